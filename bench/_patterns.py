@@ -250,7 +250,7 @@ def _make_late() -> None:
     from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
     from hyperloci.spaces import causal, goal, references
-    from hyperloci.store import filters
+    from hyperloci.store.search import filters
     from hyperloci.text.chunking import programming_languages, section_types
     from hyperloci.text.language.tables import phrase_pattern
     from hyperloci.text.sanitize import injection_score, prompt_injection, redaction

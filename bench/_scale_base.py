@@ -18,8 +18,9 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.spaces.views import EncoderInput
-from hyperloci.store import Store, half
-from hyperloci.store.vectors import COLUMNS
+from hyperloci.store import Store
+from hyperloci.store.vectors import half
+from hyperloci.store.vectors.fingerprints import COLUMNS
 from hyperloci.text.chunking.chunker import chunk_file
 
 BASE_CHUNKS = 5_000

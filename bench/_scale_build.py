@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from bench._scale_base import ScaleBase
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.store import Store, half
-from hyperloci.store.analysis import analyse_text
-from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.sparse import STEP
-from hyperloci.store.vectors import COLUMNS, SCANNED_SPACES, make_code
+from hyperloci.store import Store
+from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.store.vectors import half
+from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors.fingerprints import COLUMNS, SCANNED_SPACES, make_code
+from hyperloci.store.vectors.sparse import STEP
 
 NOW: Final = 1_790_000_000_000
 YEAR_MS: Final = 365 * 86_400_000

@@ -14,7 +14,7 @@ from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
-from hyperloci.store import Store, health
+from hyperloci.store import Store, integrity
 from hyperloci_hooks.account import HookStatistics
 from hyperloci_hooks.finish import OWN_SECONDS
 from hyperloci_hooks.spool import drain_spool
@@ -135,8 +135,8 @@ def judge_database(
         _compare_store(memory.store, expected, verdict)
         _count_files(memory.store, markers, verdict)
         _search_all(memory, expected, verdict)
-        verdict.problems += health.check_integrity(memory.store)
-        verdict.problems += [f"{count} {name}" for name, count in health.count_violations(memory.store).items()]
+        verdict.problems += integrity.check_integrity(memory.store)
+        verdict.problems += [f"{count} {name}" for name, count in integrity.count_violations(memory.store).items()]
     _look_at_backups(settings, verdict)
     return verdict
 

@@ -30,8 +30,9 @@ from hyperloci.spaces.eyes import ProfileEncoder
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 from hyperloci.spaces.views import EncoderInput, make_views
-from hyperloci.store import Store, half, int8
-from hyperloci.store.vectors import COLUMNS
+from hyperloci.store import Store
+from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors.fingerprints import COLUMNS
 from hyperloci.text.chunking.code import chunk_code
 from hyperloci.text.chunking.markdown import chunk_markdown
 

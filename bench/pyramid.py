@@ -31,7 +31,7 @@ from hyperloci.memory import Memory
 from hyperloci.model import ctf
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
-from hyperloci.store.archive import Archive
+from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.tokens import count_tokens
 
 WINDOW = 100

@@ -42,9 +42,11 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.store import Store, half, vec
-from hyperloci.store.analysis import analyse_query
-from hyperloci.store.keyword_search import quote_term
+from hyperloci.store import Store
+from hyperloci.store.database import vector_extension
+from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.store.search.keyword_search import quote_term
+from hyperloci.store.vectors import half
 
 FACTS = 200
 BASELINE_QUESTIONS = 20
@@ -356,7 +358,7 @@ def main() -> None:
     parser.add_argument("--index", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     # As the product does before it opens a database: connections opened earlier would be without sqlite-vec.
-    vec.prepare_vec()
+    vector_extension.prepare_vec()
     if arguments.index is not None:
         index_for_ever(arguments.index)
     with tempfile.TemporaryDirectory(prefix="hl-") as name:

@@ -32,7 +32,8 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.topic import TopicHit
-from hyperloci.store import Store, half
+from hyperloci.store import Store
+from hyperloci.store.vectors import half
 from hyperloci.topics.clusters import cluster_view
 from hyperloci.topics.detect import detect_topics
 from hyperloci.topics.views import read_views

@@ -28,7 +28,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
-from hyperloci.store.filters import Filters
+from hyperloci.store.search.filters import Filters
 
 NOW = 1_800_000_000_000
 ROUNDS = 60

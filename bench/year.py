@@ -31,8 +31,8 @@ from hyperloci.maintenance.scheduler import make_maintenance_context
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from hyperloci.store.health import count_violations
-from hyperloci.store.nodes import RESTORE_DAYS
+from hyperloci.store.integrity import count_violations
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 
 START: Final = 1_767_225_600_000
 """2026-01-01."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node, SearchCandidate
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
-from hyperloci.store import Store, int8
+from hyperloci.store import Store
+from hyperloci.store.vectors import int8
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -71,7 +72,7 @@ def random_rows(count: int, dimensions: int = 384, seed: int = 7) -> NDArray[np.
 
 
 def packing_error(vector: NDArray[np.float32]) -> float:
-    """Return what a cosine with a unit vector may be off by at most, once it is packed in bytes (`store.int8`)."""
+    """Return what a cosine with a unit vector may be off by at most, once it is packed in bytes (`store.vectors.int8`)."""
     rounding = float(np.abs(vector).max(initial=0.0)) / (2 * int8.LEVELS) * float(np.sqrt(len(vector)))
     # Scaling the rounded vector back to length one at most doubles its distance to the true one.
     return 2 * rounding

@@ -28,7 +28,7 @@ from hyperloci.retrieval import intent, relevance, routing, speakers, times
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.spaces.asked import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
-from hyperloci.store import analysis
+from hyperloci.store.keywords import analysis
 from hyperloci.text.chunking.chunker import chunk_file
 from hyperloci.text.chunking.code_facts import name_parts
 from hyperloci.text.language import relative_dates

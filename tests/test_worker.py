@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, StoreMovedError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.store import Store
-from hyperloci.store.custody import list_rescued_copies
+from hyperloci.store.database.file_guard import list_rescued_copies
 from hyperloci.worker import MemoryWorker, WorkerHandle, WorkerPool, make_memory_opener
 
 pytestmark = pytest.mark.anyio

@@ -307,10 +307,10 @@ class OpenMemories:
 
     def _open_memory(self, key: tuple[str, str], settings: Settings, place: Path) -> Memory:
         from hyperloci.memory import Memory
-        from hyperloci.store import vec
+        from hyperloci.store.database import vector_extension
 
         # Before the first connection: sqlite-vec can be registered only for those that are still to come.
-        vec.prepare_vec()
+        vector_extension.prepare_vec()
         memory = Memory.open(settings, place)
         self._open[key] = memory, _file_identity(memory.store.path)
         if len(self._open) > OPEN_MEMORIES:

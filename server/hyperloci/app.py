@@ -225,7 +225,7 @@ async def _exit_on_signal(server: HyperlociServer, companions: Sequence[Backgrou
 def _exit_process(code: int, database: Path) -> NoReturn:
     """End the process now, threads or not; everything durable is durable already, if not all in one file."""
     if os.path.exists(f"{database}-wal"):
-        from hyperloci.store.closing import empty_log_after_exit
+        from hyperloci.store.database.checkpoint import empty_log_after_exit
 
         empty_log_after_exit(database)
     logging.shutdown()

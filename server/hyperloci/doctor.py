@@ -20,11 +20,12 @@ from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.maintenance import backups
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.project.places import PlaceAccount, describe_place
-from hyperloci.store import Store, health, vec
-from hyperloci.store.archive import Archive
-from hyperloci.store.closing import measure_log
-from hyperloci.store.custody import list_rescued_copies
-from hyperloci.store.faults import translate_block_errors
+from hyperloci.store import Store, integrity
+from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.database import vector_extension
+from hyperloci.store.database.checkpoint import measure_log
+from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.store.database.file_guard import list_rescued_copies
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import DAYS, HookStatistics
 
@@ -86,9 +87,9 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
 
 
 def _check_sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
-    road = vec.prepare_vec()
+    road = vector_extension.prepare_vec()
     yield Diagnosis(Severity.OK, "sqlite", f"{sqlite3.sqlite_version}; sqlite-vec by {road}")
-    if road == vec.ABSENT:
+    if road == vector_extension.ABSENT:
         yield Diagnosis(
             Severity.NOTE, "sqlite-vec", "cannot be loaded by this Python; numpy ranks instead, same results"
         )
@@ -169,14 +170,14 @@ def _check_permissions(path: Path) -> Iterator[Diagnosis]:
 
 
 def _check_health(store: Store, repair: bool) -> Iterator[Diagnosis]:
-    problems = health.check_integrity(store)
-    drift = health.count_violations(store)
+    problems = integrity.check_integrity(store)
+    drift = integrity.count_violations(store)
     if repair and (drift or problems):
         store.back_up(store.path.with_name(f"{store.path.stem}-before-repair.db"))
-        health.repair_store(store)
-        problems, drift = health.check_integrity(store), health.count_violations(store)
+        integrity.repair_store(store)
+        problems, drift = integrity.check_integrity(store), integrity.count_violations(store)
         yield Diagnosis(Severity.NOTE, "database", "repaired; the state before lies beside it (-before-repair.db)")
-    if lost := health.count_unreadable_turns(store):
+    if lost := integrity.count_unreadable_turns(store):
         archive = Archive.for_database(store.path).folder
         message = f"of {lost} turns only the beginning can be read; {archive} is damaged or gone"
         yield Diagnosis(Severity.WARNING, "archive", message, "put that folder back from a backup of your disk")

@@ -13,7 +13,7 @@ from hyperloci.errors import NotReadyError
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.set_aside import Attempt
+from hyperloci.store.projects.set_aside import Attempt
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

@@ -27,7 +27,7 @@ from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
-from hyperloci.store.faults import translate_block_errors, translate_errors
+from hyperloci.store.database.error_translation import translate_block_errors, translate_errors
 
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
     from hyperloci.retrieval.structure import OutlineEntry, OutlineTree
-    from hyperloci.store.places import KnownProject, ScopeLink
+    from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
@@ -392,7 +392,7 @@ class Memory:
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
         from hyperloci.project.places import account_to_json
-        from hyperloci.store.archive import Archive
+        from hyperloci.store.archive.chunk_archive import Archive
 
         answer = self.store.count_everything()
         answer["project"] = account_to_json(self.describe_place())

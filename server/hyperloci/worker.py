@@ -179,10 +179,10 @@ def make_memory_opener(settings: Settings, project_path: Path) -> OpenMemory:
 
     def open_memory() -> Memory:
         from hyperloci.memory import Memory
-        from hyperloci.store import vec
+        from hyperloci.store.database import vector_extension
 
         # Before the first connection: sqlite-vec can be registered only for those that are still to come.
-        vec.prepare_vec()
+        vector_extension.prepare_vec()
         return Memory.open(settings, project_path)
 
     return open_memory

@@ -23,7 +23,7 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
-from hyperloci.store.health import count_violations
+from hyperloci.store.integrity import count_violations
 from tests.support import FakeClock
 
 SECONDS = 1

@@ -31,7 +31,7 @@ from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from hyperloci.store.entities import Entity, StoredMerge
+from hyperloci.store.memories.entities import Entity, StoredMerge
 from hyperloci.tokens import count_tokens
 from tests.support import NOW, FakeClock, add
 

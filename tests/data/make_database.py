@@ -14,7 +14,7 @@ from hyperloci.model.kinds import NodeType, Role
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.migrate import latest_version
+from hyperloci.store.migration import latest_version
 
 NOW = 1_800_000_000_000
 

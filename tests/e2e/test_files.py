@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.store.custody import list_rescued_copies
+from hyperloci.store.database.file_guard import list_rescued_copies
 from tests.e2e.conftest import SOON, House, Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks open files")

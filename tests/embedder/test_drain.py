@@ -15,8 +15,9 @@ from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
 from hyperloci.spaces.encoder import MAX_WINDOWS
-from hyperloci.store import Store, half
-from hyperloci.store.blocks import MAX_ATTEMPTS
+from hyperloci.store import Store
+from hyperloci.store.vectors import half
+from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 

@@ -24,7 +24,7 @@ from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.spaces.query import fingerprint_query
 from hyperloci.spaces.score import score_space
 from hyperloci.spaces.views import EncoderInput
-from hyperloci.store import half
+from hyperloci.store.vectors import half
 from tests.embedder.test_sentence import WORDS, tiny
 
 __all__ = ["tiny"]

@@ -13,7 +13,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.embedder.takeover import EmbedderFailover
 from hyperloci.store import Store
-from hyperloci.store.blocks import MAX_ATTEMPTS
+from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
 from tests.embedder.helpers import alive, command, wait_for
 from tests.support import add
 

@@ -22,7 +22,7 @@ from hyperloci.embedder.drain import drain_queue
 from hyperloci.embedder.rendezvous import connect_to_embedder, find_embedder_address, listen_for_sessions
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
-from hyperloci.store import Store, health
+from hyperloci.store import Store, integrity
 from tests.embedder.test_server import ask, serving
 from tests.support import FakeEncoder, add
 
@@ -168,7 +168,7 @@ class Dying(FakeEncoder):
 if when == "between":
     module._write = die
 if when == "write":
-    from hyperloci.store.vectors import Vectors
+    from hyperloci.store.vectors.fingerprints import Vectors
     real, count = Vectors.put, 0
     def put(self, *rest, **named):
         global count
@@ -197,4 +197,4 @@ def test_a_drain_that_is_killed_loses_no_place_in_the_queue_and_stores_nothing_b
         pass
     assert store.vectors.count_pending() == 0
     assert len(store.vectors.get_rows([node.key for node in nodes], ["e1"])) == len(nodes)
-    assert health.count_violations(store) == {}
+    assert integrity.count_violations(store) == {}

@@ -11,7 +11,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.model.search import SearchFilter
-from hyperloci.store.filters import compile_where
+from hyperloci.store.search.filters import compile_where
 from tests.support import FakeClock
 
 

@@ -22,7 +22,7 @@ from hyperloci.knowledge.relations.prose_relations import ProseRules
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
-from hyperloci.store.set_aside import SetAsideRows
+from hyperloci.store.projects.set_aside import SetAsideRows
 from tests.support import FakeClock
 from tests.working_tree import WorkingTree
 

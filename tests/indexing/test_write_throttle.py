@@ -8,7 +8,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.indexing.write_throttle import QUIET_TURN_SECONDS, TURN_SECONDS, WriteThrottle
 from hyperloci.store import Store
-from hyperloci.store.connection import StoreConnection
+from hyperloci.store.database.connection import StoreConnection
 
 
 def test_a_turn_is_one_transaction(store: Store) -> None:

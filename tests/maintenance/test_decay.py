@@ -27,9 +27,9 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.project.project_store import open_store
 from hyperloci.retrieval.present import present_hits
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.ageing import PRUNE_OPERATION
-from hyperloci.store.health import count_violations
-from hyperloci.store.nodes import RESTORE_DAYS
+from hyperloci.store.integrity import count_violations
+from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 from tests.support import SHARED_FIXTURE, FakeClock, add, examples
 
 YEAR = 365 * MS_PER_DAY

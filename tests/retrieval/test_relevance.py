@@ -15,7 +15,7 @@ from hyperloci.retrieval.relevance import (
     query_from_prompt,
     select_relevant,
 )
-from hyperloci.store.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_query
 from tests.support import examples
 
 QUESTION = "Which port does the edge gateway listen on?"

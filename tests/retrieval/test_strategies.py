@@ -20,7 +20,8 @@ from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, SearchSt
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import fingerprint_query
-from hyperloci.store import Store, half
+from hyperloci.store import Store
+from hyperloci.store.vectors import half
 from tests.support import NOW, FakeEncoder, add
 
 EVERYTHING = Conditions(where=SearchFilter())

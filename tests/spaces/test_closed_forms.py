@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.spaces import expansion, spelling, temporal, tokens
 from hyperloci.spaces.temporal import RhythmMoment
-from hyperloci.store import int8
+from hyperloci.store.vectors import int8
 from tests.support import examples, packing_error
 
 Matrix = NDArray[np.float32]

@@ -15,7 +15,7 @@ from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.spaces.score import CAUSAL_WEIGHTS, score_space
 from hyperloci.spaces.space import SPACES
 from hyperloci.spaces.views import EncoderInput
-from hyperloci.store import half, int8
+from hyperloci.store.vectors import half, int8
 from tests.support import FakeEncoder, packing_error, vector_of
 
 Matrix = NDArray[np.float32]

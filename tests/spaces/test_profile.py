@@ -9,7 +9,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.profile import SHIPPED_PROFILES, ModelChoice, compose_model_id, find_profile
-from hyperloci.store.vectors import meaning_model_of
+from hyperloci.store.vectors.fingerprints import meaning_model_of
 
 
 def test_the_bundled_profile_has_one_model_and_rules() -> None:

@@ -12,7 +12,7 @@ from hyperloci.spaces import spelling
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.score import CAUSAL_WEIGHTS, cosines_of_column, score_space
 from hyperloci.spaces.space import SPACES
-from hyperloci.store import half, int8
+from hyperloci.store.vectors import half, int8
 from tests.support import examples, random_rows
 
 DIMENSIONS = 32

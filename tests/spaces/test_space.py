@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES
-from hyperloci.store.vectors import COLUMNS
+from hyperloci.store.vectors.fingerprints import COLUMNS
 
 
 @pytest.mark.req("E.01")

@@ -20,7 +20,9 @@ from hyperloci.errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
-from hyperloci.store import Store, connection, half, health
+from hyperloci.store import Store, integrity
+from hyperloci.store.database import connection
+from hyperloci.store.vectors import half
 from tests.support import NOW, add, vector_of
 
 resource = pytest.importorskip("resource", reason="limits and mounts are POSIX's")
@@ -53,8 +55,8 @@ def fill(store: Store) -> list[str]:
 
 
 def assert_whole(store: Store) -> None:
-    assert health.check_integrity(store) == []
-    assert health.count_violations(store) == {}
+    assert integrity.check_integrity(store) == []
+    assert integrity.count_violations(store) == {}
 
 
 def test_a_full_disk_loses_nothing_acknowledged_and_stores_nothing_by_halves(tmp_path: Path) -> None:
@@ -257,7 +259,7 @@ def test_pages_overwritten_with_noise_are_found(tmp_path: Path) -> None:
         data[page * 4096 : page * 4096 + 4096] = b"\xa5" * 4096
     path.write_bytes(data)
     with pytest.raises(StoreCorruptError), Store.open(path) as store, store.transaction():
-        assert health.check_integrity(store)
+        assert integrity.check_integrity(store)
         store.nodes.query_nodes(limit=1_000)
         for number in range(100):
             add(store, f"more {number}")

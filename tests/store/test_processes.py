@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from hyperloci.model.kinds import NodeId
-from hyperloci.store import Store, health
-from hyperloci.store.migrate import latest_version
+from hyperloci.store import Store, integrity
+from hyperloci.store.migration import latest_version
 from tests.support import FakeClock, add
 
 WRITERS = 2
@@ -91,8 +91,8 @@ def test_two_writers_at_once_fail_at_nothing_and_lose_nothing(tmp_path: Path) ->
         assert set(stored) == set(ids)
         assert sorted(stored.values()) == list(range(WRITERS * WRITES))
         assert all(len(store.log.list_of_node(NodeId(node_id))) == 1 for node_id in ids)
-        assert health.check_integrity(store) == []
-        assert health.count_violations(store) == {}
+        assert integrity.check_integrity(store) == []
+        assert integrity.count_violations(store) == {}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
@@ -117,8 +117,8 @@ def test_what_was_acknowledged_survives_kill_9_and_the_file_is_whole(tmp_path: P
             assert acknowledged <= stored
             assert reader.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     with Store.open(path) as store:
-        assert health.check_integrity(store) == []
-        assert health.count_violations(store) == {}
+        assert integrity.check_integrity(store) == []
+        assert integrity.count_violations(store) == {}
         assert store.connection.execute("SELECT count(*) FROM nodes").fetchone()[0] >= len(acknowledged) >= KILLS
 
 
@@ -130,8 +130,8 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path, roun
         go(opener)
     assert [finish(opener) for opener in openers] == [[str(latest_version()), "1"]] * len(openers)
     with Store.open(path) as store:
-        assert health.check_integrity(store) == []
-        assert health.count_violations(store) == {}
+        assert integrity.check_integrity(store) == []
+        assert integrity.count_violations(store) == {}
 
 
 def test_a_connection_sees_what_another_one_wrote_at_once(tmp_path: Path, clock: FakeClock) -> None:

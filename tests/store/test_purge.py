@@ -15,12 +15,13 @@ from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store import Store, half
-from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.connection import BUSY_TIMEOUT_MS
-from hyperloci.store.health import check_integrity, count_violations
+from hyperloci.store import Store
+from hyperloci.store.database.connection import BUSY_TIMEOUT_MS
+from hyperloci.store.integrity import check_integrity, count_violations
 from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
-from hyperloci.store.vectors import make_code
+from hyperloci.store.vectors import half
+from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors.fingerprints import make_code
 from tests.support import NOW, FakeClock, vector_of
 
 UNIQUE = "zqxunmistakable"

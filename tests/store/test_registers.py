@@ -10,12 +10,12 @@ from hyperloci.errors import NotFoundError, StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.position import Position
-from hyperloci.store import Store, health
-from hyperloci.store.entities import fold_name
-from hyperloci.store.files import MAX_VALUES, IndexedFile
-from hyperloci.store.migrate import latest_version
-from hyperloci.store.positions import StoredAnchor
-from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store import Store, integrity
+from hyperloci.store.conversations.sessions import TranscriptMark
+from hyperloci.store.memories.entities import fold_name
+from hyperloci.store.memories.positions import StoredAnchor
+from hyperloci.store.migration import latest_version
+from hyperloci.store.projects.files import MAX_VALUES, IndexedFile
 from tests.support import NOW, add
 
 
@@ -99,7 +99,7 @@ def test_two_ids_of_one_project_become_one_with_all_that_either_held(store: Stor
         left = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (old,)).fetchone()[0]
         kept = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (new,)).fetchone()[0]
         assert (left, kept) == (0, 1 if table in ("files", "commits") else 2), table
-    assert health.count_violations(store) == {}
+    assert integrity.count_violations(store) == {}
 
 
 @pytest.mark.req("E.10", "B.16")

@@ -21,7 +21,7 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, health, migrate, transfer
+from hyperloci.store import Store, integrity, migration, transfer
 from hyperloci.store.database import copies
 from hyperloci.store.transfer import restore_backup
 from tests.support import NOW, FakeClock, add
@@ -49,7 +49,7 @@ def test_a_backup_takes_the_place_of_a_database_and_that_one_is_kept(
     assert kept == tmp_path / f"memory-before-restore-{NOW}.db"
     with Store.open(database) as store, Store.open(kept) as former:
         assert (texts(store), texts(former)) == ({"of the backup"}, {"of before"})
-        assert health.check_integrity(store) == [] and health.count_violations(store) == {}
+        assert integrity.check_integrity(store) == [] and integrity.count_violations(store) == {}
     with Store.open(backup) as store:
         assert texts(store) == {"of the backup"}
 
@@ -77,7 +77,7 @@ def test_sessions_that_have_the_database_open_go_on_with_the_backups_content(bac
             assert texts(other) == {"of the backup", "written afterwards"}
     with Store.open(database) as store:
         assert texts(store) == {"of the backup", "written afterwards"}
-        assert health.check_integrity(store) == []
+        assert integrity.check_integrity(store) == []
 
 
 def test_a_larger_database_shrinks_to_the_backup(backup: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_larger_database_shrinks_to_the_backup(backup: Path, tmp_path: Path) -
             add(store, f"{number} " + "words " * 500)
         restore_backup(backup, database)
         assert texts(store) == {"of the backup"}
-        assert health.check_integrity(store) == []
+        assert integrity.check_integrity(store) == []
 
 
 def test_a_database_that_is_written_to_for_too_long_is_busy_and_stays(
@@ -121,7 +121,7 @@ def test_a_damaged_database_is_kept_byte_for_byte(backup: Path, tmp_path: Path, 
     assert kept.read_bytes() == damaged or damage == "empty"
     with Store.open(database) as store:
         assert texts(store) == {"of the backup"}
-        assert health.check_integrity(store) == []
+        assert integrity.check_integrity(store) == []
 
 
 def test_a_log_left_beside_the_database_is_not_replayed_into_the_backup(backup: Path, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_log_left_beside_the_database_is_not_replayed_into_the_backup(backup: 
     assert restore_backup(backup, database) is None
     with Store.open(database) as store:
         assert texts(store) == {"of the backup"}
-        assert health.check_integrity(store) == []
+        assert integrity.check_integrity(store) == []
 
 
 def test_what_is_not_there_is_not_restored(tmp_path: Path) -> None:
@@ -213,10 +213,10 @@ def test_without_room_for_the_kept_copy_nothing_is_replaced(
 
 
 def test_a_backup_of_an_older_schema_is_migrated_when_it_is_opened(backup: Path, tmp_path: Path) -> None:
-    steps = migrate.load_migrations()
-    step = migrate.Migration(len(steps) + 1, "next.sql", "CREATE TABLE further(x);\n")
+    steps = migration.load_migrations()
+    step = migration.Migration(len(steps) + 1, "next.sql", "CREATE TABLE further(x);\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrate, "load_migrations", lambda: (*steps, step))
+        patch.setattr(migration, "load_migrations", lambda: (*steps, step))
         restore_backup(backup, tmp_path / "memory.db")
         with Store.open(tmp_path / "memory.db") as store:
             assert store.connection.execute("SELECT count(*) FROM further").fetchone()[0] == 0

@@ -15,8 +15,8 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Role, Tier
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, health
-from hyperloci.store.analysis import analyse_query
+from hyperloci.store import Store, integrity
+from hyperloci.store.keywords.analysis import analyse_query
 from tests.support import NOW, FakeClock, add, examples
 
 WORDS = st.sampled_from(["apple", "banana", "cherry", "naïve café", "getUserName", "'quoted' \"text\"", "\U0001f34e"])
@@ -57,8 +57,8 @@ class Memory(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "stores"):
             store = self.stores[0]
-            assert health.check_integrity(store) == []
-            assert health.count_violations(store) == {}
+            assert integrity.check_integrity(store) == []
+            assert integrity.count_violations(store) == {}
             for store in self.stores:
                 store.close()
             self.folder.cleanup()

@@ -24,10 +24,10 @@ from hyperloci.model.kinds import NodeType, Role, Tier
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, health, transfer
-from hyperloci.store.analysis import analyse_query
-from hyperloci.store.positions import StoredAnchor
-from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store import Store, integrity, transfer
+from hyperloci.store.conversations.sessions import TranscriptMark
+from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.store.memories.positions import StoredAnchor
 from hyperloci.store.transfer import export_memory, import_memory
 from tests.support import NOW, FakeClock, add, examples
 
@@ -163,7 +163,7 @@ def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
     with copy(store, tmp_path) as target:
         assert contents(target) == contents(store)
         assert all(rows for rows in contents(target).values())
-        assert health.check_integrity(target) == [] and health.count_violations(target) == {}
+        assert integrity.check_integrity(target) == [] and integrity.count_violations(target) == {}
         assert target.vectors.count_pending() == store.vectors.count_pending()
         everything = SearchFilter(types=("fact", "snippet", "entity"))
         for words in ("quotes", "context", "valve"):
@@ -198,7 +198,7 @@ def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store,
             "thing 1",
             "thing 0",
         ]
-        assert health.check_integrity(target) == [] and health.count_violations(target) == {}
+        assert integrity.check_integrity(target) == [] and integrity.count_violations(target) == {}
 
 
 def test_importing_twice_adds_nothing_and_changes_nothing(store: Store, tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def refused(folder: Path, lines: list[Any], *, raw: bytes | None = None) -> str:
         with pytest.raises(BadRequestError) as caught:
             import_memory(target, file)
         assert target.count_everything()["nodes"] == 0
-        assert health.check_integrity(target) == []
+        assert integrity.check_integrity(target) == []
     return str(caught.value)
 
 

@@ -148,7 +148,7 @@ def _explain_tool_error(error: ToolError, tool: str, schema: dict[str, Any]) -> 
     if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
         return ToolError(describe_refused_arguments(cause, schema))
     if isinstance(cause, sqlite3.Error):
-        from hyperloci.store.faults import translate_error
+        from hyperloci.store.database.error_translation import translate_error
 
         return ToolError(str(translate_error(cause)))
     if isinstance(cause, (HyperlociError, ToolError)):

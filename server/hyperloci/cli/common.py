@@ -18,7 +18,7 @@ from rich.text import Text
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
-from hyperloci.store.faults import translate_block_errors
+from hyperloci.store.database.error_translation import translate_block_errors
 
 _PLAIN: Final[dict[str, Any]] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
 """What is printed was written by others: brackets and `:words:` in it mean nothing, and no path is cut in two."""

@@ -14,7 +14,7 @@ from hyperloci import __version__
 from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
 from hyperloci.cli.common import Exit, load_settings, print_error
 from hyperloci.errors import HyperlociError
-from hyperloci.store.faults import describe_error
+from hyperloci.store.database.error_translation import describe_error
 
 app = typer.Typer(
     name="hyperloci",

@@ -13,7 +13,7 @@ from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, error
 from hyperloci.clock import to_iso
 from hyperloci.memory import Memory
 from hyperloci.project.places import account_to_json
-from hyperloci.store.places import KnownProject, ScopeLink
+from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 

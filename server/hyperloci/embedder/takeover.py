@@ -13,7 +13,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import HyperlociError
 from hyperloci.store import Store
-from hyperloci.store.faults import translate_block_errors
+from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.background import BackgroundThread
 
 logger = logging.getLogger(__name__)

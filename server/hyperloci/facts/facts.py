@@ -14,7 +14,7 @@ from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_C
 from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.store import Store
 from hyperloci.store.ids import resolve_node
-from hyperloci.store.nodes import RESTORE_DAYS
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hyperloci.facts.facts import Facts
 from hyperloci.model.answers import PurgeReport
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store
-from hyperloci.store.archive import Archive
+from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.purge import (
     PROBE_CHARS,
     ErasedMemory,

@@ -1,6 +1,6 @@
 """The writer of memories: whatever road a memory comes by, it is stored here, with all that belongs to its kind.
 
-Every memory gets its row, its keywords and its place in the queue for a fingerprint (`store.nodes`). What else it gets
+Every memory gets its row, its keywords and its place in the queue for a fingerprint (`store.memories.nodes`). What else it gets
 depends on what it is:
 
 | | log | anchors in code | entities and facets |

@@ -31,8 +31,8 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.files import IndexedFile, StoredChunk
-from hyperloci.store.set_aside import is_fault_of_content
+from hyperloci.store.projects.files import IndexedFile, StoredChunk
+from hyperloci.store.projects.set_aside import is_fault_of_content
 
 FILE_CHANGED: Final = "file changed"
 FILE_DELETED: Final = "file deleted"

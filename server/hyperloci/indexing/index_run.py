@@ -24,8 +24,8 @@ from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.files import IndexedFile, StoredChunk
-from hyperloci.store.set_aside import describe_failure, is_fault_of_content
+from hyperloci.store.projects.files import IndexedFile, StoredChunk
+from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
 from hyperloci.text.sanitize.sanitizer import sanitize_name
 
 WINDOW_FILES: Final = 64

@@ -15,7 +15,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.project.git import never_cancelled
 from hyperloci.store import Store
-from hyperloci.store.set_aside import is_fault_of_content
+from hyperloci.store.projects.set_aside import is_fault_of_content
 from hyperloci.text.chunking.code import module_name
 from hyperloci.text.chunking.programming_languages import is_test_path
 

@@ -30,7 +30,7 @@ BLIND_REST_SHARE: Final = 1.0
 
 
 class WriteThrottle:
-    """Write transactions between which those who wait come first (`store.write_queue`)."""
+    """Write transactions between which those who wait come first (`store.database.write_queue`)."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

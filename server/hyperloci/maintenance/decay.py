@@ -19,8 +19,8 @@ from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.ageing import FadingMemory
-from hyperloci.store.nodes import RESTORE_DAYS
+from hyperloci.store.memories.decay import FadingMemory
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.store.purge import delete_expired
 from hyperloci.store.store import DECAY_EXPONENT
 

@@ -35,7 +35,7 @@ from hyperloci.jobs import (
 )
 from hyperloci.maintenance import backups, decay
 from hyperloci.store import Store
-from hyperloci.store.faults import describe_error
+from hyperloci.store.database.error_translation import describe_error
 
 _log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.jobs import MaintenanceContext, MaintenanceJob
 from hyperloci.store import Store
-from hyperloci.store.faults import describe_error
+from hyperloci.store.database.error_translation import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 from hyperloci.system.process_lock import Election, lock_path
 

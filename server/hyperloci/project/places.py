@@ -11,8 +11,8 @@ from typing import Any, Final
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.project.identity import IdentityBasis, Project
 from hyperloci.store import Store
-from hyperloci.store.paths import path_as_text
-from hyperloci.store.places import KnownProject, ProjectPlace, ScopeLink
+from hyperloci.store.database.path_columns import path_as_text
+from hyperloci.store.projects.places import KnownProject, ProjectPlace, ScopeLink
 
 logger = logging.getLogger(__name__)
 

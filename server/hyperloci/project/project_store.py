@@ -15,7 +15,7 @@ from hyperloci.project.clone_token import read_token
 from hyperloci.project.git_folder import BrokenRepositoryError, open_repository
 from hyperloci.project.identity import IdentityBasis, Project, identify_project, make_project_id
 from hyperloci.store import Store
-from hyperloci.store.places import ProjectPlace
+from hyperloci.store.projects.places import ProjectPlace
 
 SEEN_INTERVAL_MS: Final = MS_PER_DAY // 24
 """How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""

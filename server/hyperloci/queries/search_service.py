@@ -20,8 +20,8 @@ from hyperloci.retrieval.present import present_hits
 from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
-from hyperloci.store.analysis import analyse_query
 from hyperloci.store.ids import find_node
+from hyperloci.store.keywords.analysis import analyse_query
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

@@ -10,7 +10,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
-from hyperloci.store.sessions import StoredSession
+from hyperloci.store.conversations.sessions import StoredSession
 
 EXCERPT_CHARS: Final = 600
 """Of the first prompt and of the last answer: what they are about stands at their beginning."""

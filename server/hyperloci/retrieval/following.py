@@ -18,8 +18,8 @@ from hyperloci.retrieval.routing import GraphStrategy, Route
 from hyperloci.retrieval.scoring import Ranking, Scores
 from hyperloci.retrieval.times import TimeBounds
 from hyperloci.store import Store
-from hyperloci.store.bits import BoolArray
-from hyperloci.store.entities import Entity, squash_name
+from hyperloci.store.memories.entities import Entity, squash_name
+from hyperloci.store.vectors.bits import BoolArray
 
 EXPANSION_SEEDS: Final = 3
 """Hits that a walk begins at: an answer beside a worse one is rarely the answer."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 from hyperloci.errors import BadRequestError, QuerySyntaxError
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.retrieval.where import CONTENT_TYPES, build_conditions
-from hyperloci.store.filters import compile_where
+from hyperloci.store.search.filters import compile_where
 
 MAX_CHARS: Final = 10_000
 """As long as a query may be."""

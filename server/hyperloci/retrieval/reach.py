@@ -7,7 +7,7 @@ import numpy as np
 from hyperloci.model.search import VectorCoverage
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
-from hyperloci.store.bits import BoolArray
+from hyperloci.store.vectors.bits import BoolArray
 
 
 def measure_vector_coverage(store: Store, seen: QueryFingerprint, allowed: BoolArray, *, now: int) -> VectorCoverage:

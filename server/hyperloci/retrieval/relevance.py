@@ -43,7 +43,7 @@ from typing import Final
 
 from hyperloci.model.search import Hit
 from hyperloci.spaces.space import SPACES
-from hyperloci.store.analysis import analyse_query, analyse_text
+from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 from hyperloci.text.language.sentences import sentence_spans
 
 

@@ -30,7 +30,7 @@ class HitOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RelationToFollow:
-    """Relations of one label to follow from the best hits; `direction` as `store.traversal` has it."""
+    """Relations of one label to follow from the best hits; `direction` as `store.memories.traversal` has it."""
 
     label: str
     direction: str

@@ -36,8 +36,8 @@ from hyperloci.retrieval.where import Conditions, RelatedTo
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from hyperloci.store.bits import BoolArray
 from hyperloci.store.ids import resolve_node
+from hyperloci.store.vectors.bits import BoolArray
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.score import score_space
 from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.store import Store
-from hyperloci.store.analysis import analyse_query
-from hyperloci.store.bits import BoolArray, FloatArray, unpack_signs
-from hyperloci.store.keyword_search import RESCORED, KeywordQuery
+from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery
+from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
 
 Ranked = dict[NodeKey, float]
 """Scores by memory, best first."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.store import Store
-from hyperloci.store.files import FilePiece
+from hyperloci.store.projects.files import FilePiece
 from hyperloci.text.chunking.sections import parse_sections
 
 FUZZY: Final = 0.6

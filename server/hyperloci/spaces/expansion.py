@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from hyperloci.spaces.thesaurus import find_synonyms
-from hyperloci.store.analysis import analyse_query as _analysed
-from hyperloci.store.analysis import analyse_text as _all_terms
-from hyperloci.store.analysis import stop_terms, stop_words
+from hyperloci.store.keywords.analysis import analyse_query as _analysed
+from hyperloci.store.keywords.analysis import analyse_text as _all_terms
+from hyperloci.store.keywords.analysis import stop_terms, stop_words
 from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_TERMS: Final = 96

@@ -11,7 +11,7 @@ from hyperloci.spaces.encoder import Encoder, EncodeRequest, MultiSpaceEncoder, 
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
 if TYPE_CHECKING:
-    from hyperloci.store.bits import FloatArray
+    from hyperloci.store.vectors.bits import FloatArray
 
 TOKEN_SPACE: Final = "e12"
 NAME_COLUMNS: Final = frozenset({"e8_out", "e11"})

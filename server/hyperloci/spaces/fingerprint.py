@@ -13,7 +13,7 @@ from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import EncoderInput, Views, make_views, semantic_view
-from hyperloci.store import half, int8
+from hyperloci.store.vectors import half, int8
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,6 +1,6 @@
 """E11: the things a memory is about, each under one name whatever it is called there.
 
-Names come from the graph where it has them (`store.entities`), else from rules of spelling. Aliases that every
+Names come from the graph where it has them (`store.memories.entities`), else from rules of spelling. Aliases that every
 programmer knows are the vocabulary's (`text.language.vocabulary`); those of a project are the store's.
 """
 

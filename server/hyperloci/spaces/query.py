@@ -11,7 +11,7 @@ import numpy as np
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.eyes import get_multi_space_encoder
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.vectors.bits import FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.spaces.encoder import Encoder

@@ -11,8 +11,8 @@ import numpy as np
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Space, SpaceKind
-from hyperloci.store import half, int8
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors.bits import FloatArray
 
 Row = Sequence[bytes | None]
 

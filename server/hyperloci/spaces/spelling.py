@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.store.analysis import stop_words
-from hyperloci.store.bits import unpack_signs
+from hyperloci.store.keywords.analysis import stop_words
+from hyperloci.store.vectors.bits import unpack_signs
 
 SIGNATURE_BITS: Final = 1_024
 NGRAM_CHARS: Final = 3

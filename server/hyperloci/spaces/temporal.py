@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.vectors.bits import FloatArray
 from hyperloci.text.language.dates import clock_minutes, date_words, languages
 
 MS_PER_HOUR: Final = MS_PER_DAY // 24

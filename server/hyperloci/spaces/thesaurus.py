@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from hyperloci.store.analysis import analyse_text
+from hyperloci.store.keywords.analysis import analyse_text
 
 
 def find_synonyms(stem: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from hyperloci.spaces.spelling import SIGN_COSINE
-from hyperloci.store.bits import FloatArray, sum_set_components
+from hyperloci.store.vectors.bits import FloatArray, sum_set_components
 
 MAX_SPANS: Final = 96
 """Vectors a memory: recall grows up to here, and 8 KB a memory is the limit for all spaces together (E.12)."""

@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.node import Node
-from hyperloci.store.edges import Edges
-from hyperloci.store.nodes import Nodes
+from hyperloci.store.memories.edges import Edges
+from hyperloci.store.memories.nodes import Nodes
 
 MIN_PREFIX: Final = 8
 """Characters of an id that stand for it where no other id begins so: as many as lists show. With fewer, the port or the

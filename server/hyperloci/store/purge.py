@@ -16,15 +16,15 @@ from hyperloci.errors import StoreBusyError, StoreError
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
-from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
-from hyperloci.store.custody import RESCUED_INFIX
-from hyperloci.store.entities import Entity
-from hyperloci.store.faults import translate_block_errors
-from hyperloci.store.migrate import latest_version, schema_version
-from hyperloci.store.nodes import SELECT_NODE, node_from_row
-from hyperloci.store.packed import JOIN_PACKED, WHOLE_TEXT
+from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
+from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
+from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.store.database.file_guard import RESCUED_INFIX
+from hyperloci.store.memories.entities import Entity
+from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.migration import latest_version, schema_version
 from hyperloci.store.store import Store
+from hyperloci.store.vectors.blocks import BLOCK_ROWS
 
 PURGE_OPERATION: Final = "purge"
 """What the log says of a memory that is gone; its id, which tells nothing, stays there."""

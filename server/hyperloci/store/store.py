@@ -12,41 +12,42 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hyperloci.clock import MS_PER_DAY, Clock, system_clock
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.store import connection as connections
-from hyperloci.store import packed, stats
-from hyperloci.store.custody import FileGuard, refuse_missing_log
+from hyperloci.store import stats
+from hyperloci.store.archive import compressed_turns
+from hyperloci.store.conversations.sessions import Sessions
+from hyperloci.store.database import connection as connections
 from hyperloci.store.database.copies import copy_to_file
+from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.store.database.file_guard import FileGuard, refuse_missing_log
 from hyperloci.store.database.meta import Meta
-from hyperloci.store.edges import Edges
-from hyperloci.store.entities import Entities
-from hyperloci.store.faults import translate_block_errors
-from hyperloci.store.keywords import Keywords
-from hyperloci.store.links import RelationQueue
-from hyperloci.store.log import EvolutionLog
-from hyperloci.store.migrate import check_version, migrate_schema, refuse_changed_schema
-from hyperloci.store.nodes import DECAY_RATE, Nodes
-from hyperloci.store.places import Places
-from hyperloci.store.positions import Positions
-from hyperloci.store.scopes import Scopes
-from hyperloci.store.sessions import Sessions
-from hyperloci.store.set_aside import SetAsideRows
+from hyperloci.store.keywords.keyword_index import Keywords
+from hyperloci.store.memories.edges import Edges
+from hyperloci.store.memories.entities import Entities
+from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.links import RelationQueue
+from hyperloci.store.memories.nodes import DECAY_RATE, Nodes
+from hyperloci.store.memories.positions import Positions
+from hyperloci.store.memories.scopes import Scopes
+from hyperloci.store.migration import check_version, migrate_schema, refuse_changed_schema
+from hyperloci.store.projects.places import Places
+from hyperloci.store.projects.set_aside import SetAsideRows
 
 if TYPE_CHECKING:
-    from hyperloci.store.ageing import Ageing
-    from hyperloci.store.chunks import Chunks
-    from hyperloci.store.consolidations import Consolidations
-    from hyperloci.store.episodes import TurnRows
-    from hyperloci.store.facets import FacetRows
-    from hyperloci.store.files import Files
-    from hyperloci.store.filters import Filters
-    from hyperloci.store.history import CommitHistory
-    from hyperloci.store.keyword_search import KeywordSearch
-    from hyperloci.store.moments import TimelineRows
-    from hyperloci.store.pruning import EdgePruning
-    from hyperloci.store.sparse import SparseIndex
-    from hyperloci.store.topics import Topics
-    from hyperloci.store.traversal import Traversal
-    from hyperloci.store.vectors import Fingerprints
+    from hyperloci.store.conversations.chunks import Chunks
+    from hyperloci.store.conversations.consolidations import Consolidations
+    from hyperloci.store.conversations.turns import TurnRows
+    from hyperloci.store.memories.decay import Ageing
+    from hyperloci.store.memories.facets import FacetRows
+    from hyperloci.store.memories.pruning import EdgePruning
+    from hyperloci.store.memories.timeline import TimelineRows
+    from hyperloci.store.memories.topics import Topics
+    from hyperloci.store.memories.traversal import Traversal
+    from hyperloci.store.projects.files import Files
+    from hyperloci.store.projects.git_history import CommitHistory
+    from hyperloci.store.search.filters import Filters
+    from hyperloci.store.search.keyword_search import KeywordSearch
+    from hyperloci.store.vectors.fingerprints import Fingerprints
+    from hyperloci.store.vectors.sparse import SparseIndex
 
 DECAY_EXPONENT = 0.8
 """B.11: confidence decays as exp(-rate * days ** 0.8)."""
@@ -85,7 +86,7 @@ class Store:
         self.sessions = Sessions(connection)
         self.set_aside = SetAsideRows(connection, self.transaction)
         self.meta = Meta(connection)
-        packed.register_functions(connection, path)
+        compressed_turns.register_functions(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
 
@@ -137,84 +138,84 @@ class Store:
     @functools.cached_property
     def turns(self) -> TurnRows:
         """What was said and done in sessions."""
-        from hyperloci.store.episodes import TurnRows
+        from hyperloci.store.conversations.turns import TurnRows
 
         return TurnRows(self.connection)
 
     @functools.cached_property
     def consolidations(self) -> Consolidations:
         """How far each session was made into facts."""
-        from hyperloci.store.consolidations import Consolidations
+        from hyperloci.store.conversations.consolidations import Consolidations
 
         return Consolidations(self.connection, self.log)
 
     @functools.cached_property
     def ageing(self) -> Ageing:
         """What has faded, moves a tier, or was forgotten for too long."""
-        from hyperloci.store.ageing import Ageing
+        from hyperloci.store.memories.decay import Ageing
 
         return Ageing(self.connection, self.log)
 
     @functools.cached_property
     def pruning(self) -> EdgePruning:
         """Relations that have faded, and the graph's measures."""
-        from hyperloci.store.pruning import EdgePruning
+        from hyperloci.store.memories.pruning import EdgePruning
 
         return EdgePruning(self.connection)
 
     @functools.cached_property
     def traversal(self) -> Traversal:
         """Steps over hyperedges."""
-        from hyperloci.store.traversal import Traversal
+        from hyperloci.store.memories.traversal import Traversal
 
         return Traversal(self.connection)
 
     @functools.cached_property
     def chunks(self) -> Chunks:
         """Chunks of conversations."""
-        from hyperloci.store.chunks import Chunks
+        from hyperloci.store.conversations.chunks import Chunks
 
         return Chunks(self.connection)
 
     @functools.cached_property
     def files(self) -> Files:
         """Indexed files."""
-        from hyperloci.store.files import Files
+        from hyperloci.store.projects.files import Files
 
         return Files(self.connection)
 
     @functools.cached_property
     def history(self) -> CommitHistory:
         """Commits, and how far the rest of the history has been read."""
-        from hyperloci.store.history import CommitHistory
+        from hyperloci.store.projects.git_history import CommitHistory
 
         return CommitHistory(self.connection)
 
     @functools.cached_property
     def topics(self) -> Topics:
         """Topics."""
-        from hyperloci.store.topics import Topics
+        from hyperloci.store.memories.topics import Topics
 
         return Topics(self.connection)
 
     @functools.cached_property
     def timeline(self) -> TimelineRows:
         """Memories in the order of their time."""
-        from hyperloci.store.moments import TimelineRows
+        from hyperloci.store.memories.timeline import TimelineRows
 
         return TimelineRows(self.connection)
 
     @functools.cached_property
     def facets(self) -> FacetRows:
         """Facets of memories."""
-        from hyperloci.store.facets import FacetRows
+        from hyperloci.store.memories.facets import FacetRows
 
         return FacetRows(self.connection)
 
     @functools.cached_property
     def filters(self) -> Filters:
         """Sets of nodes that meet conditions."""
-        from hyperloci.store import filters
+        from hyperloci.store.search import filters
 
         filters.register_functions(self.connection)
         return filters.Filters(self.connection)
@@ -222,22 +223,22 @@ class Store:
     @functools.cached_property
     def keyword_index(self) -> KeywordSearch:
         """Queries of the keyword index."""
-        from hyperloci.store.keyword_search import KeywordSearch
+        from hyperloci.store.search.keyword_search import KeywordSearch
 
         return KeywordSearch(self.connection)
 
     @functools.cached_property
     def vectors(self) -> Fingerprints:
         """Fingerprints."""
-        from hyperloci.store import vec
-        from hyperloci.store.vectors import Fingerprints
+        from hyperloci.store.database import vector_extension
+        from hyperloci.store.vectors.fingerprints import Fingerprints
 
-        return Fingerprints(self.connection, vec_attached=vec.attach_vec(self.connection))
+        return Fingerprints(self.connection, vec_attached=vector_extension.attach_vec(self.connection))
 
     @functools.cached_property
     def sparse_index(self) -> SparseIndex:
         """Weighted terms and their inverted index."""
-        from hyperloci.store.sparse import SparseIndex
+        from hyperloci.store.vectors.sparse import SparseIndex
 
         return SparseIndex(self.connection)
 

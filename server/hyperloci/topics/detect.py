@@ -12,8 +12,8 @@ import numpy as np
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
-from hyperloci.store import half
-from hyperloci.store.topics import FoundTopic
+from hyperloci.store.memories.topics import FoundTopic
+from hyperloci.store.vectors import half
 from hyperloci.topics import identity
 from hyperloci.topics.clusters import cluster_view, min_cluster_size
 from hyperloci.topics.join import join_nearest_topics

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store import half
+from hyperloci.store.vectors import half
 
 if TYPE_CHECKING:
     from hyperloci.store import Store

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.store.analysis import analyse_text, stop_words
+from hyperloci.store.keywords.analysis import analyse_text, stop_words
 
 NAME_TERMS: Final = 3
 KEPT_TERMS: Final = 8

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.vectors.bits import FloatArray
 
 _BLOCK: Final = 1_000
 """Rows compared with all others at once: 40 MB of cosines at 10,000 rows."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.vectors.bits import FloatArray
 from hyperloci.topics.views import SpaceView, normalise_rows, rows_present
 
 Labels = NDArray[np.int64]

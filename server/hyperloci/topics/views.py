@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.tokens import TOKEN_BITS
-from hyperloci.store import half
-from hyperloci.store.analysis import stop_terms
-from hyperloci.store.bits import BoolArray, FloatArray
+from hyperloci.store.keywords.analysis import stop_terms
+from hyperloci.store.vectors import half
+from hyperloci.store.vectors.bits import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.store import Store

@@ -28,7 +28,7 @@ from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import SearchFilter
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_query
 
 NOW = 1_795_000_000_000
 PROJECT = "project:0123456789abcdef"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hyperloci.conversations.capture.transcript import TranscriptBatch, read_batch
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store.conversations.sessions import TranscriptMark
 from tests.support import examples
 
 REAL = Path(__file__).parent / "data" / "transcript.jsonl"

@@ -24,8 +24,8 @@ from hyperloci.model.kinds import Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.consolidations import ConsolidationProgress
-from hyperloci.store.health import count_violations
+from hyperloci.store.conversations.consolidations import ConsolidationProgress
+from hyperloci.store.integrity import count_violations
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT

@@ -20,8 +20,8 @@ from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import ChunkStage, Digest
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
-from hyperloci.store.archive import Archive
-from hyperloci.store.health import count_violations, repair_store
+from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.integrity import count_violations, repair_store
 from hyperloci.store.purge import erase_memory
 from hyperloci.store.transfer import export_memory, import_memory
 from hyperloci.tokens import count_tokens

@@ -19,7 +19,7 @@ from hyperloci.conversations.pyramid.expansion import expand_chunk
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import ChunkStage
 from hyperloci.store import Store
-from hyperloci.store.health import check_integrity, count_violations
+from hyperloci.store.integrity import check_integrity, count_violations
 from tests.conversations.pyramid.conftest import Talk
 from tests.support import FakeClock
 

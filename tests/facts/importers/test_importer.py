@@ -14,7 +14,7 @@ from hyperloci.facts.importers import importer
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, Origin
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
-from hyperloci.store import health
+from hyperloci.store import integrity
 from hyperloci.store.transfer import export_memory
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
@@ -41,8 +41,8 @@ GRAPH = (
 
 
 def assert_whole(memory: Memory) -> None:
-    assert health.check_integrity(memory.store) == []
-    assert health.count_violations(memory.store) == {}
+    assert integrity.check_integrity(memory.store) == []
+    assert integrity.count_violations(memory.store) == {}
 
 
 def test_a_fact_that_says_no_more_than_a_known_name_is_no_duplicate_of_the_name(memory: Memory, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from hyperloci.knowledge.entities.merge import merge_alike_entities
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.maintenance.annotation_job import NEXT_KEY, annotate_old_memories
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
-from hyperloci.store import Store, half
+from hyperloci.store import Store
+from hyperloci.store.vectors import half
 from tests.support import NOW, add
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hyperloci.knowledge.entities.recognition import MAX_NAMES, extract_entities
 from hyperloci.model.kinds import EntityKind
-from hyperloci.store.entities import squash_name
+from hyperloci.store.memories.entities import squash_name
 from tests.support import examples
 
 

@@ -12,7 +12,7 @@ from hyperloci.indexing.link_queue import link_queued
 from hyperloci.knowledge.relations.prose_relations import find_cue_before, heading_slug
 from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store
-from hyperloci.store.positions import Positions
+from hyperloci.store.memories.positions import Positions
 from tests.knowledge.relations.linked import Linked
 from tests.support import FakeClock, add
 

@@ -19,7 +19,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.sessions import StoredSession
+from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 if TYPE_CHECKING:

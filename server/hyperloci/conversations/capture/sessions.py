@@ -19,8 +19,8 @@ from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.episodes import SameTurn, TurnRows
-from hyperloci.store.sessions import StoredSession
+from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.store.conversations.turns import SameTurn, TurnRows
 from hyperloci.text.language.relative_dates import find_relative_dates
 from hyperloci.text.sanitize.sanitizer import SanitizedText
 

@@ -21,8 +21,8 @@ from hyperloci.clock import from_iso
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.sessions import TranscriptMark
-from hyperloci.store.set_aside import describe_failure
+from hyperloci.store.conversations.sessions import TranscriptMark
+from hyperloci.store.projects.set_aside import describe_failure
 from hyperloci.system.regular_file import open_regular_file
 
 BATCH_BYTES: Final = 1 << 20

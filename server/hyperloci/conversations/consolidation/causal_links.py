@@ -14,7 +14,7 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
-from hyperloci.store.consolidations import ConsolidationProgress, Consolidations
+from hyperloci.store.conversations.consolidations import ConsolidationProgress, Consolidations
 from hyperloci.text.language.tables import phrase_pattern
 
 SHARED_WORDS: Final = 2

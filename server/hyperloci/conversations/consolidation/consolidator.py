@@ -26,8 +26,8 @@ from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.consolidations import ConsolidationProgress
-from hyperloci.store.set_aside import describe_failure, is_fault_of_content
+from hyperloci.store.conversations.consolidations import ConsolidationProgress
+from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
-from hyperloci.store.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.text.sanitize.sanitizer import sanitize
 
 MAX_NEAR: Final = 30

@@ -29,8 +29,8 @@ from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
-from hyperloci.store.ageing import PRUNE_OPERATION
-from hyperloci.store.consolidations import ConsolidationProgress
+from hyperloci.store.conversations.consolidations import ConsolidationProgress
+from hyperloci.store.memories.decay import PRUNE_OPERATION
 from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from hyperloci.store.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_query
 
 SAME_SHARE: Final = 0.8
 """Share of the words of both that two texts have in common from which on they say the same."""

@@ -20,9 +20,9 @@ from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ChunkStage, PyramidChunk
 from hyperloci.store import Store
-from hyperloci.store.archive import Archive
-from hyperloci.store.chunks import PyramidProgress
-from hyperloci.store.nodes import hash_content
+from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.conversations.chunks import PyramidProgress
+from hyperloci.store.memories.nodes import hash_content
 
 ARCHIVE_BATCH: Final = 10
 """Micro-chunks archived in one transaction: those of a macro."""

@@ -23,8 +23,8 @@ from hyperloci.model.levels import SIZES, PyramidLevel
 from hyperloci.model.pyramid import ChunkStage, PyramidChunk
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.chunks import PyramidProgress
-from hyperloci.store.set_aside import describe_failure, is_fault_of_content
+from hyperloci.store.conversations.chunks import PyramidProgress
+from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
 from hyperloci.tokens import count_tokens
 
 logger = logging.getLogger(__name__)

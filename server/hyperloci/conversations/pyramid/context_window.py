@@ -13,7 +13,7 @@ from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ChunkStage, ContextWindow, PyramidChunk, WindowPart
 from hyperloci.store import Store
-from hyperloci.store.chunks import turn_from_node
+from hyperloci.store.conversations.chunks import turn_from_node
 from hyperloci.tokens import count_tokens
 
 DEFAULT_SHARE: Final = 0.4

@@ -8,7 +8,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ExpandedChunk, ExpandedTurn, PyramidChunk
 from hyperloci.store import Store
-from hyperloci.store.nodes import hash_content
+from hyperloci.store.memories.nodes import hash_content
 from hyperloci.tokens import count_tokens
 
 

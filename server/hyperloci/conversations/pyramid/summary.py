@@ -22,7 +22,7 @@ from hyperloci.conversations.pyramid.turn_sentences import TurnSentence, content
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.analysis import stop_words
+from hyperloci.store.keywords.analysis import stop_words
 from hyperloci.text.language.fences import mask_code
 from hyperloci.tokens import count_tokens
 

@@ -17,7 +17,7 @@ from hyperloci.model.levels import SUBTYPES, PyramidLevel
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.pyramid import Digest, PyramidChunk
 from hyperloci.store import Store
-from hyperloci.store.chunks import turn_from_node
+from hyperloci.store.conversations.chunks import turn_from_node
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.analysis import analyse_text, stop_words
+from hyperloci.store.keywords.analysis import analyse_text, stop_words
 from hyperloci.text.language.sentences import split_sentences
 
 MIN_TERMS: Final = 3

@@ -35,8 +35,8 @@ from hyperloci.project.git_folder import BrokenRepositoryError, open_repository,
 from hyperloci.project.git_log import Commit
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
-from hyperloci.store.history import CommitHistoryState
-from hyperloci.store.set_aside import describe_failure, is_fault_of_content
+from hyperloci.store.projects.git_history import CommitHistoryState
+from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize, sanitize_name
 
 FIRST_COMMITS: Final = 500

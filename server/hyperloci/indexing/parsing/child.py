@@ -17,7 +17,7 @@ from typing import Final
 
 from hyperloci.indexing.file_reader import FreshChunk, chunk_bytes
 from hyperloci.indexing.parsing.protocol import READY, ParseAnswer, ParseRequest, frame_of, receive
-from hyperloci.store.set_aside import describe_failure
+from hyperloci.store.projects.set_aside import describe_failure
 from hyperloci.system.framing import FrameError, write_all
 
 IDLE_SECONDS: Final = 30.0

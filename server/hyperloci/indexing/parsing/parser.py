@@ -24,7 +24,7 @@ from typing import Final
 
 from hyperloci.indexing.file_reader import chunk_bytes
 from hyperloci.indexing.parsing.protocol import READY, ParseAnswer, ParseRequest, frame_of, take_frame
-from hyperloci.store.set_aside import describe_failure
+from hyperloci.store.projects.set_aside import describe_failure
 from hyperloci.system.framing import FrameError
 
 COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.indexing.parsing.child")

@@ -23,7 +23,7 @@ from hyperloci.indexing.watching.worker import WatchPace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
-from hyperloci.store.faults import describe_error
+from hyperloci.store.database.error_translation import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 from hyperloci.system.process_lock import RETRY_SECONDS, Election, lock_path
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperloci.model.kinds import EntityKind
-from hyperloci.store import analysis
+from hyperloci.store.keywords import analysis
 from hyperloci.text.language.vocabulary import KnownName, vocabulary
 
 

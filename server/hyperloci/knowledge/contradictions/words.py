@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.knowledge.contradictions.lexicon import base_form, lexicon_words, stem_set, unify_stem
-from hyperloci.store import analysis
+from hyperloci.store.keywords import analysis
 from hyperloci.text.language.dates import date_words
 from hyperloci.text.language.sentences import split_sentences
 

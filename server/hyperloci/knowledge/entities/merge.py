@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from hyperloci.knowledge.entities.profile import merge
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.entities import Entity
+from hyperloci.store.memories.entities import Entity
 
 if TYPE_CHECKING:
     from hyperloci.jobs import MaintenanceContext
@@ -56,7 +56,7 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
     """Return the pairs of a scope that are one thing, the more mentioned first of each; surest pairs first."""
     import numpy as np
 
-    from hyperloci.store import half
+    from hyperloci.store.vectors import half
 
     found = store.entities.list_with_vectors(scope_key, limit=MAX_COMPARED)
     spoken = [(entity, vector) for entity, vector in found if not _CODE.search(entity.canonical_name)]

@@ -13,7 +13,7 @@ from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.store import Store
-from hyperloci.store.entities import Entity, StoredMerge, squash_name
+from hyperloci.store.memories.entities import Entity, StoredMerge, squash_name
 from hyperloci.text.language.sentences import split_sentences
 
 if TYPE_CHECKING:

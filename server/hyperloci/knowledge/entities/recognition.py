@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import EntityKind
-from hyperloci.store.entities import squash_name
+from hyperloci.store.memories.entities import squash_name
 from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
 

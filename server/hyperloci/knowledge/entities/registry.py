@@ -17,7 +17,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, O
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.entities import NameBearer, squash_name
+from hyperloci.store.memories.entities import NameBearer, squash_name
 from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_CALLED: Final = 12

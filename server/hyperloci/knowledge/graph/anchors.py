@@ -20,8 +20,8 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.positions import StoredAnchor
-from hyperloci.store.set_aside import note_failure_of
+from hyperloci.store.memories.positions import StoredAnchor
+from hyperloci.store.projects.set_aside import note_failure_of
 
 MAX_NAMES: Final = 50
 """Names looked up a fact: a pasted file is not a fact about each of its symbols."""

@@ -10,7 +10,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import RelatedMemory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
 from hyperloci.store import Store
-from hyperloci.store.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
+from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
 
 ANY: Final = "any"
 DIRECTIONS: Final = (OUTWARD, INWARD, BOTH_WAYS)

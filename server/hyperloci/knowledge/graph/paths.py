@@ -15,7 +15,7 @@ from typing import Final
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from hyperloci.store.traversal import BOTH_WAYS, INWARD, OUTWARD, Crossing, Traversal
+from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, Crossing, Traversal
 
 MAX_DEPTH: Final = 3
 """Steps of a neighbourhood unless asked otherwise (D.02)."""

@@ -10,7 +10,7 @@ from hyperloci.model.edge import Hyperedge
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from hyperloci.store.traversal import Crossing
+from hyperloci.store.memories.traversal import Crossing
 
 
 def find_subgraph(

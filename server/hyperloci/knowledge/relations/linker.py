@@ -15,8 +15,8 @@ from hyperloci.knowledge.relations.prose_relations import ProseRules
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from hyperloci.store.links import LinkableSnippet
-from hyperloci.store.set_aside import note_failure_of
+from hyperloci.store.memories.links import LinkableSnippet
+from hyperloci.store.projects.set_aside import note_failure_of
 
 LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)
 """The labels of the edges that this module keeps; snippets' automatic edges of other labels are left alone."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError
-from hyperloci.store.faults import translate_block_errors
+from hyperloci.store.database.error_translation import translate_block_errors
 
 LOCK_SECONDS: Final = 30.0
 """How long a process waits for another that migrates, or for the end of a copy that can't go on."""

@@ -1,0 +1,1 @@
+"""Archive: compressed turns and the files of cold chunks (C.07)."""

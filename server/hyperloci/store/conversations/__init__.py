@@ -1,0 +1,1 @@
+"""Conversations: sessions, turns, chunks and consolidations."""

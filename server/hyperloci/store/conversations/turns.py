@@ -1,0 +1,128 @@
+"""What was said and done in a session, as its capture needs to see it: order, twins, and what is to be kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.node import Node
+from hyperloci.store.memories.nodes import SELECT_NODE, hash_content, node_from_row
+
+_SELECT_SAME_TEXT: Final = (
+    "SELECT n.key, n.session_key, n.event_time, json_extract(n.metadata, '$.role') AS role,"
+    " json_extract(n.metadata, '$.uuid') AS uuid, json_extract(n.metadata, '$.ref') AS ref"
+    " FROM nodes n WHERE n.content_hash = ? AND n.scope_key = ? AND n.type = 'experience'"
+    " AND n.subtype IN ('episode', 'action') ORDER BY n.key"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameTurn:
+    """A stored turn with the same text.
+
+    Attributes:
+        key, session_key: the node, and its session.
+        role: who said it.
+        uuid: its id in the transcript, once it was met there.
+        ref: the id of the hook's record of it, once there was one.
+        event_time: when it was said.
+    """
+
+    key: NodeKey
+    session_key: int | None
+    role: str | None
+    uuid: str | None
+    ref: str | None
+    event_time: int
+
+
+class TurnRows:
+    """The episodes and actions of one database. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def find_same_text(self, scope_key: int, text: str) -> list[SameTurn]:
+        """Return the turns of a scope with this very text, oldest first; forgotten ones too, so that they stay so."""
+        return [
+            SameTurn(
+                key=NodeKey(row["key"]),
+                session_key=row["session_key"],
+                role=row["role"],
+                uuid=row["uuid"],
+                ref=row["ref"],
+                event_time=row["event_time"],
+            )
+            for row in self._connection.execute(_SELECT_SAME_TEXT, (hash_content(text), scope_key))
+        ]
+
+    def has_place(self, session_key: int, place: str) -> bool:
+        """Tell whether a turn of a session was stored under a place."""
+        row = self._connection.execute(
+            "SELECT 1 FROM nodes WHERE session_key = ? AND place = ? LIMIT 1", (session_key, place)
+        ).fetchone()
+        return row is not None
+
+    def get_last(self, session_key: int, role: str | None = None) -> Node | None:
+        """Return the last episode of a session (of one speaker), or None."""
+        return self._get_outermost(session_key, role, "DESC")
+
+    def get_first(self, session_key: int, role: str | None = None) -> Node | None:
+        """Return the first episode of a session (by one speaker), or None."""
+        return self._get_outermost(session_key, role, "ASC")
+
+    def _get_outermost(self, session_key: int, role: str | None, order: str) -> Node | None:
+        row = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.subtype = 'episode' AND n.deleted_at IS NULL"
+            f" AND (?2 IS NULL OR json_extract(n.metadata, '$.role') = ?2) ORDER BY n.seq {order} LIMIT 1",
+            (session_key, role),
+        ).fetchone()
+        return node_from_row(row) if row else None
+
+    def set_ids(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
+        """Note the id by which a stored turn is known in the transcript, or to the hooks."""
+        known = {name: value for name, value in (("uuid", uuid), ("ref", ref)) if value is not None}
+        self._connection.execute(
+            "UPDATE nodes SET metadata = json_patch(metadata, ?) WHERE key = ?", (json.dumps(known), key)
+        )
+
+    def add_spoken_times(self, key: NodeKey, times: Iterable[tuple[int, int, str]]) -> None:
+        """Store since, until and words of the days that a turn speaks of, as `times` returns them."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO spoken_times(node_key, since, until, phrase) VALUES (?, ?, ?, ?)",
+            [(key, *time) for time in times],
+        )
+
+    def get_spoken_times(self, keys: Iterable[int]) -> dict[NodeKey, list[tuple[int, int, str]]]:
+        """Return since, until and words of the days that turns speak of, those of each in order."""
+        found: dict[NodeKey, list[tuple[int, int, str]]] = {}
+        for row in self._connection.execute(
+            "SELECT node_key, since, until, phrase FROM spoken_times"
+            " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, since, until, phrase",
+            (json.dumps([int(key) for key in keys]),),
+        ):
+            found.setdefault(NodeKey(row[0]), []).append((row[1], row[2], row[3]))
+        return found
+
+    def list_worth_keeping(self, session_key: int) -> list[NodeId]:
+        """Return what a session leaves in tier `task` that was recalled or extracted (requirements, F).
+
+        What was confirmed has left that tier at once.
+        """
+        rows = self._connection.execute(
+            "SELECT id FROM nodes WHERE session_key = ? AND tier = 'task' AND deleted_at IS NULL"
+            " AND (access_count > 0 OR origin = 'extraction') ORDER BY key",
+            (session_key,),
+        )
+        return [NodeId(row[0]) for row in rows]
+
+    def move_to_session(self, node_ids: list[NodeId], *, now: int) -> None:
+        """Move nodes to tier `session`; the caller logs it."""
+        self._connection.execute(
+            "UPDATE nodes SET tier = 'session', updated_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+            (now, json.dumps(node_ids)),
+        )

@@ -1,0 +1,1 @@
+"""Keywords: the analysed terms of memories."""

@@ -1,0 +1,64 @@
+"""Writing the keyword index (E6): a node's analysed terms, by field."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.keywords.analysis import analyse_text
+
+
+class Keywords:
+    """The keyword index of one database; triggers keep FTS5 in step with the table of terms."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def put_text(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
+        """Index a node, replacing what was there.
+
+        Args:
+            key: the node.
+            title: where it stands (headings, module, symbol).
+            body: its own text.
+            extra: context that helps find it but is not its text (the turn before); None keeps what was there.
+        """
+        values = _keyword_values(
+            key,
+            analyse_text(title),
+            analyse_text(body),
+            self._read_extra(key) if extra is None else analyse_text(extra),
+        )
+        updated = self._connection.execute(
+            "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
+        )
+        if updated.rowcount == 0:
+            self._insert_values(values)
+
+    def add_text(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
+        """Index a node that is not in the index yet."""
+        self._insert_values(
+            _keyword_values(key, analyse_text(title), analyse_text(body), analyse_text(extra) if extra else [])
+        )
+
+    def _insert_values(self, values: tuple[str | int, ...]) -> None:
+        self._connection.execute(
+            "INSERT INTO keywords(title, body, extra, length, node_key) VALUES (?, ?, ?, ?, ?)", values
+        )
+
+    def _read_extra(self, key: NodeKey) -> list[str]:
+        row = self._connection.execute("SELECT extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
+        return str(row[0]).split() if row else []
+
+    def count_texts(self) -> int:
+        """Return how many nodes the index holds."""
+        return int(self._connection.execute("SELECT nodes FROM keyword_totals").fetchone()[0])
+
+    def remove_text(self, key: NodeKey) -> None:
+        """Take a node out of the index."""
+        self._connection.execute("DELETE FROM keywords WHERE node_key = ?", (key,))
+
+
+def _keyword_values(key: NodeKey, title: list[str], body: list[str], extra: list[str]) -> tuple[str | int, ...]:
+    """Return a row in the order of its columns."""
+    return " ".join(title), " ".join(body), " ".join(extra), len(title) + len(body) + len(extra), key

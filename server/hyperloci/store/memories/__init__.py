@@ -1,0 +1,1 @@
+"""Memories: nodes, hyperedges and what hangs on them."""

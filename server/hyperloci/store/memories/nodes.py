@@ -1,0 +1,406 @@
+"""Nodes: creating, reading, changing, forgetting (SPEC-02.20 to .24)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sqlite3
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node, SearchCandidate
+from hyperloci.store.archive import compressed_turns
+from hyperloci.store.keywords.keyword_index import Keywords
+from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.positions import Positions
+from hyperloci.store.memories.scopes import Scopes
+
+DECAY_RATE: Final = 0.1
+"""How fast a fact fades unless it, or the settings (`decay_rate_default`), say otherwise (B.20)."""
+
+RESTORE_DAYS: Final = 30
+"""How long a forgotten memory can be restored (E.16)."""
+
+SELECT_NODE: Final = (
+    f"SELECT n.key, n.id, n.type, n.subtype, n.title, {compressed_turns.WHOLE_TEXT}, n.tier, n.confidence, n.decay_rate,"
+    " n.provenance, n.origin, s.id, t.id, n.seq, n.event_time, n.created_at, n.updated_at, n.last_accessed,"
+    " n.access_count, n.valid_from, n.valid_until, n.deleted_at, n.seen_count, n.metadata FROM nodes n"
+    f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
+)
+"""Columns in the order of `Node`'s fields."""
+
+_SELECT_CANDIDATE: Final = (
+    f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time, n.metadata FROM nodes n"
+    f" LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
+)
+"""Columns in the order of `Candidate`'s fields."""
+
+_TYPES: Final = {str(kind): kind for kind in NodeType}
+_TIERS: Final = {str(tier): tier for tier in Tier}
+_ORIGINS: Final = {str(origin): origin for origin in Origin}
+
+_UPDATABLE: Final = frozenset(
+    {
+        "content",
+        "title",
+        "extra_terms",
+        "tier",
+        "confidence",
+        "decay_rate",
+        "provenance",
+        "valid_until",
+        "last_accessed",
+        "access_count",
+        "metadata",
+        "subtype",
+        "event_time",
+    }
+)
+
+
+def hash_content(text: str) -> bytes:
+    """Return the SHA-256 of a text (E.03)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def node_from_row(row: sqlite3.Row) -> Node:
+    """Make a Node of a row of `SELECT_NODE`."""
+    # By place, and with what repeats from tables: a search makes hundreds, and names cost twice the time.
+    return Node(
+        key=row[0],
+        id=row[1],
+        type=_TYPES[row[2]],
+        subtype=row[3],
+        title=row[4],
+        content=row[5],
+        tier=_TIERS[row[6]],
+        confidence=row[7],
+        decay_rate=row[8],
+        provenance=row[9],
+        origin=_ORIGINS[row[10]],
+        scope=row[11],
+        session_id=row[12],
+        seq=row[13],
+        event_time=row[14],
+        created_at=row[15],
+        updated_at=row[16],
+        last_accessed=row[17],
+        access_count=row[18],
+        valid_from=row[19],
+        valid_until=row[20],
+        deleted_at=row[21],
+        seen_count=row[22],
+        metadata={} if row[23] == "{}" else json.loads(row[23]),
+    )
+
+
+class Nodes:
+    """The nodes of one database. Every write expects to run inside a transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        scopes: Scopes,
+        keywords: Keywords,
+        positions: Positions,
+        log: EvolutionLog,
+        decay_rate: float = DECAY_RATE,
+    ) -> None:
+        self._connection = connection
+        self._decay_rate = decay_rate
+        self._scopes = scopes
+        self._keywords = keywords
+        self._positions = positions
+        self._log = log
+
+    def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
+        """Store a memory as `add` does, and return it as it is stored."""
+        node = self.get_by_key(self.add_row(new, now=now, place=place, session_key=session_key))
+        assert node is not None
+        return node
+
+    def add_row(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> NodeKey:
+        """Store a memory with its keywords and position, queue it for its fingerprint, and return its key.
+
+        Args:
+            new: what to store.
+            now: the time, in milliseconds.
+            place: what makes equal contents different memories (a path, a turn's number).
+            session_key: the session it belongs to.
+
+        Raises:
+            BadRequestError: metadata that isn't JSON, or a decay rate below 0.
+        """
+        rate = self._decay_rate_of(new)
+        _check_changes({"decay_rate": rate})
+        cursor = self._connection.execute(
+            """
+            INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin,
+                scope_key, session_key, seq, place, content_hash, event_time, created_at, updated_at, last_accessed,
+                valid_from, metadata)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            (
+                str(uuid.uuid4()),
+                new.type,
+                new.subtype,
+                new.title,
+                new.content,
+                new.tier,
+                new.confidence,
+                rate,
+                new.provenance,
+                new.origin,
+                self._scopes.ensure_scope(new.scope, now=now),
+                session_key,
+                new.seq,
+                place,
+                hash_content(new.content),
+                now if new.event_time is None else new.event_time,
+                now,
+                now,
+                now,
+                now if new.valid_from is None else new.valid_from,
+                _encode_metadata(new.metadata),
+            ),
+        )
+        key = NodeKey(int(cursor.lastrowid or 0))
+        if new.position is not None:
+            self._positions.put_position(key, new.position)
+        self._keywords.add_text(key, title=new.title, body=new.content, extra=new.extra_terms)
+        self.queue_for_fingerprint([key], now=now)
+        return key
+
+    def _decay_rate_of(self, new: NewNode) -> float:
+        """Return a node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
+        if new.decay_rate is not None:
+            return new.decay_rate
+        return self._decay_rate if new.type is NodeType.FACT else 0.0
+
+    def get_node(self, node_id: str) -> Node | None:
+        """Return a node by its id, forgotten ones too, or None (SPEC-02.21)."""
+        row = self._connection.execute(f"{SELECT_NODE} WHERE n.id = ?", (node_id,)).fetchone()
+        return node_from_row(row) if row else None
+
+    def get_by_key(self, key: int) -> Node | None:
+        """Return a node by its integer key, or None."""
+        row = self._connection.execute(f"{SELECT_NODE} WHERE n.key = ?", (key,)).fetchone()
+        return node_from_row(row) if row else None
+
+    def get_by_keys(self, keys: Iterable[int]) -> dict[NodeKey, Node]:
+        """Return the nodes that exist among `keys`."""
+        cursor = self._connection.cursor()
+        # Rows by name cost half as much again to make, and `node_from_row` reads by place.
+        cursor.row_factory = None
+        rows = cursor.execute(
+            f"{SELECT_NODE} WHERE n.key IN (SELECT value FROM json_each(?))", (json.dumps([int(key) for key in keys]),)
+        )
+        return {row[0]: node_from_row(row) for row in rows}
+
+    def get_candidates(self, keys: Iterable[int]) -> dict[NodeKey, SearchCandidate]:
+        """Return what the ranking looks at of the nodes that exist among `keys`; a third of the time of `by_keys`."""
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
+            f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
+
+    def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
+        """Return which of `keys` somebody asked to be remembered."""
+        rows = self._connection.execute(
+            "SELECT n.key FROM nodes n INDEXED BY idx_nodes_told WHERE n.key IN (SELECT value FROM json_each(?))"
+            # In the very words of the index, or it could not be used.
+            f" AND n.origin = '{Origin.TOOL}' AND n.type <> '{NodeType.ENTITY}'",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {NodeKey(row[0]) for row in rows}
+
+    def list_keys_from(self, first: int, limit: int) -> list[NodeKey]:
+        """Return the next keys of nodes, forgotten ones too, in their order."""
+        rows = self._connection.execute("SELECT key FROM nodes WHERE key >= ? ORDER BY key LIMIT ?", (first, limit))
+        return [NodeKey(row[0]) for row in rows]
+
+    def ids_like(self, prefix: str, limit: int = 5, *, scopes: Sequence[str] = ()) -> list[NodeId]:
+        """Return ids that start with `prefix`, for messages and abbreviations; within scopes if any are given."""
+        if not prefix:
+            return []
+        rows = self._connection.execute(
+            "SELECT id FROM nodes WHERE id >= ?1 AND id < ?2 AND (?4 = '[]' OR scope_key IN"
+            " (SELECT key FROM scopes WHERE id IN (SELECT value FROM json_each(?4)))) ORDER BY id LIMIT ?3",
+            (prefix, prefix + "\U0010ffff", limit, json.dumps(list(scopes))),
+        )
+        return [NodeId(row[0]) for row in rows]
+
+    def find_duplicate(self, content: str, scope: str, place: str = "") -> Node | None:
+        """Return the living node with the same content in the same scope and place (E.03)."""
+        scope_key = self._scopes.find_key(scope)
+        row = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.place = ?"
+            " AND n.deleted_at IS NULL AND n.valid_until IS NULL ORDER BY n.key LIMIT 1",
+            (hash_content(content), scope_key, place),
+        ).fetchone()
+        return node_from_row(row) if row else None
+
+    def find_forgotten(self, content: str, scope: str) -> Node | None:
+        """Return the node with this content that was forgotten last in a scope, or None."""
+        row = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.deleted_at IS NOT NULL"
+            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT 1",
+            (hash_content(content), self._scopes.find_key(scope)),
+        ).fetchone()
+        return node_from_row(row) if row else None
+
+    def count_repetition(self, key: NodeKey, *, now: int) -> None:
+        """Note that the same content was stored once more."""
+        self._connection.execute(
+            "UPDATE nodes SET seen_count = seen_count + 1, updated_at = ? WHERE key = ?", (now, key)
+        )
+
+    def update_node(self, node_id: str, *, now: int, reason: str | None = None, **changes: Any) -> bool:
+        """Change a node's fields and return whether it exists; a new tier is logged (SPEC-02.22, .19).
+
+        Raises:
+            BadRequestError: a field that may not be changed, or a value that it can't have.
+        """
+        unknown = sorted(set(changes) - _UPDATABLE)
+        if unknown:
+            raise BadRequestError(
+                f"{', '.join(unknown)} cannot be changed; these can: {', '.join(sorted(_UPDATABLE))}."
+            )
+        _check_changes(changes)
+        node = self.get_node(node_id)
+        if node is None:
+            return False
+        if changes:
+            self._write_changes(node, changes, now)
+        if changes.get("tier", node.tier) != node.tier:
+            self._log.add_entry(
+                "tier", [node.id], now=now, from_tier=node.tier, to_tier=Tier(changes["tier"]), reasoning=reason
+            )
+        return True
+
+    def _write_changes(self, node: Node, changes: dict[str, Any], now: int) -> None:
+        if "content" in changes or "title" in changes:
+            title, content = changes.get("title", node.title), changes.setdefault("content", node.content)
+            changes["content_hash"] = hash_content(content)
+            self._connection.execute("UPDATE chunk_turns SET packed = 0 WHERE node_key = ?", (node.key,))
+            self._keywords.put_text(node.key, title=title, body=content, extra=changes.pop("extra_terms", None))
+            self.queue_for_fingerprint([node.key], now=now)
+        if "metadata" in changes:
+            changes["metadata"] = _encode_metadata(changes["metadata"])
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        self._connection.execute(
+            f"UPDATE nodes SET {assignments}, updated_at = ? WHERE key = ?", (*changes.values(), now, node.key)
+        )
+
+    def delete_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
+        """Forget a node softly: tier `archive`, out of every search, restorable for 30 days (SPEC-02.23, E.16)."""
+        node = self.get_node(node_id)
+        if node is None or node.deleted_at is not None:
+            return False
+        self._connection.execute(
+            "UPDATE nodes SET deleted_at = ?, updated_at = ?, tier = 'archive',"
+            " metadata = json_set(metadata, '$.tier_before', tier) WHERE key = ?",
+            (now, now, node.key),
+        )
+        self._log.add_entry("forget", [node.id], now=now, from_tier=node.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
+        return True
+
+    def restore_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
+        """Bring a forgotten node back as it was; False if it is not forgotten or its 30 days are over.
+
+        It counts as used now: what had faded away would fade away again at once.
+        """
+        node = self.get_node(node_id)
+        if node is None or node.deleted_at is None or now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
+            return False
+        tier = Tier(node.metadata.get("tier_before", Tier.LONGTERM))
+        self._connection.execute(
+            "UPDATE nodes SET deleted_at = NULL, updated_at = ?1, last_accessed = max(last_accessed, ?1), tier = ?2,"
+            " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?3",
+            (now, tier, node.key),
+        )
+        self._log.add_entry("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
+        return True
+
+    def query_nodes(
+        self,
+        type: str | None = None,
+        tier: str | None = None,
+        min_confidence: float | None = None,
+        limit: int = 100,
+        *,
+        subtypes: Sequence[str] = (),
+        scopes: Sequence[str] = (),
+    ) -> list[Node]:
+        """Return living nodes that match every filter given, newest first (SPEC-02.24)."""
+        conditions = ["n.deleted_at IS NULL", "n.valid_until IS NULL"]
+        values: list[Any] = []
+        for condition, value in (("n.type = ?", type), ("n.tier = ?", tier), ("n.confidence >= ?", min_confidence)):
+            if value is not None:
+                conditions.append(condition)
+                values.append(value)
+        for column, wanted in (("n.subtype", subtypes), ("s.id", scopes)):
+            if wanted:
+                conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
+                values.append(json.dumps(list(wanted)))
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE {' AND '.join(conditions)} ORDER BY n.created_at DESC, n.key DESC LIMIT ?",
+            (*values, limit),
+        )
+        return [node_from_row(row) for row in rows]
+
+    def reinforce_nodes(self, keys: Sequence[int], *, now: int) -> None:
+        """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
+
+        Recalling undoes the fading: the confidence is that of the last access again, and gains
+        `0.05 * ln(1 + access_count / 20)`. It is capped at 1; what was extracted, at the trust in its sources.
+        """
+        self._connection.executemany(
+            """
+            UPDATE nodes SET
+                confidence = min(max(confidence, coalesce(json_extract(metadata, '$.trust'), 1.0)),
+                    confidence + 0.05 * ln1p((access_count + 1) / 20.0)),
+                access_count = access_count + 1,
+                last_accessed = max(last_accessed, ?1)
+            WHERE key = ?2
+            """,
+            [(now, int(key)) for key in keys],
+        )
+
+    def queue_for_fingerprint(self, keys: Iterable[int], *, now: int) -> None:
+        """Put nodes into the durable queue of those without a fingerprint (B.03)."""
+        self._connection.executemany(
+            "INSERT INTO pending(node_key, queued_at) VALUES (?, ?)"
+            " ON CONFLICT(node_key) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0, error = NULL",
+            [(int(key), now) for key in keys],
+        )
+
+
+def _check_changes(changes: Mapping[str, Any]) -> None:
+    """Refuse what a node's fields can't hold, before the database does so in its own words (SPEC-02.10, .17)."""
+    if "tier" in changes and changes["tier"] not in list(Tier):
+        raise BadRequestError(f"tier={changes['tier']!r} is unknown: use one of {', '.join(Tier)}.")
+    if "confidence" in changes and not 0.0 <= changes["confidence"] <= 1.0:
+        raise BadRequestError(f"confidence={changes['confidence']} is outside 0..1.")
+    if "decay_rate" in changes and not 0.0 <= changes["decay_rate"] < math.inf:
+        raise BadRequestError(f"decay_rate={changes['decay_rate']} must be 0 or above.")
+    if "content" in changes and not changes["content"].strip():
+        raise BadRequestError("content is empty: give the text to remember.")
+
+
+_METADATA: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+def _encode_metadata(metadata: Mapping[str, Any]) -> str:
+    try:
+        return _METADATA.encode(dict(metadata)) if metadata else "{}"
+    except (TypeError, ValueError) as error:
+        raise BadRequestError(f"metadata cannot be stored as JSON: {error}.") from error

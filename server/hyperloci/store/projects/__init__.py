@@ -1,0 +1,1 @@
+"""Projects: files, Git history, places, and what was set aside."""

@@ -1,0 +1,1 @@
+"""Search: filters on memories, and the keyword search over them."""

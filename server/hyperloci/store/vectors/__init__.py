@@ -1,0 +1,1 @@
+"""Vectors: fingerprints in several precisions, and nearest neighbours."""

@@ -1,0 +1,448 @@
+"""Fingerprints: writing them whole, and finding the nearest ones.
+
+A search scans sign bits held in memory (48 bytes a vector), ranks the best few thousand by the query's numbers against
+two bits a dimension (96 bytes), and scores what is left exactly from the stored rows (`store.vectors.codes`,
+docs/benchmarks.md). A block of bits is loaded again only when its version moved.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.database.meta import Meta
+from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
+from hyperloci.store.vectors.blocks import BLOCK_ROWS, MAX_ATTEMPTS
+from hyperloci.store.vectors.codes import WORD_BITS, Codes, dot_products, make_sign_code, make_size_code, words_per_code
+
+FINE: Final = 256
+"""Candidates scored from stored rows, 3 to 6 microseconds each: recall@10 1.0 at 10,000 and 100,000 memories with many
+near twins and 0.998 at 600,000 (200: 0.997, 150: 0.988). By signs alone it took 600 of them for 0.983."""
+
+EXACT_PER_WANTED: Final = 3
+"""And so many for each that is wanted: of the 100 nearest of 5,000 random vectors, the worst there are, 0.947."""
+
+EXACT_BELOW: Final = FINE
+"""So few allowed vectors are scored exactly at once."""
+
+CODE_BITS: Final = {"e1": 2}
+"""Bits a dimension of the codes of a space, 1 elsewhere (`store.vectors.codes`)."""
+
+_MODEL_IN_USE: Final = "model_in_use"
+
+_PACE: Final = "embedding_pace"
+
+PACE_MS: Final = 60_000
+"""How long a pace holds, in milliseconds: after that, nobody is at work."""
+
+FLOAT_SPACE: Final = "e1"
+"""Stored as `half`, the other dense spaces as `int8`."""
+
+BIT_SPACE: Final = "e9"
+"""Its column holds bits, a query one sign a bit."""
+
+SCANNED_SPACES: Final = ("e1", "e7", "e9", "e10")
+"""Spaces whose codes are held for scans: those that find memories on their own, where they are asked to. The others
+score what these and the words found."""
+
+COLUMNS: Final = ("e1", "e5_cause", "e5_effect", "e7", "e8_out", "e8_in", "e9", "e10", "e11", "e12")
+
+
+class Fingerprints:
+    """The fingerprints of one database."""
+
+    def __init__(self, connection: sqlite3.Connection, *, vec_attached: bool) -> None:
+        self._connection = connection
+        self._meta = Meta(connection)
+        self._vec = vec_attached
+        self._codes: dict[str, Codes] = {}
+
+    def use_model(self, model_id: str, dimensions: int, *, now: int) -> int:
+        """Return the key of the model that fingerprints are made with from now on.
+
+        When it is another than before, every node that has a fingerprint is queued again (D.13). Where only what
+        follows a `+` in the id differs, E1 is the same and stays comparable meanwhile.
+        """
+        self._connection.execute(
+            "INSERT OR IGNORE INTO models(id, dimensions, first_used) VALUES (?, ?, ?)", (model_id, dimensions, now)
+        )
+        key = self.find_model(model_id)
+        assert key is not None
+        before = self.get_model_in_use()
+        if before != model_id:
+            self._meta.set(_MODEL_IN_USE, model_id)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO pending(node_key, queued_at)"
+                " SELECT node_key, ? FROM fingerprints WHERE model_key <> ?",
+                (now, key),
+            )
+            if before is not None and meaning_model_of(before) == meaning_model_of(model_id):
+                self._copy_known_meaning(before, key)
+        return key
+
+    def _copy_known_meaning(self, before: str, key: int) -> None:
+        """Take over what E1 saw, which is the same: search by meaning goes on while the rest is made anew."""
+        others = [column for column in COLUMNS if column != FLOAT_SPACE]
+        self._connection.execute(
+            f"UPDATE fingerprints SET model_key = ?, {', '.join(f'{column} = NULL' for column in others)}"
+            " WHERE model_key = (SELECT key FROM models WHERE id = ?)",
+            (key, before),
+        )
+        self._connection.execute("DELETE FROM code_blocks WHERE space <> ?", (FLOAT_SPACE,))
+
+    def get_model_in_use(self) -> str | None:
+        """Return the id of the model that fingerprints are made with, None before the first."""
+        return self._meta.get(_MODEL_IN_USE)
+
+    def find_model(self, model_id: str) -> int | None:
+        """Return the key of a model that has been used, or None."""
+        row = self._connection.execute("SELECT key FROM models WHERE id = ?", (model_id,)).fetchone()
+        return int(row[0]) if row else None
+
+    def list_pending(self, limit: int) -> list[NodeKey]:
+        """Return the next nodes of the queue: fewest failures first, then by lane (migration 0012)."""
+        rows = self._connection.execute(
+            "SELECT p.node_key FROM pending p INDEXED BY idx_pending_order CROSS JOIN nodes n ON n.key = p.node_key"
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?"
+            " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT ?",
+            (MAX_ATTEMPTS, limit),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
+    def count_pending(self) -> int:
+        """Return how many living nodes wait for a fingerprint; those given up are not counted."""
+        row = self._connection.execute(
+            "SELECT count(*) FROM pending p JOIN nodes n ON n.key = p.node_key"
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?",
+            (MAX_ATTEMPTS,),
+        ).fetchone()
+        return int(row[0])
+
+    def count_given_up(self) -> int:
+        """Return how many nodes have failed so often that they get no fingerprint."""
+        row = self._connection.execute("SELECT count(*) FROM pending WHERE attempts >= ?", (MAX_ATTEMPTS,)).fetchone()
+        return int(row[0])
+
+    def count_embedded(self, allowed: BoolArray, dimensions: int) -> int:
+        """Return how many of the allowed nodes can be found by meaning: by codes in memory, no row is looked at.
+
+        Args:
+            allowed: bitmap over node keys.
+            dimensions: of the query's vector in E1.
+        """
+        codes = self._refresh_codes(FLOAT_SPACE, dimensions)
+        if codes is None:
+            return 0
+        if self._connection.execute("SELECT count(*) FROM models").fetchone()[0] > 1:
+            # Codes don't say whose they are; what an older model saw is in the queue.
+            allowed = allowed.copy()
+            keys = [row[0] for row in self._connection.execute("SELECT node_key FROM pending")]
+            allowed[[key for key in keys if key < len(allowed)]] = False
+        return codes.count_allowed(allowed)
+
+    def note_pace(self, nodes: int, seconds: float, *, now: int) -> None:
+        """Note how fast fingerprints are being made, as seen over the last batch and those before it."""
+        before, last = self._read_pace(), nodes / max(seconds, 0.001)
+        smooth = last if before is None or now - before[0] > PACE_MS else 0.8 * before[1] + 0.2 * last
+        self._meta.set(_PACE, f"{now} {smooth:.3f}")
+
+    def get_pace(self, *, now: int) -> float | None:
+        """Return how many nodes a second are given fingerprints now, None if none has been for a while."""
+        known = self._read_pace()
+        return known[1] if known is not None and 0 <= now - known[0] <= PACE_MS and known[1] > 0 else None
+
+    def _read_pace(self) -> tuple[int, float] | None:
+        noted = self._meta.get(_PACE)
+        if noted is None:
+            return None
+        at, _, pace = noted.partition(" ")
+        return int(at), float(pace)
+
+    def count_fingerprints(self, model_key: int | None = None) -> int:
+        """Return how many fingerprints there are, of one model or of all."""
+        row = self._connection.execute(
+            "SELECT count(*) FROM fingerprints WHERE ?1 IS NULL OR model_key = ?1", (model_key,)
+        ).fetchone()
+        return int(row[0])
+
+    def note_failures(self, keys: Iterable[int], error: str) -> None:
+        """Note that the fingerprints of these nodes could not be made."""
+        self._connection.executemany(
+            "UPDATE pending SET attempts = attempts + 1, error = ? WHERE node_key = ?",
+            [(error[:500], int(key)) for key in keys],
+        )
+
+    def put_fingerprint(self, key: NodeKey, model_key: int, spaces: Mapping[str, bytes], *, now: int) -> None:
+        """Store a whole fingerprint and take the node off the queue (E.01: all spaces or none).
+
+        Args:
+            key: the node.
+            model_key: the model that made the dense spaces.
+            spaces: bytes by column of the fingerprints table; a space that is left out is absent.
+            now: the time, in milliseconds.
+        """
+        _check_spaces(spaces)
+        known = self._connection.execute("SELECT 1 FROM fingerprints WHERE node_key = ?", (key,)).fetchone() is not None
+        self._connection.execute(
+            f"INSERT OR REPLACE INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"
+            f" VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})",
+            (key, model_key, now, *(spaces.get(column) for column in COLUMNS)),
+        )
+        for space in SCANNED_SPACES:
+            if space in spaces:
+                self._put_code(space, key, make_code(space, spaces[space]))
+            elif known:
+                self._clear_code(space, key)
+        self._connection.execute("DELETE FROM pending WHERE node_key = ?", (key,))
+
+    def _clear_code(self, space: str, key: NodeKey) -> None:
+        """Zero the bits of a space that a memory had and has no more."""
+        block, slot = divmod(int(key), BLOCK_ROWS)
+        row = self._connection.execute(
+            "UPDATE code_blocks SET version = random() WHERE space = ? AND block = ? RETURNING key, length(codes)",
+            (space, block),
+        ).fetchone()
+        if row is not None:
+            width = row[1] // BLOCK_ROWS
+            with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
+                blob.seek(slot * width)
+                blob.write(bytes(width))
+
+    def _put_code(self, space: str, key: NodeKey, code: bytes) -> None:
+        block, slot = divmod(int(key), BLOCK_ROWS)
+        # A random version, not the next one: the number of a transaction that was rolled back would come again.
+        row = self._connection.execute(
+            "UPDATE code_blocks SET version = random() WHERE space = ? AND block = ? RETURNING key, length(codes)",
+            (space, block),
+        ).fetchone()
+        if row is None or row[1] != BLOCK_ROWS * len(code):
+            self._write_block(space, block, len(code))
+            return
+        with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
+            blob.seek(slot * len(code))
+            blob.write(code)
+
+    def _write_block(self, space: str, block: int, width: int) -> None:
+        """Make a block anew from the stored vectors whose codes are `width` bytes wide."""
+        self._connection.execute(
+            "INSERT INTO code_blocks(space, block, version, codes) VALUES (?, ?, random(), ?)"
+            " ON CONFLICT(space, block) DO UPDATE SET codes = excluded.codes, version = excluded.version",
+            (space, block, self._make_block(space, block, width)),
+        )
+
+    def _make_block(self, space: str, block: int, width: int) -> bytes:
+        first = block * BLOCK_ROWS
+        codes = bytearray(BLOCK_ROWS * width)
+        for key, vector in self._connection.execute(
+            f"SELECT node_key, {space} FROM fingerprints WHERE node_key >= ? AND node_key < ? AND {space} IS NOT NULL",
+            (first, first + BLOCK_ROWS),
+        ):
+            code = make_code(space, vector)
+            if len(code) == width:
+                start = (key - first) * width
+                codes[start : start + width] = code
+        return bytes(codes)
+
+    def count_wrong_blocks(self) -> int:
+        """Return how many blocks of codes of any space miss a code of the latest model's vectors, or have one wrong."""
+        return sum(self._count_wrong_blocks(space) for space in SCANNED_SPACES)
+
+    def _count_wrong_blocks(self, space: str) -> int:
+        stored = {
+            row["block"]: row["codes"]
+            for row in self._connection.execute("SELECT block, codes FROM code_blocks WHERE space = ?", (space,))
+        }
+        return sum(
+            not _has_columns(stored.get(block, b""), self._make_block(space, block, width))
+            for block, width in self._code_widths(space).items()
+        )
+
+    def rebuild_codes(self) -> None:
+        """Make all blocks of codes anew from the vectors, as wide as those of the latest model in each."""
+        self._connection.execute("DELETE FROM code_blocks")
+        for space in SCANNED_SPACES:
+            for block, width in self._code_widths(space).items():
+                self._write_block(space, block, width)
+
+    def _code_widths(self, space: str) -> dict[int, int]:
+        """Return the width in bytes of the codes of each block: that of the vector that was made last."""
+        rows = self._connection.execute(
+            f"SELECT node_key / {BLOCK_ROWS} AS block, length({space}), max(made_at) FROM fingerprints"
+            f" WHERE {space} IS NOT NULL GROUP BY block"
+        )
+        return {row[0]: _bytes_per_code(space, _dimensions_of(space, row[1])) for row in rows}
+
+    def find_nearest(
+        self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1", roughly: bool = False
+    ) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the node keys nearest to a unit vector and their cosines, best first.
+
+        Args:
+            query: shape (dimensions,), unit length; for E9 one sign a bit (`bits.signs_of`), of any length.
+            allowed: bitmap over node keys: which may be returned.
+            model_key: only vectors of this model are compared.
+            k: how many at most.
+            space: the space to search, one of `SCANNED`.
+            roughly: estimate cosines by codes alone; any model's vectors of this length may then be among the answer.
+        """
+        if not roughly and np.count_nonzero(allowed) <= EXACT_BELOW:
+            return self.find_nearest_exactly(query, np.flatnonzero(allowed), model_key, k, space=space)
+        codes = self._refresh_codes(space, len(query))
+        if codes is None:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        hastily = roughly and space != FLOAT_SPACE
+        keys, estimated = codes.find_candidates(
+            query, allowed, k if roughly else max(FINE, EXACT_PER_WANTED * k), hastily=hastily
+        )
+        return (keys, estimated) if roughly else self.find_nearest_exactly(query, keys, model_key, k, space=space)
+
+    def estimate_cosines(
+        self, query: FloatArray, keys: NDArray[np.int64], model_key: int, *, space: str = "e1"
+    ) -> FloatArray:
+        """Return the cosines of nodes' vectors with a unit vector by their codes alone; nan for one without a vector.
+
+        Args:
+            query: shape (dimensions,), unit length.
+            keys: the nodes, ascending.
+            model_key: only vectors of this model are compared.
+            space: one of `SCANNED`.
+        """
+        codes = self._refresh_codes(space, len(query))
+        if codes is None:
+            return np.full(len(keys), np.nan, np.float32)
+        found = codes.estimate_cosines(query, keys)
+        # Codes don't say whose they are. While a new model takes over there are two.
+        if self._connection.execute("SELECT count(*) FROM models").fetchone()[0] > 1:
+            rows = self._connection.execute(
+                "SELECT f.node_key FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
+                " WHERE f.model_key <> ?2",
+                (json.dumps(keys.tolist()), model_key),
+            )
+            found[np.searchsorted(keys, [row[0] for row in rows])] = np.nan
+        return found
+
+    def find_nearest_exactly(
+        self, query: FloatArray, keys: NDArray[np.int64], model_key: int, k: int, *, space: str = "e1"
+    ) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the best `k` of `keys` by cosine, ties by key, from the stored rows."""
+        _check_spaces([space])
+        if not len(keys):
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        # In the order of their rows: neighbours share pages.
+        found, scores = self._choose_comparison(space)(query, np.sort(keys), model_key, space)
+        order = np.lexsort((found, -scores))[:k]
+        return found[order], scores[order]
+
+    def _choose_comparison(self, space: str) -> Callable[..., tuple[NDArray[np.int64], FloatArray]]:
+        """sqlite-vec compares bytes where they lie; halves and bits, which it doesn't know, are unpacked by numpy."""
+        return self._compare_by_vec if self._vec and space not in (FLOAT_SPACE, BIT_SPACE) else self._compare_by_numpy
+
+    def _compare_by_vec(
+        self, query: FloatArray, keys: NDArray[np.int64], model_key: int, space: str
+    ) -> tuple[NDArray[np.int64], FloatArray]:
+        rows = self._connection.execute(
+            f"SELECT f.node_key, coalesce(1 - vec_distance_cosine(vec_int8(f.{space}), vec_int8(?1)), 0)"
+            " FROM json_each(?2) j JOIN fingerprints f ON f.node_key = j.value"
+            f" WHERE f.model_key = ?3 AND length(f.{space}) = length(?1)",
+            (int8.pack_int8(query), json.dumps(keys.tolist()), model_key),
+        ).fetchall()
+        return np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.float32)
+
+    def _compare_by_numpy(
+        self, query: FloatArray, keys: NDArray[np.int64], model_key: int, space: str
+    ) -> tuple[NDArray[np.int64], FloatArray]:
+        rows = self._connection.execute(
+            f"SELECT f.node_key, f.{space} FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
+            f" WHERE f.model_key = ?2 AND length(f.{space}) = ?3",
+            (json.dumps(keys.tolist()), model_key, _bytes_per_vector(space, len(query))),
+        ).fetchall()
+        found = unpack_vectors(space, [row[1] for row in rows], len(query))
+        scores = dot_products(found, query.astype(np.float32)) if rows else np.empty(0, np.float32)
+        if space == BIT_SPACE:
+            scores = np.asarray(scores / (np.linalg.norm(query) or 1.0), dtype=np.float32)
+        return np.array([row[0] for row in rows], np.int64), scores
+
+    def get_rows(
+        self, keys: Iterable[int], columns: Sequence[str], *, model_key: int | None = None
+    ) -> dict[NodeKey, tuple[bytes | None, ...]]:
+        """Return the stored bytes of some spaces of some nodes, of one model or any; None where a space is absent."""
+        _check_spaces(columns)
+        found = self._connection.execute(
+            f"SELECT f.node_key, {', '.join('f.' + column for column in columns)}"
+            " FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value WHERE ?2 IS NULL OR f.model_key = ?2",
+            (json.dumps([int(key) for key in keys]), model_key),
+        )
+        return {NodeKey(row[0]): tuple(row)[1:] for row in found}
+
+    def _refresh_codes(self, space: str, dimensions: int) -> Codes | None:
+        words = words_per_code(dimensions)
+        codes = self._codes.get(space)
+        if codes is None or codes.words != words:
+            codes = self._codes[space] = Codes(words, CODE_BITS.get(space, 1))
+        codes.reload_changed(self._connection, space)
+        return codes if codes.rows else None
+
+
+def meaning_model_of(model_id: str) -> str:
+    """Return the part of a model's id that names E1's model; what follows a `+` names the other spaces'."""
+    return model_id.partition("+")[0]
+
+
+def make_code(space: str, blob: bytes) -> bytes:
+    """Return the bits that a scan compares: a dense vector's signs (E1: and sizes), or E9's bits, in whole words."""
+    if space == BIT_SPACE:
+        return blob.ljust(words_per_code(len(blob) * 8) * WORD_BITS // 8, b"\0")
+    if space == FLOAT_SPACE:
+        vector = half.unpack_half([blob])[0]
+        return make_sign_code(vector) + make_size_code(vector)
+    return make_sign_code(np.frombuffer(blob, np.int8))
+
+
+def unpack_vectors(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
+    """Return stored vectors of one space as unit vectors, shape (len(blobs), dimensions)."""
+    if space == FLOAT_SPACE:
+        return half.unpack_half(blobs).reshape(len(blobs), dimensions)
+    if space == BIT_SPACE:
+        return np.asarray(unpack_signs(blobs, dimensions) / np.float32(np.sqrt(dimensions)), dtype=np.float32)
+    return int8.unpack_int8(blobs, dimensions)
+
+
+def _bytes_per_code(space: str, dimensions: int) -> int:
+    return CODE_BITS.get(space, 1) * words_per_code(dimensions) * WORD_BITS // 8
+
+
+def _bytes_per_vector(space: str, dimensions: int) -> int:
+    """Return how many bytes a vector of one space has."""
+    if space == FLOAT_SPACE:
+        return half.BYTES_PER_DIMENSION * dimensions
+    return -(-dimensions // 8) if space == BIT_SPACE else dimensions
+
+
+def _dimensions_of(space: str, width: int) -> int:
+    """Return how many dimensions a vector of so many bytes has."""
+    if space == FLOAT_SPACE:
+        return width // half.BYTES_PER_DIMENSION
+    return width * 8 if space == BIT_SPACE else width
+
+
+def _has_columns(stored: bytes, wanted: bytes) -> bool:
+    """Tell whether a block has every code that is wanted; codes of vectors that are gone do no harm."""
+    if len(stored) != len(wanted):
+        return False
+    have, want = (np.frombuffer(codes, np.uint64).reshape(BLOCK_ROWS, -1) for codes in (stored, wanted))
+    present = want.any(axis=1)
+    return bool((have[present] == want[present]).all())
+
+
+def _check_spaces(names: Iterable[str]) -> None:
+    # Names become part of the SQL.
+    unknown = sorted(set(names) - set(COLUMNS))
+    if unknown:
+        raise ValueError(f"unknown spaces {unknown}: use {', '.join(COLUMNS)}")

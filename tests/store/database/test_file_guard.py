@@ -1,0 +1,151 @@
+"""What happens to the files of an open database: what is another program's doing, and what is SQLite's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperloci.errors import StoreCorruptError, StoreMovedError
+from hyperloci.store import Store
+from hyperloci.store.database.file_guard import DatabaseChange, list_rescued_copies
+from hyperloci.store.transfer import restore_backup
+from tests.support import add
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks open files")
+
+
+def texts(store: Store) -> set[str]:
+    return {node.content for node in store.nodes.query_nodes(limit=1_000)}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def test_what_sqlite_does_to_its_files_is_no_change(path: Path, tmp_path: Path) -> None:
+    with Store.open(path) as store, Store.open(path) as other:
+        small = store.back_up(tmp_path / "small.db")
+        for number in range(300):
+            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
+        grown = path.stat().st_size
+        with store.transaction():
+            store.connection.execute("DELETE FROM nodes")
+        other.connection.execute("VACUUM")
+        other.checkpoint_log()
+        assert path.stat().st_size < grown
+        assert (store.file_guard.detect_change(), other.file_guard.detect_change()) == (None, None)
+        add(store, "The tug is red.")
+        for number in range(300):
+            add(store, f"The quay {number} has {number} cranes and a long description of each of them.")
+        other.checkpoint_log()
+        assert restore_backup(small, path) is not None
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
+        add(store, "The lighthouse is green.")
+        assert texts(store) == texts(other) == {"The lighthouse is green."}
+    assert list_rescued_copies(path) == []
+
+
+@pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
+def test_a_lost_log_is_brought_into_the_file_before_anything_more_is_written(
+    path: Path, suffixes: tuple[str, ...]
+) -> None:
+    with Store.open(path) as store:
+        add(store, "The tug is red.")
+        for suffix in suffixes:
+            os.unlink(f"{path}{suffix}")
+        assert store.file_guard.detect_change() is DatabaseChange.LOG_GONE
+        with pytest.raises(StoreMovedError, match=r"memory\.db now"):
+            add(store, "The lighthouse is green.")
+        copied = shutil.copyfile(path, path.with_name("copy.db"))
+    with Store.open(copied) as copy, Store.open(path) as store:
+        assert texts(copy) == texts(store) == {"The tug is red."}
+
+
+def test_what_was_written_after_a_copy_was_made_is_copied_too(path: Path) -> None:
+    with Store.open(path) as first, Store.open(path) as second:
+        add(first, "The tug is red.")
+        path.unlink()
+        with pytest.raises(StoreMovedError, match="moved or deleted"):
+            add(first, "lost?")
+        with pytest.raises(StoreMovedError, match="saved to"):
+            add(second, "lost?")
+    [copy] = list_rescued_copies(path)
+    with Store.open(copy) as kept:
+        assert texts(kept) == {"The tug is red."}
+
+
+def test_a_copy_that_was_made_before_is_never_written_over(path: Path) -> None:
+    for text in ("The tug is red.", "The tug is blue."):
+        with Store.open(path) as store:
+            add(store, text)
+            for file in path.parent.glob("memory.db*"):
+                file.unlink()
+            with pytest.raises(StoreMovedError):
+                add(store, "lost?")
+    found = set()
+    for copy in list_rescued_copies(path):
+        with Store.open(copy) as kept:
+            found |= texts(kept)
+    assert found == {"The tug is red.", "The tug is blue."}
+
+
+def test_an_open_transaction_is_not_disturbed_and_reads_need_no_look(path: Path) -> None:
+    with Store.open(path) as store:
+        with store.transaction():
+            os.unlink(f"{path}-wal")
+            add(store, "The tug is red.")
+        assert texts(store) == {"The tug is red."}
+        with pytest.raises(StoreMovedError):
+            store.refuse_moved_files()
+    with Store.open(path) as store:
+        assert texts(store) == {"The tug is red."}
+
+
+@pytest.mark.parametrize("beside", ["-wal", ".migrate.lock"])
+def test_an_emptied_file_is_refused_and_an_empty_one_is_used(path: Path, beside: str) -> None:
+    path.touch()
+    with Store.open(path) as store:
+        add(store, "The tug is red.")
+    os.truncate(path, 0)
+    Path(f"{path}{beside}").write_bytes(b"x")
+    with pytest.raises(StoreCorruptError, match="delete the file, to begin anew"):
+        Store.open(path)
+    with pytest.raises(StoreCorruptError, match="is empty"):
+        Store.open(path, read_only=True)
+    assert path.stat().st_size == 0
+
+
+def test_text_that_is_not_utf_8_is_read_as_well_as_it_can_be(path: Path) -> None:
+    from hyperloci.store.database.error_translation import read_leniently
+
+    with Store.open(path) as store:
+        store.connection.execute("CREATE TEMP TABLE broken AS SELECT CAST(x'41ff42' AS TEXT) AS text")
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            store.connection.execute("SELECT text FROM broken").fetchall()
+        assert read_leniently(store.connection, caught.value)
+        assert store.connection.execute("SELECT text FROM broken").fetchone()[0] == "A\ufffdB"
+        assert not read_leniently(store.connection, caught.value), "once"
+
+
+def test_the_log_is_emptied_as_far_as_readers_allow(path: Path) -> None:
+    log = Path(f"{path}-wal")
+    with Store.open(path) as store, contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        add(store, "The tug is red.")
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM nodes").fetchone()
+        add(store, "The lighthouse is green.")
+        store.checkpoint_log()
+        assert log.stat().st_size
+        reader.execute("ROLLBACK")
+        store.checkpoint_log()
+        assert log.stat().st_size == 0
