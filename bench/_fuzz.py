@@ -25,7 +25,7 @@ from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.transcript import read_batch
 from hyperloci.conversations.consolidation.statements import sentences, word_count
-from hyperloci.embedder import wire
+from hyperloci.embedder import protocol
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.facts.importers.mcp_memory import read_graph
@@ -479,7 +479,7 @@ def _receive_frame(data: bytes) -> None:
     with here, there:
         there.sendall(data)
         there.shutdown(socket.SHUT_WR)
-        wire.receive_message(here, deadline=wire.deadline_after(5))
+        protocol.receive_message(here, deadline=protocol.deadline_after(5))
 
 
 def _see_text(source: str) -> None:

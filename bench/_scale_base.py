@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperloci.embedder.load import load_bundled_stages
+from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.indexing.file_reader import TITLE_SEPARATOR
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey

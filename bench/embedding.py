@@ -23,10 +23,16 @@ from sentence_transformers import SentenceTransformer
 
 from bench._shared import MarkdownTable, save_result
 from bench.fingerprints import own_chunks
-from hyperloci.embedder.bert import HIDDEN
-from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, find_model_folder, read_tokenizer, verify_weights
-from hyperloci.embedder.device import cap_threads, choose_device, has_bfloat16
-from hyperloci.embedder.forward_torch import TorchForward
+from hyperloci.embedder.models.bert import HIDDEN
+from hyperloci.embedder.models.bundled import (
+    BATCH_TOKENS,
+    BundledEncoder,
+    find_model_folder,
+    read_tokenizer,
+    verify_weights,
+)
+from hyperloci.embedder.models.device import cap_threads, choose_device, has_bfloat16
+from hyperloci.embedder.models.forward_torch import TorchForward
 from hyperloci.spaces.views import make_views
 
 DEFAULT = "SentenceTransformer.encode"

@@ -20,7 +20,7 @@ import numpy as np
 
 from bench._shared import MarkdownTable, save_result
 from hyperloci.clock import system_clock
-from hyperloci.embedder.load import load_bundled_stages
+from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.model.chunk import TextChunk
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bench._shared import MarkdownTable, bench_settings, save_result
-from hyperloci.embedder.load import load_bundled_stages
+from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.clock import system_clock
-from hyperloci.embedder.drain import drain_queue
-from hyperloci.embedder.load import load_bundled_stages
+from hyperloci.embedder.models.loader import load_bundled_stages
+from hyperloci.embedder.process.embedding_queue import drain_queue
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import NewNode

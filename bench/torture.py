@@ -249,7 +249,7 @@ class Torture:
     def _kill_embedder(self) -> None:
         for process in psutil.Process().children(recursive=True):
             try:
-                if "hyperloci.embedder.process" in process.cmdline():
+                if "hyperloci.embedder.process.main" in process.cmdline():
                     process.kill()
                     self.ranks.kills["embedder"] += 1
                     return

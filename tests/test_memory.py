@@ -14,7 +14,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import read_encoder_inputs
+from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind

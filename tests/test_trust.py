@@ -87,7 +87,7 @@ def test_no_use_of_the_memory_asks_for_the_network(tmp_path: Path) -> None:
 MODEL = """
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.embedder.joined import stages
+from hyperloci.embedder.models.profile_models import stages
 root = Path(sys.argv[1])
 settings = Settings(database=root / "memory.db", state_dir=root, runtime_dir=root, device="cpu")
 for stage in stages(settings):

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.rendezvous import make_private_folder, require_short_path
+from hyperloci.embedder.transport import make_private_folder, require_short_path
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.framing import FrameError, Framing
 from hyperloci.system.sockets import is_same_user, is_supported, listen_at

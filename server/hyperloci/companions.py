@@ -19,8 +19,8 @@ from hyperloci.errors import HyperlociError, StoreError
 from hyperloci.system.background import BackgroundThread
 
 if TYPE_CHECKING:
+    from hyperloci.embedder.failover import EmbedderFailover
     from hyperloci.embedder.owner import EmbedderOwner
-    from hyperloci.embedder.takeover import EmbedderFailover
     from hyperloci.indexing.watching.watcher import ProjectWatcher
     from hyperloci.maintenance.scheduler import MaintenanceScheduler
     from hyperloci_hooks.desk import HookServer
@@ -66,8 +66,8 @@ class EmbedderService:
 
     def start(self) -> None:
         """Start an embedder, unless another session has one; take over from that when it dies."""
+        from hyperloci.embedder.failover import EmbedderFailover
         from hyperloci.embedder.owner import EmbedderOwner
-        from hyperloci.embedder.takeover import EmbedderFailover
 
         self._owner = EmbedderOwner(self._settings)
         self.ensure_running()

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 
 from hyperloci.config import Settings
-from hyperloci.embedder.engine import DrainQueue
-from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.process import main
+from hyperloci.embedder.priority_lock import EncoderStage
+from hyperloci.embedder.process.engine import DrainQueue
+from hyperloci.embedder.process.main import main
 
 
 def stages(settings: Settings) -> Iterator[EncoderStage]:

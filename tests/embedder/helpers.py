@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder.gate import EncoderStage
+from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Encoder
 from tests.support import vector_of

@@ -18,9 +18,9 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.handover import StartupConfig
 from hyperloci.embedder.owner import EmbedderOwner, SupervisionPolicy
-from hyperloci.embedder.rendezvous import LOOPBACK
+from hyperloci.embedder.startup_config import StartupConfig
+from hyperloci.embedder.transport import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from tests.embedder.conftest import ROOT
 from tests.embedder.helpers import alive, command, wait_for
@@ -196,7 +196,7 @@ PARENT = """
 import sys, threading
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.embedder.handover import Handover
+from hyperloci.embedder.startup_config import Handover
 from hyperloci.embedder.owner import EmbedderOwner
 from tests.embedder.helpers import command
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder import patience, wire
+from hyperloci.embedder import patience, protocol
 from hyperloci.embedder.client import EmbedderClient, EmbedderSilentError
+from hyperloci.embedder.failover import EmbedderFailover
 from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.embedder.patience import FIRST_SECONDS, LONGEST_SECONDS, CircuitBreaker
-from hyperloci.embedder.rendezvous import find_embedder_address, make_private_folder
-from hyperloci.embedder.takeover import EmbedderFailover
+from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from tests.embedder.helpers import command, wait_for
@@ -102,7 +102,7 @@ def test_a_frozen_embedder_is_waited_for_once_and_used_again_when_it_is_back(set
         assert owner.pid is not None
         with stopped(owner.pid):
             client.asked = []
-            with pytest.raises(wire.DeadlineError):
+            with pytest.raises(protocol.DeadlineError):
                 client.embed(["a"], ENOUGH)
             for _ in range(20):
                 with pytest.raises(EmbedderSilentError, match=r"has not answered since .* words until it does"):
@@ -122,7 +122,7 @@ def test_one_that_stays_frozen_is_only_asked_how_it_is(settings: Settings, monke
     monkeypatch.setattr("hyperloci.embedder.client.PROBE_SECONDS", 0.01)
     client = Counted(settings)
     with impostor(settings):
-        with pytest.raises(wire.DeadlineError):
+        with pytest.raises(protocol.DeadlineError):
             client.embed(["a"], ENOUGH)
         client.asked = []
         pause = threading.Event()
@@ -138,7 +138,7 @@ def test_one_that_is_stuck_with_a_request_is_not_waited_for_again(settings: Sett
     with EmbedderOwner(settings, command=command()) as owner:
         assert owner.ensure_running()
         wait_for(client.is_ready)
-        with pytest.raises(wire.DeadlineError, match="busy or stuck"):
+        with pytest.raises(protocol.DeadlineError, match="busy or stuck"):
             client.embed(["hang"], ENOUGH)
         with pytest.raises(EmbedderSilentError):
             client.embed(["a"], ENOUGH)

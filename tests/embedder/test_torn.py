@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder import wire
+from hyperloci.embedder import protocol
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.drain import drain_queue
-from hyperloci.embedder.rendezvous import connect_to_embedder, find_embedder_address, listen_for_sessions
+from hyperloci.embedder.process.embedding_queue import drain_queue
+from hyperloci.embedder.transport import connect_to_embedder, find_embedder_address, listen_for_sessions
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
 from hyperloci.store import Store, integrity
-from tests.embedder.test_server import ask, serving
+from tests.embedder.process.test_server import ask, serving
 from tests.support import FakeEncoder, add
 
 SOON = 30.0
@@ -45,7 +45,7 @@ class Recorder:
 def message(header: dict[str, object], body: bytes = b"") -> bytes:
     """Return a message's bytes."""
     recorder = Recorder()
-    wire.send_message(recorder, header, body=body, deadline=wire.deadline_after(SOON))  # type: ignore[arg-type]
+    protocol.send_message(recorder, header, body=body, deadline=protocol.deadline_after(SOON))  # type: ignore[arg-type]
     return recorder.sent
 
 
@@ -154,7 +154,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from hyperloci.embedder import drain as module
-from hyperloci.embedder.drain import drain
+from hyperloci.embedder.process.embedding_queue import drain
 from tests.support import FakeEncoder
 when, path = sys.argv[1], Path(sys.argv[2])
 def die(*ignored, **named):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import read_encoder_inputs
+from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.embedder.drain import read_encoder_inputs
+from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node

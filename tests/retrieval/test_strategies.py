@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import read_encoder_inputs
+from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import drain_queue
+from hyperloci.embedder.process.embedding_queue import drain_queue
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.store import Store
 from tests.support import NOW, FakeEncoder, add, vector_of

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder import wire
+from hyperloci.embedder import protocol
 from hyperloci.embedder.patience import COUNTED_SECONDS, PROBE_SECONDS, CircuitBreaker, get_circuit_breaker
-from hyperloci.embedder.rendezvous import EmbedderAddress, connect_to_embedder, find_embedder_address
+from hyperloci.embedder.transport import EmbedderAddress, connect_to_embedder, find_embedder_address
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class EmbedderClient:
         Raises:
             NotReadyError, EmbedderError: as `embed`.
         """
-        answer = self._request_answer({"op": "embed", "texts": [text]}, wire.deadline_after(timeout))
+        answer = self._request_answer({"op": "embed", "texts": [text]}, protocol.deadline_after(timeout))
         return _read_model_id(answer[0]), _read_matrices(*answer, texts=1, tokens=False)[0][0]
 
     def embed_query_spaces(
@@ -96,7 +96,7 @@ class EmbedderClient:
             NotReadyError, EmbedderError: as `embed`.
         """
         request = {"op": "see", "texts": [text], "entities": list(entities)}
-        return wire.fingerprint_from_message(*self._request_answer(request, wire.deadline_after(timeout)))
+        return protocol.fingerprint_from_message(*self._request_answer(request, protocol.deadline_after(timeout)))
 
     def embed_tokens(
         self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
@@ -121,7 +121,7 @@ class EmbedderClient:
             score
             for part in _split_texts(texts)
             for score in _read_scores(
-                self._request_answer({"op": "contradict", "texts": part}, wire.deadline_after(timeout))[0], part
+                self._request_answer({"op": "contradict", "texts": part}, protocol.deadline_after(timeout))[0], part
             )
         ]
         return scores
@@ -135,7 +135,7 @@ class EmbedderClient:
 
     def wait_until_ready(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for an embedder that somebody is starting; return whether it is ready."""
-        deadline = wire.deadline_after(timeout)
+        deadline = protocol.deadline_after(timeout)
         while not (ready := self.is_ready()) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         return ready
@@ -145,7 +145,7 @@ class EmbedderClient:
         from hyperloci.embedder.status import EmbedderStatus
 
         try:
-            answer, _ = self._request_answer({"op": "status"}, wire.deadline_after(timeout))
+            answer, _ = self._request_answer({"op": "status"}, protocol.deadline_after(timeout))
             return EmbedderStatus.from_message(answer["status"])
         except (HyperlociError, KeyError, TypeError, ValueError):
             return None
@@ -160,7 +160,7 @@ class EmbedderClient:
 
     def _send_command(self, request: Mapping[str, Any]) -> bool:
         try:
-            self._request_answer(request, wire.deadline_after(_STATUS_SECONDS))
+            self._request_answer(request, protocol.deadline_after(_STATUS_SECONDS))
         except HyperlociError:
             return False
         return True
@@ -168,7 +168,7 @@ class EmbedderClient:
     def _embed_in_parts(
         self, texts: Sequence[str], timeout: float, model_id: str | None, *, tokens: bool
     ) -> list[list[NDArray[np.float32]]]:
-        deadline = wire.deadline_after(timeout)
+        deadline = protocol.deadline_after(timeout)
         results: list[list[NDArray[np.float32]]] = []
         for part in _split_texts(texts):
             header, body = self._request_answer({"op": "embed", "texts": part, "tokens": tokens}, deadline)
@@ -194,7 +194,7 @@ class EmbedderClient:
         counts = deadline - time.monotonic() >= COUNTED_SECONDS
         try:
             answer = self._exchange_messages(request, deadline)
-        except wire.DeadlineError:
+        except protocol.DeadlineError:
             if counts:
                 patience.record_silence()
             raise
@@ -210,7 +210,7 @@ class EmbedderClient:
         if patience.silent_since is None:
             return True
         try:
-            answer, _ = self._exchange_messages({"op": "status"}, wire.deadline_after(PROBE_SECONDS))
+            answer, _ = self._exchange_messages({"op": "status"}, protocol.deadline_after(PROBE_SECONDS))
             well = float(answer["status"]["busy_seconds"]) < PROBE_SECONDS
         except NotReadyError:
             return True
@@ -228,8 +228,8 @@ class EmbedderClient:
             raise EmbedderError(str(error)) from error
         with connection:
             seconds = max(0.001, (deadline - time.monotonic()) * _SERVER_SHARE)
-            wire.send_message(connection, {**request, "seconds": seconds}, deadline=deadline)
-            header, body = wire.receive_message(connection, deadline=deadline)
+            protocol.send_message(connection, {**request, "seconds": seconds}, deadline=deadline)
+            header, body = protocol.receive_message(connection, deadline=deadline)
         if header.get("ok") is not True:
             raise _error_from_answer(header)
         return header, body
@@ -254,12 +254,12 @@ def _split_texts(texts: Sequence[str]) -> list[list[str]]:
 def _read_scores(header: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
     scores = header.get("scores")
     if not isinstance(scores, list) or len(scores) * 2 != len(texts) or not all(type(one) is float for one in scores):
-        raise wire.ProtocolError(f"The embedder answered {len(texts) // 2} pairs with {scores!r:.80}.")
+        raise protocol.ProtocolError(f"The embedder answered {len(texts) // 2} pairs with {scores!r:.80}.")
     return scores
 
 
 def _error_from_answer(header: Mapping[str, Any]) -> HyperlociError:
-    kinds = {"not_ready": NotReadyError, "bad_request": BadRequestError, "late": wire.DeadlineError}
+    kinds = {"not_ready": NotReadyError, "bad_request": BadRequestError, "late": protocol.DeadlineError}
     return kinds.get(str(header.get("error")), EmbedderError)(str(header.get("message") or "") or None)
 
 
@@ -273,9 +273,9 @@ def _read_matrices(
     """Return the matrices of an answer, checked that they are what was asked for."""
     shapes = header.get("shapes")
     if not isinstance(shapes, list):
-        raise wire.ProtocolError("The embedder's answer cannot be used: it has no shapes.")
-    matrices = wire.matrices_from_body(shapes, body)
+        raise protocol.ProtocolError("The embedder's answer cannot be used: it has no shapes.")
+    matrices = protocol.matrices_from_body(shapes, body)
     expected = len(matrices) == texts if tokens else [len(matrix) for matrix in matrices] == [texts]
     if not expected:
-        raise wire.ProtocolError(f"The embedder answered {texts} texts with matrices of shapes {shapes!r:.80}.")
+        raise protocol.ProtocolError(f"The embedder answered {texts} texts with matrices of shapes {shapes!r:.80}.")
     return matrices

@@ -22,13 +22,13 @@ from filelock import FileLock, Timeout
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.rendezvous import find_embedder_address, make_private_folder
+from hyperloci.embedder.startup_config import StartupConfig
+from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.errors import HyperlociError
 
 logger = logging.getLogger(__name__)
 
-COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.embedder.process")
+COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.embedder.process.main")
 """`-P` keeps the working folder off the import path: a project's own `queue.py` or `torch.py` must not run here."""
 
 _NO_CONSOLE_WINDOW: Final = 0x08000000

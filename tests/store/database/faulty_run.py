@@ -17,7 +17,7 @@ from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
-from hyperloci.embedder.drain import drain_queue
+from hyperloci.embedder.process.embedding_queue import drain_queue
 from hyperloci.errors import HyperlociError
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.memory import Memory

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.bundled import BundledEncoder, find_model_folder, read_tokenizer, verify_weights
-from hyperloci.embedder.forward_numpy import NumpyForward
-from hyperloci.embedder.joined import load_profile_stages
-from hyperloci.embedder.vocabulary import SMALLEST_COSINE, WordVectors
+from hyperloci.embedder.models.bundled import BundledEncoder, find_model_folder, read_tokenizer, verify_weights
+from hyperloci.embedder.models.forward_numpy import NumpyForward
+from hyperloci.embedder.models.profile_models import load_profile_stages
+from hyperloci.embedder.models.related_words import SMALLEST_COSINE, WordVectors
 from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.embedder.batching import estimate_tokens, plan_batches
-from hyperloci.embedder.device import ComputeDevice
+from hyperloci.embedder.models.device import ComputeDevice
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Encoder
 

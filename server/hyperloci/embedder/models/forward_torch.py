@@ -17,7 +17,7 @@ from safetensors import safe_open
 from torch.nn import functional
 
 from hyperloci.embedder.batching import runs_of_like_length
-from hyperloci.embedder.bert import (
+from hyperloci.embedder.models.bert import (
     HEAD_WIDTH,
     HEADS,
     HIDDEN,

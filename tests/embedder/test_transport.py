@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder import wire
-from hyperloci.embedder.rendezvous import (
+from hyperloci.embedder import protocol
+from hyperloci.embedder.transport import (
     LOOPBACK,
     UNIX,
     admit_visitor,
@@ -33,7 +33,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as a
 
 
 def soon() -> float:
-    return wire.deadline_after(5)
+    return protocol.deadline_after(5)
 
 
 def mode(path: Path) -> int:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hyperloci.embedder import wire
-from hyperloci.embedder.engine import EmbedderEngine
-from hyperloci.embedder.rendezvous import admit_visitor
+from hyperloci.embedder import protocol
+from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.transport import admit_visitor
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class EmbedderServer:
         try:
             with connection:
                 self._exchange_messages(connection)
-        except wire.ConnectionLostError:
+        except protocol.ConnectionLostError:
             pass  # A visitor that gave up, or only wanted to know whether somebody is at home.
         except EmbedderError as error:
             logger.warning("a request could not be served: %s", error)
@@ -93,16 +93,16 @@ class EmbedderServer:
             self._slots.release()
 
     def _exchange_messages(self, connection: socket.socket) -> None:
-        deadline = wire.deadline_after(_REQUEST_SECONDS)
+        deadline = protocol.deadline_after(_REQUEST_SECONDS)
         if not admit_visitor(connection, self._secret, deadline=deadline):
             logger.warning("refused a visitor that is not this user")
             return
-        request, _ = wire.receive_message(connection, deadline=deadline)
+        request, _ = protocol.receive_message(connection, deadline=deadline)
         try:
             header, body = self._answer_request(request)
         except HyperlociError as error:
             header, body = {"ok": False, "error": _classify_error(error), "message": str(error)}, b""
-        wire.send_message(connection, header, body=body, deadline=wire.deadline_after(_REQUEST_SECONDS))
+        protocol.send_message(connection, header, body=body, deadline=protocol.deadline_after(_REQUEST_SECONDS))
         if request.get("op") == "stop":
             with contextlib.suppress(OSError):  # It was rung before, and the door is closed.
                 self._bell.send(b"!")
@@ -129,14 +129,14 @@ class EmbedderServer:
         deadline = time.monotonic() + seconds
         with _report_lateness(seconds):
             answer = self._engine.encode(texts, tokens=request.get("tokens") is True, deadline=deadline)
-        shapes, body = wire.matrices_to_body(answer.matrices)
+        shapes, body = protocol.matrices_to_body(answer.matrices)
         return {"ok": True, "model_id": answer.model_id, "shapes": shapes}, body
 
     def _answer_see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         text, entities, seconds = _read_texts(request)[0], _read_entity_names(request), _read_seconds(request)
         with _report_lateness(seconds):
             seen = self._engine.encode_query(text, entities, deadline=time.monotonic() + seconds)
-        return wire.fingerprint_to_message(seen)
+        return protocol.fingerprint_to_message(seen)
 
     def _answer_contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _read_texts(request), _read_seconds(request)
@@ -155,7 +155,7 @@ def _report_lateness(seconds: float) -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise wire.DeadlineError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
+        raise protocol.DeadlineError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
 
 
 def _read_entity_names(request: Mapping[str, Any]) -> list[str]:
@@ -191,6 +191,6 @@ def _read_database(request: Mapping[str, Any]) -> Path:
 def _classify_error(error: HyperlociError) -> str:
     if isinstance(error, NotReadyError):
         return "not_ready"
-    if isinstance(error, wire.DeadlineError):
+    if isinstance(error, protocol.DeadlineError):
         return "late"
     return "bad_request" if isinstance(error, BadRequestError) else "failed"

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from hyperloci.embedder.gate import BulkEncoder, EncoderStage, PriorityLock, require_token_encoder
-from hyperloci.embedder.memory_use import measure_resident_bytes, release_memory
+from hyperloci.embedder.priority_lock import BulkEncoder, EncoderStage, PriorityLock, require_token_encoder
+from hyperloci.embedder.process.memory_use import measure_resident_bytes, release_memory
 from hyperloci.embedder.status import EmbedderState, EmbedderStatus
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hyperloci.embedder.nli import NliModel
+    from hyperloci.embedder.models.nli import NliModel
     from hyperloci.spaces.query import QueryFingerprint
 
 logger = logging.getLogger(__name__)

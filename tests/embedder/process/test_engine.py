@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.embedder import wire
-from hyperloci.embedder.engine import DrainQueue, EmbedderEngine
-from hyperloci.embedder.gate import EncoderStage
+from hyperloci.embedder import protocol
+from hyperloci.embedder.priority_lock import EncoderStage
+from hyperloci.embedder.process.engine import DrainQueue, EmbedderEngine
 from hyperloci.embedder.status import EmbedderState
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
@@ -31,7 +31,7 @@ def one_stage() -> Iterator[EncoderStage]:
 
 
 def soon(seconds: float = 10) -> float:
-    return wire.deadline_after(seconds)
+    return protocol.deadline_after(seconds)
 
 
 def test_texts_come_back_as_vectors_with_the_models_id() -> None:

@@ -1,4 +1,4 @@
-"""The embedder process: `python -m hyperloci.embedder.process`, started by a session and never by hand.
+"""The embedder process: `python -m hyperloci.embedder.process.main`, started by a session and never by hand.
 
 Its standard input is the read end of a pipe whose write end its parent alone holds. One line comes through it, the
 settings; then only its end, when the parent is gone: the process exits at once, in the middle of a batch if need be.
@@ -18,16 +18,16 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from hyperloci.embedder.engine import DrainQueue, EmbedderEngine
-from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.rendezvous import find_embedder_address, listen_for_sessions
-from hyperloci.embedder.server import EmbedderServer
+from hyperloci.embedder.priority_lock import EncoderStage
+from hyperloci.embedder.process.engine import DrainQueue, EmbedderEngine
+from hyperloci.embedder.process.server import EmbedderServer
+from hyperloci.embedder.startup_config import StartupConfig
+from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import HyperlociError
 
 if TYPE_CHECKING:
     from hyperloci.config import Settings
-    from hyperloci.embedder.nli import NliModel
+    from hyperloci.embedder.models.nli import NliModel
 
 logger = logging.getLogger("hyperloci.embedder")
 
@@ -47,13 +47,13 @@ _NATIVE_THREADS: Final = {
 
 
 def _load_stages(settings: Settings) -> Iterator[EncoderStage]:
-    from hyperloci.embedder.joined import load_profile_stages
+    from hyperloci.embedder.models.profile_models import load_profile_stages
 
     return load_profile_stages(settings)
 
 
 def _load_drain() -> DrainQueue:
-    from hyperloci.embedder.drain import drain_queue
+    from hyperloci.embedder.process.embedding_queue import drain_queue
 
     return drain_queue
 
@@ -107,7 +107,7 @@ def _serve_engine(handover: StartupConfig, engine: EmbedderEngine) -> None:
 
 
 def _load_nli_model(settings: Settings) -> NliModel:
-    from hyperloci.embedder.nli import load_nli_model
+    from hyperloci.embedder.models.nli import load_nli_model
 
     return load_nli_model(settings)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from hyperloci.embedder.device import ComputeDevice
-from hyperloci.embedder.sentence import find_safe_folder, identify_model, open_model
+from hyperloci.embedder.models.device import ComputeDevice
+from hyperloci.embedder.models.sentence_transformer import find_safe_folder, identify_model, open_model
 
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from hyperloci.embedder import device
+from hyperloci.embedder.models import device
 from hyperloci.errors import ConfigurationError
 
 WITHOUT_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has the device that must be missing")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.endpoint import EndpointEncoder
-from hyperloci.embedder.joined import load_profile_stages
+from hyperloci.embedder.models.endpoint import EndpointEncoder
+from hyperloci.embedder.models.profile_models import load_profile_stages
 from hyperloci.errors import ConfigurationError, EmbedderError
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]

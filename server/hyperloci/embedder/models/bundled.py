@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from hyperloci.embedder.batching import plan_batches
-from hyperloci.embedder.bert import HIDDEN, ForwardPass
+from hyperloci.embedder.models.bert import HIDDEN, ForwardPass
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import MAX_WINDOWS
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.embedder.gate import BulkEncoder, PriorityLock, require_token_encoder
+from hyperloci.embedder.priority_lock import BulkEncoder, PriorityLock, require_token_encoder
 from hyperloci.errors import BadRequestError
 from hyperloci.spaces.encoder import EncodeRequest
 from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, stage, wait_for

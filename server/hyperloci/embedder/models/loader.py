@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hyperloci.embedder.gate import EncoderStage
+from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.spaces.profile import BUNDLED, ModelChoice
 
 BULK_TOKENS_CPU: Final = 512
@@ -24,7 +24,7 @@ def load_foundation_stages(choice: ModelChoice, device: str) -> Iterator[Encoder
     if choice.model == BUNDLED:
         yield from load_bundled_stages(device)
     elif choice.model.startswith(("http://", "https://")):
-        from hyperloci.embedder.endpoint import EndpointEncoder
+        from hyperloci.embedder.models.endpoint import EndpointEncoder
 
         yield EncoderStage(
             encoder=EndpointEncoder(choice.model),
@@ -43,14 +43,14 @@ def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[Encod
     Raises:
         ConfigurationError: the weights are missing or not the pinned ones, or the device is not there.
     """
-    from hyperloci.embedder.bundled import (
+    from hyperloci.embedder.models.bundled import (
         BATCH_TOKENS,
         BundledEncoder,
         find_model_folder,
         read_tokenizer,
         verify_weights,
     )
-    from hyperloci.embedder.forward_numpy import NumpyForward
+    from hyperloci.embedder.models.forward_numpy import NumpyForward
 
     folder = find_model_folder()
     weights, tokenizer = verify_weights(folder), read_tokenizer(folder)
@@ -59,8 +59,8 @@ def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[Encod
         encoder=interim, backend="numpy", device="cpu", dtype="float32", bulk_tokens=BULK_TOKENS_CPU, interim=True
     )
 
-    from hyperloci.embedder.device import cap_threads, choose_device
-    from hyperloci.embedder.forward_torch import TorchForward
+    from hyperloci.embedder.models.device import cap_threads, choose_device
+    from hyperloci.embedder.models.forward_torch import TorchForward
 
     cap_threads()
     place = choose_device(device, dtype)
@@ -77,8 +77,8 @@ def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[Encod
 
 
 def _load_sentence_stage(name: str, device: str) -> EncoderStage:
-    from hyperloci.embedder.device import cap_threads, choose_float32_on_cpu
-    from hyperloci.embedder.sentence import load_sentence_encoder
+    from hyperloci.embedder.models.device import cap_threads, choose_float32_on_cpu
+    from hyperloci.embedder.models.sentence_transformer import load_sentence_encoder
 
     cap_threads()
     place = choose_float32_on_cpu(device)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.load import load_bundled_stages, load_foundation_stages
+from hyperloci.embedder.models.loader import load_bundled_stages, load_foundation_stages
+from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile import (
@@ -23,10 +23,10 @@ from hyperloci.spaces.profile import (
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, SpaceKind
 
 if TYPE_CHECKING:
-    from hyperloci.embedder.device import ComputeDevice
-    from hyperloci.embedder.expanding import SpladeModel
-    from hyperloci.embedder.late import ColbertModel
-    from hyperloci.embedder.vocabulary import WordVectors
+    from hyperloci.embedder.models.colbert import ColbertModel
+    from hyperloci.embedder.models.device import ComputeDevice
+    from hyperloci.embedder.models.related_words import WordVectors
+    from hyperloci.embedder.models.splade import SpladeModel
     from hyperloci.spaces.encoder import Encoder
     from hyperloci.spaces.eyes import ProfileEncoder
 
@@ -116,33 +116,33 @@ class _ModelLoader:
         )
         if not choice.query and not choice.document:
             return encoder
-        from hyperloci.embedder.sentence import PromptedEncoder
+        from hyperloci.embedder.models.sentence_transformer import PromptedEncoder
 
         return PromptedEncoder(encoder, query=choice.query, document=choice.document)
 
     def _load_model(self, model: str) -> Encoder:
         if model == BUNDLED:
             return list(load_bundled_stages(self._device))[-1].encoder
-        from hyperloci.embedder.sentence import load_sentence_encoder
+        from hyperloci.embedder.models.sentence_transformer import load_sentence_encoder
 
         return load_sentence_encoder(model, self._choose_device())
 
     def load_colbert(self, choice: ModelChoice) -> ColbertModel:
-        from hyperloci.embedder.late import load_colbert
+        from hyperloci.embedder.models.colbert import load_colbert
 
         model = load_colbert(choice.model, self._choose_device())
         self._ids["e12"] = model.model_id
         return model
 
     def load_splade(self, choice: ModelChoice) -> SpladeModel:
-        from hyperloci.embedder.expanding import load_splade
+        from hyperloci.embedder.models.splade import load_splade
 
         model = load_splade(choice.model, self._choose_device())
         self._ids["e13"] = model.model_id
         return model
 
     def _choose_device(self) -> ComputeDevice:
-        from hyperloci.embedder.device import choose_float32_on_cpu
+        from hyperloci.embedder.models.device import choose_float32_on_cpu
 
         return choose_float32_on_cpu(self._device)
 
@@ -159,8 +159,8 @@ class _ModelLoader:
 
 def _load_word_vectors() -> WordVectors | None:
     """Return the bundled model's words; None where it is not installed."""
-    from hyperloci.embedder.bundled import find_model_folder, read_tokenizer, verify_weights
-    from hyperloci.embedder.vocabulary import WordVectors
+    from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer, verify_weights
+    from hyperloci.embedder.models.related_words import WordVectors
 
     try:
         folder = find_model_folder()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.sentence import find_safe_folder
+from hyperloci.embedder.models.sentence_transformer import find_safe_folder
 from hyperloci.errors import BadRequestError, ConfigurationError
 
 if TYPE_CHECKING:

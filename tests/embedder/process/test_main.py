@@ -84,8 +84,8 @@ def test_token_states_of_the_real_model_come_through_the_socket(settings: Settin
     [
         ("hyperloci.embedder.client", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
         ("hyperloci.embedder.owner", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
-        ("hyperloci.embedder.process", ("torch", "transformers", "sentence_transformers")),
-        ("hyperloci.embedder.forward_torch", ("transformers", "sentence_transformers")),
+        ("hyperloci.embedder.process.main", ("torch", "transformers", "sentence_transformers")),
+        ("hyperloci.embedder.models.forward_torch", ("transformers", "sentence_transformers")),
     ],
 )
 def test_nobody_pays_for_what_the_embedder_alone_needs(module: str, banned: tuple[str, ...]) -> None:

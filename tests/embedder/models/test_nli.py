@@ -13,17 +13,17 @@ import torch
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.engine import EmbedderEngine
-from hyperloci.embedder.nli import load_nli_model
-from hyperloci.embedder.rendezvous import find_embedder_address, listen_for_sessions
-from hyperloci.embedder.server import EmbedderServer
+from hyperloci.embedder.models.nli import load_nli_model
+from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.server import EmbedderServer
+from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError
 from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import Origin
 from hyperloci.store import Store
 from tests.embedder.helpers import drain_lines, stages
-from tests.embedder.test_sentence import WORDS
+from tests.embedder.models.test_sentence_transformer import WORDS
 from tests.support import add
 
 pytestmark = [pytest.mark.model, pytest.mark.req("D.10")]

@@ -10,8 +10,8 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
+from hyperloci.embedder.failover import EmbedderFailover
 from hyperloci.embedder.owner import EmbedderOwner
-from hyperloci.embedder.takeover import EmbedderFailover
 from hyperloci.store import Store
 from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
 from tests.embedder.helpers import alive, command, wait_for

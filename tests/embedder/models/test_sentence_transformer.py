@@ -11,9 +11,14 @@ import pytest
 import torch
 
 from hyperloci.config import Settings
-from hyperloci.embedder.device import ComputeDevice
-from hyperloci.embedder.joined import load_profile_stages
-from hyperloci.embedder.sentence import _find_folder, hash_model_files, load_sentence_encoder, require_safe_weights
+from hyperloci.embedder.models.device import ComputeDevice
+from hyperloci.embedder.models.profile_models import load_profile_stages
+from hyperloci.embedder.models.sentence_transformer import (
+    _find_folder,
+    hash_model_files,
+    load_sentence_encoder,
+    require_safe_weights,
+)
 from hyperloci.errors import ConfigurationError
 
 pytestmark = pytest.mark.model
@@ -87,8 +92,8 @@ def test_settings_that_name_a_folder_lead_to_it(tiny: Path, settings: Settings) 
 
 
 def test_the_bundled_models_folder_loads_this_way_too() -> None:
-    from hyperloci.embedder.bundled import BundledEncoder, find_model_folder, read_tokenizer
-    from hyperloci.embedder.forward_torch import TorchForward
+    from hyperloci.embedder.models.bundled import BundledEncoder, find_model_folder, read_tokenizer
+    from hyperloci.embedder.models.forward_torch import TorchForward
 
     folder = find_model_folder()
     ours = BundledEncoder(TorchForward(folder / "model.safetensors", *vars_of(CPU)), read_tokenizer(folder))

@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder import wire
+from hyperloci.embedder import protocol
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.engine import EmbedderEngine
-from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.rendezvous import (
+from hyperloci.embedder.priority_lock import EncoderStage
+from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.server import MAX_TEXTS, EmbedderServer
+from hyperloci.embedder.status import EmbedderState
+from hyperloci.embedder.transport import (
     LOOPBACK,
     UNIX,
     connect_to_embedder,
     find_embedder_address,
     listen_for_sessions,
 )
-from hyperloci.embedder.server import MAX_TEXTS, EmbedderServer
-from hyperloci.embedder.status import EmbedderState
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.spaces.query import fingerprint_query
 from tests.embedder.helpers import (
@@ -71,10 +71,10 @@ def serving(
 
 
 def ask(settings: Settings, request: dict[str, object]) -> dict[str, object]:
-    deadline = wire.deadline_after(5)
+    deadline = protocol.deadline_after(5)
     with connect_to_embedder(find_embedder_address(settings), deadline=deadline) as connection:
-        wire.send_message(connection, request, deadline=deadline)
-        return wire.receive_message(connection, deadline=deadline)[0]
+        protocol.send_message(connection, request, deadline=deadline)
+        return protocol.receive_message(connection, deadline=deadline)[0]
 
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])
@@ -120,18 +120,18 @@ def test_any_question_is_seen(settings: Settings, text: str) -> None:
 
 
 def test_an_answer_that_does_not_fit_is_refused() -> None:
-    header, body = wire.fingerprint_to_message(fingerprint_query("a question", SeeingEncoder()))
-    assert wire.fingerprint_from_message(header, body).dense.keys() == {"e1", "e7", "e9", "e10"}
+    header, body = protocol.fingerprint_to_message(fingerprint_query("a question", SeeingEncoder()))
+    assert protocol.fingerprint_from_message(header, body).dense.keys() == {"e1", "e7", "e9", "e10"}
     for broken in (
         {},
         {**header, "shapes": {"e1": [1, -8]}},
         {**header, "shapes": {"e1": [1, 8]}},
         {**header, "bits": 5},
     ):
-        with pytest.raises(wire.ProtocolError):
-            wire.fingerprint_from_message(broken, body)
-    with pytest.raises(wire.ProtocolError):
-        wire.fingerprint_from_message(header, body[:-4])
+        with pytest.raises(protocol.ProtocolError):
+            protocol.fingerprint_from_message(broken, body)
+    with pytest.raises(protocol.ProtocolError):
+        protocol.fingerprint_from_message(header, body[:-4])
 
 
 def test_token_states_come_back_as_a_matrix_for_each_text(settings: Settings) -> None:
@@ -274,7 +274,7 @@ def test_a_request_that_cannot_be_used_is_answered_with_what_to_change(
 def test_noise_on_the_socket_harms_nobody_else(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     with serving(settings):
         for noise in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 100):
-            with connect_to_embedder(find_embedder_address(settings), deadline=wire.deadline_after(5)) as connection:
+            with connect_to_embedder(find_embedder_address(settings), deadline=protocol.deadline_after(5)) as connection:
                 connection.sendall(noise)
         assert EmbedderClient(settings).embed(["a"]).shape == (1, DIMENSIONS)
     assert "Expected a message" in caplog.text
@@ -322,7 +322,7 @@ def test_an_answer_that_does_not_add_up_is_an_error(settings: Settings, answer: 
 
 
 def test_an_embedder_that_goes_away_before_answering_is_an_error(settings: Settings) -> None:
-    with scripted(settings, None), pytest.raises(wire.ConnectionLostError):
+    with scripted(settings, None), pytest.raises(protocol.ConnectionLostError):
         EmbedderClient(settings).embed(["a"])
 
 
@@ -340,9 +340,9 @@ def scripted(settings: Settings, answer: dict[str, object] | None, body: bytes =
     def reply() -> None:
         connection, _ = listener.accept()
         with connection:
-            wire.receive_message(connection, deadline=wire.deadline_after(5))
+            protocol.receive_message(connection, deadline=protocol.deadline_after(5))
             if answer is not None:
-                wire.send_message(connection, answer, body=body, deadline=wire.deadline_after(5))
+                protocol.send_message(connection, answer, body=body, deadline=protocol.deadline_after(5))
 
     thread = threading.Thread(target=reply)
     thread.start()
@@ -374,6 +374,6 @@ def test_a_socket_that_nobody_accepts_on_is_given_up_at_the_deadline(settings: S
     listener, _ = listen_for_sessions(find_embedder_address(settings))
     with listener:
         assert not EmbedderClient(settings).is_ready()
-        with pytest.raises(wire.DeadlineError):
+        with pytest.raises(protocol.DeadlineError):
             EmbedderClient(settings).embed(["a"], 0.1)
     assert listener.family == socket.AF_UNIX

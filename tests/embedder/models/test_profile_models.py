@@ -13,10 +13,11 @@ import pytest
 import torch
 
 from hyperloci.config import Settings
-from hyperloci.embedder import expanding, late
-from hyperloci.embedder.device import ComputeDevice
-from hyperloci.embedder.joined import load_profile_stages
-from hyperloci.embedder.sentence import load_sentence_encoder as load_dense
+from hyperloci.embedder.models import colbert as late
+from hyperloci.embedder.models import splade as expanding
+from hyperloci.embedder.models.device import ComputeDevice
+from hyperloci.embedder.models.profile_models import load_profile_stages
+from hyperloci.embedder.models.sentence_transformer import load_sentence_encoder as load_dense
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
@@ -25,7 +26,7 @@ from hyperloci.spaces.query import fingerprint_query
 from hyperloci.spaces.score import score_space
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store.vectors import half
-from tests.embedder.test_sentence import WORDS, tiny
+from tests.embedder.models.test_sentence_transformer import WORDS, tiny
 
 __all__ = ["tiny"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.embedder.batching import CHARS_PER_TOKEN
-from hyperloci.embedder.drain import BATCH, BATCH_TOKENS, drain_queue, read_encoder_inputs
+from hyperloci.embedder.process.embedding_queue import BATCH, BATCH_TOKENS, drain_queue, read_encoder_inputs
 from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
@@ -68,7 +68,7 @@ def test_long_texts_make_smaller_batches_so_that_the_queue_gets_shorter_in_sight
 def test_a_text_longer_than_a_batch_makes_one_of_its_own(
     store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hyperloci.embedder.drain.BATCH_TOKENS", 10)
+    monkeypatch.setattr("hyperloci.embedder.process.embedding_queue.BATCH_TOKENS", 10)
     add(store, "first " * 20)
     add(store, "second " * 20)
 

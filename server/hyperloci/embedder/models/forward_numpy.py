@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from hyperloci.embedder.bert import (
+from hyperloci.embedder.models.bert import (
     HEAD_WIDTH,
     HEADS,
     HIDDEN,

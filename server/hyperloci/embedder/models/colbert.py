@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.embedder.device import ComputeDevice
-from hyperloci.embedder.sentence import find_safe_folder, identify_model, open_model
+from hyperloci.embedder.models.device import ComputeDevice
+from hyperloci.embedder.models.sentence_transformer import find_safe_folder, identify_model, open_model
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder

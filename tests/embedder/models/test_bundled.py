@@ -15,13 +15,13 @@ import torch
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder import bundled, forward_torch
-from hyperloci.embedder.bundled import BundledEncoder, find_model_folder, read_tokenizer, verify_weights
-from hyperloci.embedder.device import choose_device, has_bfloat16
-from hyperloci.embedder.forward_numpy import NumpyForward
-from hyperloci.embedder.forward_torch import TorchForward
-from hyperloci.embedder.joined import load_profile_stages
-from hyperloci.embedder.load import load_bundled_stages
+from hyperloci.embedder.models import bundled, forward_torch
+from hyperloci.embedder.models.bundled import BundledEncoder, find_model_folder, read_tokenizer, verify_weights
+from hyperloci.embedder.models.device import choose_device, has_bfloat16
+from hyperloci.embedder.models.forward_numpy import NumpyForward
+from hyperloci.embedder.models.forward_torch import TorchForward
+from hyperloci.embedder.models.loader import load_bundled_stages
+from hyperloci.embedder.models.profile_models import load_profile_stages
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.profile import find_profile
 

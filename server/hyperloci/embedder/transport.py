@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder import wire
+from hyperloci.embedder import protocol
 from hyperloci.errors import ConfigurationError, NotReadyError
 from hyperloci.system.sockets import MAX_PATH_BYTES, is_same_user, is_supported, listen_at
 
@@ -66,7 +66,7 @@ def find_embedder_address(settings: Settings, transport: str | None = None) -> E
         ConfigurationError: `runtime_dir` is too long a path for a socket.
     """
     chosen = transport or (UNIX if is_supported() else LOOPBACK)
-    what = json.dumps([wire.VERSION, settings.profile, settings.model, settings.device])
+    what = json.dumps([protocol.VERSION, settings.profile, settings.model, settings.device])
     place = EmbedderAddress(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
     if chosen == UNIX:
         require_short_path(place.path)
@@ -166,7 +166,7 @@ def _connect_unix(place: EmbedderAddress) -> socket.socket:
         connection.setblocking(False)
         connection.connect(str(place.path))
         if not is_same_user(connection):
-            raise wire.ProtocolError(f"{place.path} is served by another user.")
+            raise protocol.ProtocolError(f"{place.path} is served by another user.")
         undo.pop_all()
     return connection
 
@@ -174,11 +174,11 @@ def _connect_unix(place: EmbedderAddress) -> socket.socket:
 def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
     note = json.loads(place.path.read_text(encoding="ascii"))
     port, secret = int(note["port"]), bytes.fromhex(note["secret"])
-    connection = socket.create_connection(("127.0.0.1", port), timeout=wire.seconds_left(deadline))
+    connection = socket.create_connection(("127.0.0.1", port), timeout=protocol.seconds_left(deadline))
     with contextlib.ExitStack() as undo:
         undo.callback(connection.close)
         if not _exchange_nonces(connection, secret, b"visitor", b"embedder", deadline):
-            raise wire.ProtocolError(f"Port {port} is served by a stranger.")
+            raise protocol.ProtocolError(f"Port {port} is served by a stranger.")
         undo.pop_all()
     return connection
 
@@ -186,10 +186,10 @@ def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
 def _exchange_nonces(connection: socket.socket, secret: bytes, own: bytes, other: bytes, deadline: float) -> bool:
     """Prove to know the secret and check that the other end does; the roles keep an answer from being echoed."""
     mine = secrets.token_bytes(_NONCE_BYTES)
-    wire.send_message(connection, {"nonce": mine.hex()}, deadline=deadline)
-    theirs, _ = wire.receive_message(connection, deadline=deadline)
-    wire.send_message(connection, {"proof": _compute_proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline)
-    answer, _ = wire.receive_message(connection, deadline=deadline)
+    protocol.send_message(connection, {"nonce": mine.hex()}, deadline=deadline)
+    theirs, _ = protocol.receive_message(connection, deadline=deadline)
+    protocol.send_message(connection, {"proof": _compute_proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline)
+    answer, _ = protocol.receive_message(connection, deadline=deadline)
     expected = _compute_proof(secret, other, mine.hex())
     return hmac.compare_digest(str(answer.get("proof")).encode("utf-8", "replace"), expected.encode("ascii"))
 

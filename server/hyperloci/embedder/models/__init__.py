@@ -1,0 +1,1 @@
+"""Models: the encoders that the embedder process runs."""

@@ -1,0 +1,1 @@
+"""The embedder process: it owns torch and the device."""
