@@ -39,7 +39,7 @@ from hyperloci.retrieval.intent import classify_intent, estimate_effort
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.retrieval.relevance import find_excerpt, query_from_prompt
 from hyperloci.retrieval.routing import plan_route
-from hyperloci.spaces.asked import views_of_query
+from hyperloci.spaces.query_views import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.text.chunking.chunker import chunk_file
 from hyperloci.text.chunking.programming_languages import LANGUAGES

@@ -21,9 +21,9 @@ from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
-from hyperloci_hooks.account import HookStatistics
-from hyperloci_hooks.desk import OpenMemories
+from hyperloci_hooks.hook_server import OpenMemories
 from hyperloci_hooks.spool import drain_spool, list_waiting_files
+from hyperloci_hooks.statistics import HookStatistics
 from hyperloci_hooks.work import EventWork
 
 BARE = (sys.executable, "-c", "import socket, json")

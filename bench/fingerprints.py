@@ -26,8 +26,8 @@ from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.spaces import tokens
 from hyperloci.spaces.encoder import EncodeRequest
-from hyperloci.spaces.eyes import ProfileEncoder
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
+from hyperloci.spaces.profile_encoder import ProfileEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import Store

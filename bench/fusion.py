@@ -29,12 +29,12 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval import scoring
+from hyperloci.retrieval.filters import build_conditions
 from hyperloci.retrieval.fusion import fuse_spaces, reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import combine_scores
-from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
+from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.retrieval.strategies import search_all_spaces
-from hyperloci.retrieval.where import build_conditions
 
 ALONE = ("e1", "e6", "e7", "e9", "e10", "e12", "e13")
 """Spaces that order memories by themselves; the others speak to few questions."""

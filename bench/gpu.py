@@ -21,8 +21,8 @@ import numpy as np
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.embedder.models.bundled import find_model_folder
 from hyperloci.embedder.models.profile_models import load_profile_stages
-from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
+from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import fingerprint_query
 from hyperloci.spaces.views import EncoderInput
 

@@ -32,7 +32,7 @@ from hyperloci.model import ctf
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store.archive.chunk_archive import Archive
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 WINDOW = 100
 SHARE = 0.4

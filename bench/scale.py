@@ -39,8 +39,8 @@ from hyperloci.knowledge.graph.paths import Walk, find_neighbourhood
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from hyperloci.store.database import vector_extension

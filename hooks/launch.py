@@ -88,7 +88,7 @@ def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | N
     sys.path[:0] = package_folders()
     environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
-        from hyperloci.whereabouts import find_paths
+        from hyperloci.system.data_paths import find_paths
         from hyperloci_hooks import budget, client, tally
 
         if event not in budget.SECONDS:

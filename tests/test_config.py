@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hyperloci import config
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
-from hyperloci.whereabouts import database_key
+from hyperloci.system.data_paths import database_key
 from tests.support import examples
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import hyperloci
-from hyperloci.install import CommandPaths, InstallScope, apply_plan, plan_install
-from hyperloci.install_entries import HOOKS, SERVER_NAME, hook_entries, server_entry
+from hyperloci.cli.install.entries import HOOKS, SERVER_NAME, hook_entries, server_entry
+from hyperloci.cli.install.installer import CommandPaths, InstallScope, apply_plan, plan_install
 
 ROOT = Path(__file__).resolve().parent.parent
 LAUNCHER = ROOT / "hooks" / "launch.py"

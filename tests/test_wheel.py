@@ -75,7 +75,7 @@ def test_the_packed_launcher_finds_the_packages_beside_it(wheel: zipfile.ZipFile
     code = (
         f"import sys; sys.path.insert(0, {str(launcher)!r}); import launch\n"
         "sys.path[:0] = launch.package_folders()\n"
-        "import hyperloci_hooks.client, hyperloci.whereabouts; print(hyperloci.whereabouts.__file__)\n"
+        "import hyperloci_hooks.client, hyperloci.system.data_paths; print(hyperloci.system.data_paths.__file__)\n"
         "launch.installed = lambda name: '/bin/uvx' if name == 'uvx' else None\n"
         "print(launch.server_command(), launch.hook_command('Stop'), launch.advice())"
     )

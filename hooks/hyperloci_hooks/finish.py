@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci.system.data_paths import InstallationPaths, find_paths
 from hyperloci.system.framing import write_all
-from hyperloci.whereabouts import InstallationPaths, find_paths
 from hyperloci_hooks import client, tally
 from hyperloci_hooks.budget import SECONDS
 from hyperloci_hooks.deadline import ProcessDeadline
-from hyperloci_hooks.handover import SAFE, HookInput
+from hyperloci_hooks.finisher_process import SAFE, HookInput
 from hyperloci_hooks.work import EventWork
 
 if TYPE_CHECKING:

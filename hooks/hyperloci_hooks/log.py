@@ -31,7 +31,7 @@ def log_error(error: BaseException, environ: dict[str, str]) -> None:
     """Write an error of this program to the log that an environment leads to, if it can be told where that is."""
     import traceback
 
-    from hyperloci.whereabouts import find_paths
+    from hyperloci.system.data_paths import find_paths
 
     try:
         path = find_paths(environ).log

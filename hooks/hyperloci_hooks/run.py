@@ -14,9 +14,9 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hyperloci.whereabouts import InstallationPaths
+    from hyperloci.system.data_paths import InstallationPaths
     from hyperloci_hooks.client import ServerConnection
-    from hyperloci_hooks.handover import HookInput
+    from hyperloci_hooks.finisher_process import HookInput
 
 EMPTY = b"{}\n"
 
@@ -88,7 +88,7 @@ class HookProcess:
         if not self._known or payload is None or not payload.strip():
             return EMPTY
         from hyperloci_hooks.client import ANSWERED
-        from hyperloci_hooks.handover import HookInput
+        from hyperloci_hooks.finisher_process import HookInput
 
         where = self._find_paths()
         event = HookInput(self._name, payload, self._environ, self._mark)
@@ -136,7 +136,7 @@ class HookProcess:
 
     def _find_paths(self) -> InstallationPaths | None:
         """Return where the database's files lie; None where only a look at all settings can tell."""
-        from hyperloci.whereabouts import find_paths
+        from hyperloci.system.data_paths import find_paths
 
         try:
             where = find_paths(self._environ)
@@ -157,16 +157,16 @@ class HookProcess:
 
     def _hand_over(self, event: HookInput, line: ServerConnection | None) -> bytes:
         """Have a process of its own see to the event; return its answer if that comes in time."""
-        from hyperloci_hooks import client, handover
+        from hyperloci_hooks import client, finisher_process
         from hyperloci_hooks.budget import PATIENCE_SECONDS
 
         self._note_outcome("began")
         if not hasattr(os, "fork"):
-            _, answer = handover.spawn_finisher(event)
+            _, answer = finisher_process.spawn_finisher(event)
             self._note_outcome("own" if answer else "late")
             return answer or EMPTY
         try:
-            finisher = handover.fork_finisher(event, line, _finish_event)
+            finisher = finisher_process.fork_finisher(event, line, _finish_event)
         except OSError:
             self._note_outcome("dropped")
             return EMPTY

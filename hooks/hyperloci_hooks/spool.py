@@ -32,7 +32,7 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.model.record import CaptureKind, CaptureRecord
-from hyperloci.whereabouts import database_key
+from hyperloci.system.data_paths import database_key
 from hyperloci_hooks import tally
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci import watchdog
-from hyperloci.companions import BackgroundService, make_services
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
+from hyperloci.services import BackgroundService, make_services
+from hyperloci.system import watchdog
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
-from hyperloci.whereabouts import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
+from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
 
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")

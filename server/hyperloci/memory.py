@@ -62,11 +62,11 @@ if TYPE_CHECKING:
     from hyperloci.model.topic import Timeline, TopicHit, TopicList
     from hyperloci.model.turn import Turn
     from hyperloci.project.places import LinkedProject, PlaceAccount
+    from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
     from hyperloci.queries.relations import RelationService
     from hyperloci.queries.search_service import SearchService
     from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
-    from hyperloci.retrieval.structure import OutlineEntry, OutlineTree
     from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
@@ -141,12 +141,12 @@ class Memory:
 
         Args:
             query: a question or words, at most 10,000 characters.
-            content_type: which kind to look among (`retrieval.where.CONTENT_TYPES`).
+            content_type: which kind to look among (`retrieval.filters.CONTENT_TYPES`).
             profile: from which side to look (`retrieval.scoring.PROFILES`).
             limit: 1..50.
-            after, before: time bounds as `retrieval.times.parse_when` reads them.
+            after, before: time bounds as `retrieval.time_bounds.parse_when` reads them.
             entity_name: only memories that mention this entity.
-            where: further conditions (`retrieval.where.WHERE_KEYS`).
+            where: further conditions (`retrieval.filters.WHERE_KEYS`).
             explain: give each hit's scores by space.
             reinforce: note that the hits were recalled (B.12).
             quick: look by meaning and words only, for a caller that holds somebody up.
@@ -237,7 +237,7 @@ class Memory:
         Raises:
             NotFoundError: the file isn't indexed.
         """
-        from hyperloci.retrieval.structure import load_tree
+        from hyperloci.queries.file_structure import load_tree
 
         return load_tree(self.store, self.store.scopes.find_key(self.project.id) or 0, path)
 
@@ -261,7 +261,7 @@ class Memory:
             path: only this file.
             limit: how many at most.
         """
-        from hyperloci.retrieval.structure import find_sections
+        from hyperloci.queries.file_structure import find_sections
 
         scope = self.store.scopes.find_key(self.project.id) or 0
         found = find_sections(
@@ -934,7 +934,7 @@ class Memory:
         return EmbedderClient(self.settings)
 
     def _present_hits(self, nodes: Sequence[Node]) -> list[Hit]:
-        from hyperloci.retrieval.present import present_hits
+        from hyperloci.retrieval.presentation import present_hits
 
         return present_hits(self.store, nodes, now=self._clock())
 

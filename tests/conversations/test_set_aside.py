@@ -32,7 +32,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
 from hyperloci.store.memories.entities import Entity, StoredMerge
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 from tests.support import NOW, FakeClock, add
 
 PROJECT = "p"

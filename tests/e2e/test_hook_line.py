@@ -20,8 +20,8 @@ import pytest
 
 from hyperloci.model.node import Node
 from hyperloci_hooks import client
-from hyperloci_hooks.account import HookStatistics
 from hyperloci_hooks.spool import drain_spool, list_waiting_files
+from hyperloci_hooks.statistics import HookStatistics
 from tests.e2e.conftest import House, Server
 from tests.embedder.helpers import wait_for
 
@@ -382,7 +382,7 @@ def test_a_hook_that_is_told_to_end_at_any_moment_ends_with_an_answer_and_keeps_
 def test_a_server_whose_hooks_thread_holds_the_interpreter_ends_when_it_is_asked_to(house: House) -> None:
     program = """
 import re, sys
-from hyperloci_hooks import desk
+from hyperloci_hooks import hook_server as desk
 desk.Work.answer = lambda self, payload: re.match(r"(a+)+$", "a" * 100 + "b")
 sys.argv = ["hyperloci", "serve"]
 from hyperloci.cli import main

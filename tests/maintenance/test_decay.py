@@ -25,7 +25,7 @@ from hyperloci.maintenance.decay import (
 )
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.project.project_store import open_store
-from hyperloci.retrieval.present import present_hits
+from hyperloci.retrieval.presentation import present_hits
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.integrity import count_violations
 from hyperloci.store.memories.decay import PRUNE_OPERATION

@@ -13,8 +13,8 @@ from hyperloci.errors import NotReadyError
 from hyperloci.jobs import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.maintenance.exemplar_job import embed_exemplars
 from hyperloci.maintenance.scheduler import make_maintenance_context
-from hyperloci.retrieval.exemplars import has_current_vectors
 from hyperloci.retrieval.intent import list_exemplars
+from hyperloci.retrieval.intent_exemplars import has_current_vectors
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, FakeEncoder

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hyperloci.errors import BadRequestError
 from hyperloci.model import ctf
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 from tests.support import examples
 
 EVERYTHING = st.text(st.characters(), max_size=60) | st.text("\\\n\t\r¶-tpr \u2028\x00\ud800", max_size=12)

@@ -13,12 +13,12 @@ from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.fusion import fuse_spaces
-from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.search import Searcher
+from hyperloci.retrieval.space_weights import PROFILES
 from hyperloci.retrieval.strategies import FIRST_SPACES
-from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
-from hyperloci.retrieval.profiles import PERSPECTIVES
 from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, choose_dense_weight, combine_scores
+from hyperloci.retrieval.space_weights import PERSPECTIVES
 from hyperloci.store import Store
 from tests.support import add, candidates, examples
 

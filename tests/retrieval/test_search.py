@@ -11,9 +11,9 @@ from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter, VectorCoverage
-from hyperloci.retrieval.explain import explain_scores
+from hyperloci.retrieval.explanation import explain_scores
+from hyperloci.retrieval.filters import Conditions, RelatedTo
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
-from hyperloci.retrieval.where import Conditions, RelatedTo
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store

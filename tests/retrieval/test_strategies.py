@@ -14,10 +14,10 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, SearchStrategy, StageSizes
-from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import fingerprint_query
 from hyperloci.store import Store

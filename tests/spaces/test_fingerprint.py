@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from hyperloci.spaces.encoder import EncodeRequest, MultiSpaceEncoder
-from hyperloci.spaces.eyes import ProfileEncoder, get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
+from hyperloci.spaces.profile_encoder import ProfileEncoder, get_multi_space_encoder
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
-from hyperloci.spaces.score import CAUSAL_WEIGHTS, score_space
+from hyperloci.spaces.scoring import CAUSAL_WEIGHTS, score_space
 from hyperloci.spaces.space import SPACES
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store.vectors import half, int8

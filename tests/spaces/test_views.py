@@ -8,8 +8,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.model.chunk import CodeFacts
-from hyperloci.spaces import code_view, goal, names, references
-from hyperloci.spaces.asked import views_of_query
+from hyperloci.spaces import code_view, entity_names, goal, references
+from hyperloci.spaces.query_views import views_of_query
 from hyperloci.spaces.references import ReferenceSide
 from hyperloci.spaces.views import EncoderInput, make_views
 from tests.support import examples
@@ -62,14 +62,14 @@ NAMED = [
 
 @pytest.mark.parametrize(("text", "wanted"), NAMED)
 def test_names_are_found_by_their_spelling_and_aliases_resolved(text: str, wanted: list[str]) -> None:
-    assert names.find_names(text) == wanted
+    assert entity_names.find_names(text) == wanted
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("k8s", "Kubernetes"), ("PG", "postgres"), ("vs code", "VSCode"), ("JS", "JavaScript")]
 )
 def test_aliases_of_one_thing_have_one_name(one: str, other: str) -> None:
-    assert names.canonical_names([one]) == names.canonical_names([other])
+    assert entity_names.canonical_names([one]) == entity_names.canonical_names([other])
 
 
 @pytest.mark.parametrize(
@@ -219,4 +219,4 @@ def test_any_text_has_views_and_any_question_too(text: str) -> None:
 
 
 def test_a_word_without_end_is_no_name_and_is_passed_over_quickly() -> None:
-    assert names.find_names("A" * 20_000) == []
+    assert entity_names.find_names("A" * 20_000) == []

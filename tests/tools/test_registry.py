@@ -109,7 +109,7 @@ async def test_three_tools_are_loaded_from_the_start(connect: Connect) -> None:
 
 @pytest.mark.anyio
 async def test_where_lists_every_condition_of_the_contract(connect: Connect) -> None:
-    from hyperloci.retrieval.where import WHERE_KEYS
+    from hyperloci.retrieval.filters import WHERE_KEYS
 
     search = next(tool for tool in await listed(connect, "core") if tool["name"] == "search_memory")
     assert set(search["inputSchema"]["properties"]["where"]["properties"]) == set(WHERE_KEYS)

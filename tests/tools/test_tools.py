@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import IndexReport, Progress
-from hyperloci_tools.ingestion import _report_steps
+from hyperloci_tools.tools.ingestion import _report_steps
 from tests.support import call, text_of
 from tests.tools.conftest import Connect
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from hyperloci.errors import HyperlociError, NotFoundError
-from hyperloci_tools import shape, upkeep
-from hyperloci_tools.admin import collect_stats
-from hyperloci_tools.entities import shaped_profile
+from hyperloci_tools import answer_values
 from hyperloci_tools.state import Call, ServerState, state_of
-from hyperloci_tools.topics import shape_topic
+from hyperloci_tools.tools import maintenance
+from hyperloci_tools.tools.admin import collect_stats
+from hyperloci_tools.tools.entities import shaped_profile
+from hyperloci_tools.tools.topics import shape_topic
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -44,7 +45,7 @@ async def node(id: str, ctx: Call) -> str:
         raise ResourceNotFoundError(str(error)) from error
     except HyperlociError as error:
         raise ResourceError(str(error)) from error
-    return json.dumps(shape.shape_hits([found], room=len(found.content))[0], ensure_ascii=False)
+    return json.dumps(answer_values.shape_hits([found], room=len(found.content))[0], ensure_ascii=False)
 
 
 async def topic(id: str, ctx: Call) -> str:
@@ -55,8 +56,8 @@ async def topic(id: str, ctx: Call) -> str:
         raise ResourceNotFoundError(str(error)) from error
     except HyperlociError as error:
         raise ResourceError(str(error)) from error
-    room = shape.ANSWER_CHARS // max(1, len(found.examples))
-    return json.dumps({"note": shape.DATA, **shape_topic(found, room)}, ensure_ascii=False)
+    room = answer_values.ANSWER_CHARS // max(1, len(found.examples))
+    return json.dumps({"note": answer_values.DATA, **shape_topic(found, room)}, ensure_ascii=False)
 
 
 async def entity(name: str, ctx: Call) -> str:
@@ -94,8 +95,8 @@ def register_resources(server: MCPServer[ServerState], state: Callable[[], Serve
     server.resource("memory://node/{id}", title="A memory", mime_type=JSON)(node)
     server.resource("memory://entity/{name}", title="An entity", mime_type=JSON)(entity)
     server.resource("memory://topic/{id}", title="A topic", mime_type=JSON)(topic)
-    server.resource("memory://session/{id}", title="A session", mime_type=JSON)(upkeep.session)
+    server.resource("memory://session/{id}", title="A session", mime_type=JSON)(maintenance.session)
     server.prompt(title="Recall a topic")(recall)
-    server.prompt(title="Consolidate a session")(upkeep.consolidate)
-    server.prompt(title="Review weak facts")(upkeep.review_weak_facts)
-    server.prompt(title="Sum up a session")(upkeep.session_summary)
+    server.prompt(title="Consolidate a session")(maintenance.consolidate)
+    server.prompt(title="Review weak facts")(maintenance.review_weak_facts)
+    server.prompt(title="Sum up a session")(maintenance.session_summary)

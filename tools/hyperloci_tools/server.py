@@ -16,23 +16,23 @@ from pydantic import ValidationError
 
 from hyperloci import __version__
 from hyperloci.errors import HyperlociError
-from hyperloci_tools import (
+from hyperloci_tools import resources
+from hyperloci_tools.registry import build_tools
+from hyperloci_tools.state import ServerState
+from hyperloci_tools.stdio import open_stdio
+from hyperloci_tools.tools import (
     admin,
     conversations,
     entities,
     graph,
     ingestion,
+    maintenance,
     programs,
     reading,
-    resources,
     topics,
-    upkeep,
     writing,
 )
-from hyperloci_tools.complaints import describe_refused_arguments, refuse_unknown_arguments, shorten_value
-from hyperloci_tools.registry import build_tools
-from hyperloci_tools.state import ServerState
-from hyperloci_tools.stdio import open_stdio
+from hyperloci_tools.validation_errors import describe_refused_arguments, refuse_unknown_arguments, shorten_value
 
 TOOL_SPECS: Final = (
     *reading.OFFERS,
@@ -41,7 +41,7 @@ TOOL_SPECS: Final = (
     *topics.OFFERS,
     *conversations.OFFERS,
     *writing.OFFERS,
-    *upkeep.OFFERS,
+    *maintenance.OFFERS,
     *ingestion.OFFERS,
     *programs.OFFERS,
     *admin.OFFERS,

@@ -34,7 +34,7 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from hyperloci_tools import wire
+from hyperloci_tools import jsonrpc
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -107,7 +107,7 @@ def make_writable(message: JSONRPCMessage) -> JSONRPCMessage:
     else:
         return message
     try:
-        plain = wire.make_encodable(message.model_dump(by_alias=True, exclude_unset=True))
+        plain = jsonrpc.make_encodable(message.model_dump(by_alias=True, exclude_unset=True))
         return jsonrpc_message_adapter.validate_python(plain, by_name=False)
     except (PydanticSerializationError, ValidationError, ValueError, RecursionError) as error:
         _log.warning("an answer can't be written: %s", error)
@@ -121,21 +121,21 @@ class LineReader:
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
 
-    def read_line(self) -> tuple[JSONRPCMessage | wire.RefusedLine, ...] | None:
+    def read_line(self) -> tuple[JSONRPCMessage | jsonrpc.RefusedLine, ...] | None:
         """Return what the next line says; None at the end. Blocks."""
-        line = self._source.readline(wire.MAX_LINE_BYTES + 1)
+        line = self._source.readline(jsonrpc.MAX_LINE_BYTES + 1)
         if not line:
             return None
-        if len(line) > wire.MAX_LINE_BYTES:
-            return (wire.too_long(line[: wire.SEEN_BYTES], self._read_rest(line)),)
-        return tuple(wire.read_messages(line))
+        if len(line) > jsonrpc.MAX_LINE_BYTES:
+            return (jsonrpc.too_long(line[: jsonrpc.SEEN_BYTES], self._read_rest(line)),)
+        return tuple(jsonrpc.read_messages(line))
 
     def _read_rest(self, line: bytes) -> bytes:
         """Read on to the end of a line and return its last bytes."""
-        tail = line[-wire.SEEN_BYTES :]
+        tail = line[-jsonrpc.SEEN_BYTES :]
         while line and not line.endswith(b"\n"):
-            line = self._source.readline(wire.MAX_LINE_BYTES)
-            tail = (tail + line[-wire.SEEN_BYTES :])[-wire.SEEN_BYTES :]
+            line = self._source.readline(jsonrpc.MAX_LINE_BYTES)
+            tail = (tail + line[-jsonrpc.SEEN_BYTES :])[-jsonrpc.SEEN_BYTES :]
         return tail
 
 
@@ -180,11 +180,11 @@ async def _read_messages(
 
 
 async def _hand_on(
-    message: JSONRPCMessage | wire.RefusedLine,
+    message: JSONRPCMessage | jsonrpc.RefusedLine,
     incoming: MemoryObjectSendStream[SessionMessage | Exception],
     outgoing: AnswerOnce,
 ) -> None:
-    if isinstance(message, wire.RefusedLine):
+    if isinstance(message, jsonrpc.RefusedLine):
         await outgoing.send(SessionMessage(message.to_error()))
         return
     if isinstance(message, JSONRPCRequest) and message.method not in ENDLESS:

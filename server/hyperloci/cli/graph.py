@@ -15,7 +15,7 @@ from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
 
 if TYPE_CHECKING:
-    from hyperloci.retrieval.structure import OutlineEntry, OutlineTree
+    from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
 
 SHORT: Final = 80
 """Characters of a memory in a drawing."""

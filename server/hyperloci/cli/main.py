@@ -11,7 +11,19 @@ from typing import Annotated
 import typer
 
 from hyperloci import __version__
-from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
+from hyperloci.cli import (
+    conversations,
+    data,
+    entities,
+    facets,
+    graph,
+    maintenance,
+    projects,
+    read,
+    setup,
+    topics,
+    write,
+)
 from hyperloci.cli.common import Exit, load_settings, print_error
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
@@ -61,12 +73,12 @@ read.register_commands(app)
 graph.register_commands(app)
 write.register_commands(app)
 setup.register_commands(app)
-care.register_commands(app)
+data.register_commands(app)
 topics.register_commands(app)
-upkeep.register_commands(app)
+maintenance.register_commands(app)
 entities.register_commands(app)
 facets.register_command(app)
-talk.register_commands(app)
+conversations.register_commands(app)
 projects.register_commands(app)
 
 

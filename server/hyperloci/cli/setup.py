@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hyperloci import install as installation
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json, report_errors
+from hyperloci.cli.install import installer as installation
 
 ScopeOption = Annotated[
     installation.InstallScope,
@@ -86,7 +86,7 @@ def doctor(
 ) -> None:
     """Check everything that may be wrong and say how to mend it."""
     # Looks at numpy and sqlite-vec, which no other command has to load.
-    from hyperloci.doctor import Severity, run_checks
+    from hyperloci.cli.diagnostics.doctor import Severity, run_checks
 
     findings = run_checks(project.absolute(), repair=repair)
     if json:

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
-from hyperloci.cli.steps import StepDisplay
+from hyperloci.cli.progress import StepDisplay
 from hyperloci.errors import EmbedderError, NotFoundError
 from hyperloci.model.answers import CommitCounts, IndexReport
 from hyperloci.model.search import VectorCoverage

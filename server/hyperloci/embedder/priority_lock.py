@@ -152,7 +152,7 @@ class BulkEncoder:
 
     def _multi_space_encoder(self) -> MultiSpaceEncoder:
         # Not at the top: an embedder listens before it has loaded numpy.
-        from hyperloci.spaces.eyes import get_multi_space_encoder
+        from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 
         return get_multi_space_encoder(self._stage.encoder)
 

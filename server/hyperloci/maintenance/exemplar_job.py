@@ -18,8 +18,8 @@ def embed_exemplars(context: MaintenanceContext) -> int:
         NotReadyError, EmbedderError: the embedder went away meanwhile.
         UpkeepStoppedError: the process ends.
     """
-    from hyperloci.retrieval.exemplars import has_current_vectors, store_vectors
     from hyperloci.retrieval.intent import list_exemplars
+    from hyperloci.retrieval.intent_exemplars import has_current_vectors, store_vectors
 
     store, client = context.store, context.client
     model_id = store.vectors.get_model_in_use()

@@ -6,7 +6,7 @@ only from `jobs`, never from here, and import what is heavy inside the function:
 every server. Between two transactions call `context.breathe()`.
 
 When each step ran last is kept in the database (`meta`, `upkeep.NAME`), so that it counts for all processes. Servers
-run upkeep while nobody asks them anything (`hyperloci.companions.UpkeepCompanion`), one process at a time by a lock of
+run upkeep while nobody asks them anything (`hyperloci.services.UpkeepCompanion`), one process at a time by a lock of
 the operating system; `hyperloci upkeep` runs it by hand, and `--dry-run` runs it on a copy and tells what it did there.
 """
 

@@ -15,10 +15,10 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.project.identity import Project
-from hyperloci.retrieval.explain import explain_scores
-from hyperloci.retrieval.present import present_hits
+from hyperloci.retrieval.explanation import explain_scores
+from hyperloci.retrieval.filters import build_conditions
+from hyperloci.retrieval.presentation import present_hits
 from hyperloci.retrieval.search import Searcher, SearchResult
-from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
 from hyperloci.store.keywords.analysis import analyse_query
@@ -67,7 +67,7 @@ class SearchService:
         quick: bool = False,
         **narrowed: Any,
     ) -> SearchAnswer:
-        """Answer a question; `narrowed` is what `retrieval.where.build_conditions` takes, the rest as `Memory.search`.
+        """Answer a question; `narrowed` is what `retrieval.filters.build_conditions` takes, the rest as `Memory.search`.
 
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
@@ -107,7 +107,7 @@ class SearchService:
 
     def assemble_context(self, query: str, max_tokens: int | None) -> AssembledContext:
         """Assemble what a prompt should know (B.09), and note what of it was recalled."""
-        from hyperloci.retrieval.context import assemble_context
+        from hyperloci.retrieval.context_assembly import assemble_context
         from hyperloci.retrieval.intent import estimate_effort
         from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
 

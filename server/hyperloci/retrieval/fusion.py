@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
-from hyperloci.retrieval.profiles import AUTO, RANK_PROFILES
+from hyperloci.retrieval.space_weights import AUTO, RANK_PROFILES
 from hyperloci.spaces.space import SPACES, SpaceCategory
 
 K = TypeVar("K")

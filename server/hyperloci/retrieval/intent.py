@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ExemplarVectors = Callable[[str], "NDArray[np.float32] | None"]
 """Gives the unit vectors of all exemplars, a row each, as the model of this id sees them; None while nobody has made
-them (`retrieval.exemplars`)."""
+them (`retrieval.intent_exemplars`)."""
 
 _FILE: Final = Path(__file__).parent / "data" / "intents.toml"
 

@@ -4,7 +4,7 @@
 
 The language is flat - terms beside each other, all of which must hold - so a lexer of one regular expression reads it:
 a grammar and its library would be larger than what they describe, and their errors name tokens, not what to write.
-What the keys mean is said by `retrieval.where`, which the tools use too; here they only get short names.
+What the keys mean is said by `retrieval.filters`, which the tools use too; here they only get short names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, QuerySyntaxError
 from hyperloci.model.kinds import SUBTYPES, NodeType
-from hyperloci.retrieval.where import CONTENT_TYPES, build_conditions
+from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
 from hyperloci.store.search.filters import compile_where
 
 MAX_CHARS: Final = 10_000

@@ -9,7 +9,7 @@ from typing import Final
 
 from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.retrieval.intent import Effort, Intent, estimate_effort
-from hyperloci.retrieval.times import TimeBounds, find_time_bounds
+from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
 
 
 class GraphStrategy(StrEnum):

@@ -21,8 +21,8 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.neighbours import score_neighbours
-from hyperloci.retrieval.profiles import BONUS, PERSPECTIVES, Perspective
+from hyperloci.retrieval.adjacent_turns import score_neighbours
+from hyperloci.retrieval.space_weights import BONUS, PERSPECTIVES, Perspective
 from hyperloci.retrieval.speakers import TargetSpeaker
 
 SpaceScores = Mapping[str, Mapping[NodeKey, float]]

@@ -23,16 +23,16 @@ from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage
-from hyperloci.retrieval import exemplars
-from hyperloci.retrieval.following import expand_candidates
+from hyperloci.retrieval import intent_exemplars
+from hyperloci.retrieval.embedded_share import measure_vector_coverage
+from hyperloci.retrieval.filters import Conditions, RelatedTo
+from hyperloci.retrieval.graph_expansion import expand_candidates
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent
-from hyperloci.retrieval.profiles import PROFILES
-from hyperloci.retrieval.reach import measure_vector_coverage
 from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.scoring import Scores
-from hyperloci.retrieval.spacewise import SpaceScorer
+from hyperloci.retrieval.space_scorer import SpaceScorer
+from hyperloci.retrieval.space_weights import PROFILES
 from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
-from hyperloci.retrieval.where import Conditions, RelatedTo
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
@@ -107,7 +107,7 @@ class Searcher:
         self._without = frozenset(without)
         self._clock = clock
         self._intents = IntentClassifier(
-            functools.partial(exemplars.load_vectors, store),
+            functools.partial(intent_exemplars.load_vectors, store),
             SIMILARITY if settings is None else settings.intent_similarity_threshold,
         )
 

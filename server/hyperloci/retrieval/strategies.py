@@ -19,7 +19,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.scoring import EXPLICIT, MEANING, Ranking, Scores, can_change_score, combine_scores
-from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
+from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
 

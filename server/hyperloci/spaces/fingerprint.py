@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import EncodeRequest
-from hyperloci.spaces.eyes import get_multi_space_encoder
+from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import EncoderInput, Views, make_views, semantic_view
 from hyperloci.store.vectors import half, int8

@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import EncodeRequest
-from hyperloci.spaces.eyes import get_multi_space_encoder
+from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.store.vectors.bits import FloatArray
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def fingerprint_query(text: str, encoder: Encoder, entities: Sequence[str] = ())
         entities: canonical names of what it asks about, where the caller has resolved them; else a rule finds them.
     """
     # Whoever only receives a fingerprint, a hook above all, has no need of the rules that take a question apart.
-    from hyperloci.spaces.asked import views_of_query
+    from hyperloci.spaces.query_views import views_of_query
 
     eyes = get_multi_space_encoder(encoder)
     asked = views_of_query(text, entities)

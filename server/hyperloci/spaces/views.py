@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hyperloci.spaces import causal, code_view, goal, names, references
+from hyperloci.spaces import causal, code_view, goal, references
+from hyperloci.spaces import entity_names as names
 
 if TYPE_CHECKING:
     from hyperloci.model.chunk import CodeFacts

@@ -10,7 +10,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.store import Store
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 
 def main(folder: Path) -> None:

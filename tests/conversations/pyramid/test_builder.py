@@ -24,7 +24,7 @@ from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.integrity import count_violations, repair_store
 from hyperloci.store.purge import erase_memory
 from hyperloci.store.transfer import export_memory, import_memory
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 from tests.conversations.pyramid.conftest import Talk, is_long, raw, text_of
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 

@@ -14,7 +14,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
 from hyperloci.model import ctf
 from hyperloci.model.pyramid import ContextWindow
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 from tests.conversations.pyramid.conftest import Talk, text_of
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 

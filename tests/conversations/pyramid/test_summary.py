@@ -15,7 +15,7 @@ from hyperloci.conversations.pyramid.turn_sentences import MAX_CHARS, MAX_SENTEN
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 from tests.support import examples
 
 

@@ -19,11 +19,11 @@ from hyperloci.embedder.models.device import ComputeDevice
 from hyperloci.embedder.models.profile_models import load_profile_stages
 from hyperloci.embedder.models.sentence_transformer import load_sentence_encoder as load_dense
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
+from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import fingerprint_query
-from hyperloci.spaces.score import score_space
+from hyperloci.spaces.scoring import score_space
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store.vectors import half
 from tests.embedder.models.test_sentence_transformer import WORDS, tiny

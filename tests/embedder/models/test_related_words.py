@@ -13,10 +13,10 @@ from hyperloci.embedder.models.forward_numpy import NumpyForward
 from hyperloci.embedder.models.profile_models import load_profile_stages
 from hyperloci.embedder.models.related_words import SMALLEST_COSINE, WordVectors
 from hyperloci.spaces.encoder import MAX_WINDOWS
-from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
+from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import fingerprint_query
-from hyperloci.spaces.score import score_space
+from hyperloci.spaces.scoring import score_space
 from hyperloci.spaces.views import EncoderInput
 
 pytestmark = pytest.mark.model

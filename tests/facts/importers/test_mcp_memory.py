@@ -8,7 +8,7 @@ import pytest
 
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.importers.mcp_memory import is_graph, read_graph
-from hyperloci.model.peers import ImportedEntity, ImportedRelation
+from hyperloci.model.imported_memory import ImportedEntity, ImportedRelation
 
 LINES = """{"type":"entity","name":"John_Smith","entityType":"person","observations":["Speaks Spanish","Is John_Smith"]}
 {"type":"entity","name":"Anthropic","entityType":"organization","observations":[]}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import from_iso
 from hyperloci.errors import BadRequestError
-from hyperloci.retrieval.times import find_time_bounds, parse_time_bound
+from hyperloci.retrieval.time_bounds import find_time_bounds, parse_time_bound
 from hyperloci.text.language import dates
 from hyperloci.text.language.dates import DateText, Form, clock_minutes, date_words, languages
 from hyperloci.text.language.relative_dates import find_relative_dates

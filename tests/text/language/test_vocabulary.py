@@ -16,7 +16,7 @@ from hyperloci.knowledge.contradictions.words import stem_of
 from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import EntityKind
-from hyperloci.spaces import expansion, names
+from hyperloci.spaces import entity_names, expansion
 from hyperloci.text.language.vocabulary import KnownName, fold, vocabulary
 
 FILE = Path(hyperloci.text.language.vocabulary.__file__).parent / "data" / "vocabulary.toml"
@@ -68,8 +68,8 @@ def test_concepts_are_no_proper_names() -> None:
 
 @pytest.mark.parametrize(("lower", "capital"), [("go", "Go"), ("node", "Node"), ("rest", "REST"), ("react", "React")])
 def test_an_ordinary_word_is_a_name_with_its_capital_only(lower: str, capital: str) -> None:
-    assert names.find_names(f"we take {lower} here") == []
-    assert len(names.find_names(f"we take {capital} here")) == 1
+    assert entity_names.find_names(f"we take {lower} here") == []
+    assert len(entity_names.find_names(f"we take {capital} here")) == 1
 
 
 # -- what every reader says of one name -------------------------------------------------------------------------------
@@ -80,13 +80,13 @@ def test_an_ordinary_word_is_a_name_with_its_capital_only(lower: str, capital: s
 def test_rivals_contradict_each_other_and_are_never_one_thing(one: KnownName, other: KnownName) -> None:
     verdict = find_verdict(f"We use {one.name}.", f"We use {other.name}.")
     assert verdict is not None and verdict.kind is ContradictionKind.VALUE
-    assert names.canonical_names([one.name]) != names.canonical_names([other.name])
+    assert entity_names.canonical_names([one.name]) != entity_names.canonical_names([other.name])
 
 
 @pytest.mark.req("D.10")
 def test_mariadb_is_a_rival_of_mysql_for_every_reader() -> None:
     assert [value.name for value in analyse_sentence("We use MariaDB").values] == ["MariaDB"]
-    assert names.find_names("We use MariaDB and MySQL") == ["MariaDB", "MySQL"]
+    assert entity_names.find_names("We use MariaDB and MySQL") == ["MariaDB", "MySQL"]
     assert "mysql" not in expansion.expand_query("mariadb")
     assert [named.name for named in extract_entities("We use MariaDB and MySQL")] == ["MariaDB", "MySQL"]
 
@@ -95,7 +95,7 @@ def test_mariadb_is_a_rival_of_mysql_for_every_reader() -> None:
 def test_an_alias_of_a_tool_is_that_tool_for_every_reader() -> None:
     for known in vocabulary().names:
         for alias in known.spellings[1:]:
-            assert names.canonical_names([alias]) == [known.name]
+            assert entity_names.canonical_names([alias]) == [known.name]
             if known.family:
                 assert [value.name for value in analyse_sentence(f"We use {alias}").values] == [known.name]
             if known.kind is EntityKind.TOOL and not known.is_ordinary(alias):

@@ -25,7 +25,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import PyramidProgress
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 logger = logging.getLogger(__name__)
 

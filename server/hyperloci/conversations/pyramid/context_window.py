@@ -14,7 +14,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ChunkStage, ContextWindow, PyramidChunk, WindowPart
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import turn_from_node
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 DEFAULT_SHARE: Final = 0.4
 """Of the raw turns' tokens, where no budget is given (C.06)."""

@@ -9,7 +9,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ExpandedChunk, ExpandedTurn, PyramidChunk
 from hyperloci.store import Store
 from hyperloci.store.memories.nodes import hash_content
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 
 def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:

@@ -20,7 +20,7 @@ from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Turn
 from hyperloci.text.sanitize.sanitizer import sanitize
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 MAX_CHARS: Final = 24_000
 """Characters put to a model at once, as in consolidation: the context of a small model has room for them."""

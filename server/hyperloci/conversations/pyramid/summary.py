@@ -24,7 +24,7 @@ from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.keywords.analysis import stop_words
 from hyperloci.text.language.fences import mask_code
-from hyperloci.tokens import count_tokens
+from hyperloci.text.tokens import count_tokens
 
 SUMMARY_TOKENS: Final = {PyramidLevel.MICRO: 90, PyramidLevel.MINI: 150, PyramidLevel.MACRO: 260}
 """What a summary may cost: the pyramid of 100 turns (ten, four, one) comes to 1,760 tokens at most, and a macro's

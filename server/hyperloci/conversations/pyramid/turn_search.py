@@ -8,8 +8,8 @@ from hyperloci.conversations.pyramid.context_window import RelevantTurns, build_
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.pyramid import ContextWindow
 from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.search import MAX_LIMIT, MAX_QUERY_CHARS, Searcher
-from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
 
 SPOKEN: Final = ("episode", "action")

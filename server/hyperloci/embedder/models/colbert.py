@@ -18,7 +18,7 @@ _BATCH: Final = 16
 
 
 class ColbertModel:
-    """A loaded MultiVectorEncoder. Satisfies `spaces.eyes.TokenModel`."""
+    """A loaded MultiVectorEncoder. Satisfies `spaces.profile_encoder.TokenModel`."""
 
     def __init__(self, model: MultiVectorEncoder, model_id: str) -> None:
         self._model = model

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hyperloci.embedder.models.related_words import WordVectors
     from hyperloci.embedder.models.splade import SpladeModel
     from hyperloci.spaces.encoder import Encoder
-    from hyperloci.spaces.eyes import ProfileEncoder
+    from hyperloci.spaces.profile_encoder import ProfileEncoder
 
 _WARM_UP: Final = "warm up"
 
@@ -53,7 +53,7 @@ def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -
     Raises:
         ConfigurationError: a model cannot be used here.
     """
-    from hyperloci.spaces.eyes import ProfileEncoder
+    from hyperloci.spaces.profile_encoder import ProfileEncoder
 
     foundation = profile.choice_of("e1")
     others = {space: choice for space, choice in profile.choices.items() if space != "e1"}

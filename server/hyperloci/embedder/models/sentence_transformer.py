@@ -82,7 +82,7 @@ class SentenceEncoder:
 
 
 class PromptedEncoder:
-    """A model that wants words in front of a text. Satisfies `spaces.eyes.QueryEncoder`."""
+    """A model that wants words in front of a text. Satisfies `spaces.profile_encoder.QueryEncoder`."""
 
     def __init__(self, encoder: Encoder, *, query: str, document: str) -> None:
         self._encoder = encoder

@@ -18,7 +18,7 @@ _BATCH: Final = 16
 
 
 class SpladeModel:
-    """A loaded SparseEncoder. Satisfies `spaces.eyes.SparseModel`."""
+    """A loaded SparseEncoder. Satisfies `spaces.profile_encoder.SparseModel`."""
 
     def __init__(self, model: SparseEncoder, model_id: str) -> None:
         self._model = model

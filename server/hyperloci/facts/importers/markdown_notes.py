@@ -14,7 +14,7 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from hyperloci.model.peers import ImportedFact, ImportedMemory
+from hyperloci.model.imported_memory import ImportedFact, ImportedMemory
 from hyperloci.text.chunking.sections import Document, parse_document
 
 FORMAT: Final = "notes"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.peers import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
+from hyperloci.model.imported_memory import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
 
 FORMAT: Final = "server-memory"
 

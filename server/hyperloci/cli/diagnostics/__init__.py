@@ -1,0 +1,1 @@
+"""Diagnostics: `hyperloci doctor` and `hyperloci demo`."""

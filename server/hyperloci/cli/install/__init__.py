@@ -1,0 +1,1 @@
+"""Installation: Hyperloci's entries in the configuration of clients."""

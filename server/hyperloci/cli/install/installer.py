@@ -1,0 +1,300 @@
+"""Write Hyperloci into Claude Code's configuration, and take it out again (`hyperloci install`, `uninstall`).
+
+Two files a scope: the MCP server goes where `claude mcp add` would put it, the hooks into the settings. A plan is
+made first (`plan_install`, `plan_uninstall`) and can be shown; `apply` writes it. Only our own entries change, the
+rest of a file keeps its bytes, and a file that is not plain JSON is refused and left alone.
+
+What the entries say stands in `hyperloci.cli.install.entries`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shutil
+import stat
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from hyperloci.cli.install import json_edit
+from hyperloci.cli.install.entries import hook_entries, with_hooks, with_server, without_hooks, without_server
+from hyperloci.cli.install.json_edit import JsonObject
+from hyperloci.errors import ConfigurationError
+
+BACKUP_SUFFIX: Final = ".hyperloci.bak"
+"""The file as it was before our first change; never overwritten, and named so that it can't be someone else's."""
+
+_DIFF_CONTEXT: Final = 2
+_DIFF_LINE_LIMIT: Final = 240
+"""A settings file on one line may be megabytes long, and a diff is for reading."""
+
+
+class InstallScope(StrEnum):
+    """Where an installation counts."""
+
+    USER = "user"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPaths:
+    """The absolute paths of the two commands of an installation."""
+
+    server: Path
+    hook: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetFiles:
+    """The two files of a scope."""
+
+    servers: Path
+    settings: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """What becomes of one file.
+
+    Attributes:
+        path: as a person would name it; may be a symbolic link, which is followed.
+        before: its bytes now; None where there is no such file.
+        after: its bytes then.
+        mode: permissions of a file that has to be made.
+    """
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    mode: int
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is to be written."""
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """Return the change as a unified diff, empty where there is none."""
+        before, after = (_split_lines(content) for content in (self.before, self.after))
+        name = str(self.path)
+        return "\n".join(difflib.unified_diff(before, after, name, name, lineterm="", n=_DIFF_CONTEXT))
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """What an installation or its removal will write, one change a file."""
+
+    scope: InstallScope
+    changes: tuple[FileChange, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is to be written."""
+        return any(change.changed for change in self.changes)
+
+    def diff(self) -> str:
+        """Return all changes as unified diffs, empty where there are none."""
+        return "\n".join(text for change in self.changes if (text := change.diff()))
+
+
+def target_files(scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> TargetFiles:
+    """Return the files of a scope; `config_dir` is CLAUDE_CONFIG_DIR where that is set."""
+    if scope is InstallScope.PROJECT:
+        return TargetFiles(servers=project_root / ".mcp.json", settings=project_root / ".claude" / "settings.json")
+    folder = config_dir or home / ".claude"
+    # Claude Code reads this older name instead of `.claude.json` for as long as it exists with something in it.
+    legacy = folder / ".config.json"
+    current = (config_dir or home) / ".claude.json"
+    in_use = legacy if legacy.is_file() and legacy.stat().st_size > 0 else current
+    return TargetFiles(servers=in_use, settings=folder / "settings.json")
+
+
+def plan_install(
+    scope: InstallScope, *, project_root: Path, home: Path, executables: CommandPaths, config_dir: Path | None = None
+) -> InstallPlan:
+    """Plan to write our entries, or to bring those there are up to date.
+
+    Raises:
+        ConfigurationError: a file is not plain JSON, or has something else where servers or hooks belong.
+    """
+    files = target_files(scope, project_root=_existing_project_file(project_root), home=home, config_dir=config_dir)
+    server, hook = _read_text(executables.server), _read_text(executables.hook)
+    return InstallPlan(
+        scope,
+        (
+            _plan_change(files.servers, scope, lambda document: with_server(document, server)),
+            _plan_change(files.settings, scope, lambda document: with_hooks(document, hook_entries(hook))),
+        ),
+    )
+
+
+def plan_uninstall(
+    scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None
+) -> InstallPlan:
+    """Plan to take our entries out; what is left empty by that goes too.
+
+    Raises:
+        ConfigurationError: as for `plan_install`.
+    """
+    files = target_files(scope, project_root=_existing_project_file(project_root), home=home, config_dir=config_dir)
+    return InstallPlan(
+        scope,
+        (
+            _plan_change(files.servers, scope, without_server, create=False),
+            _plan_change(files.settings, scope, without_hooks, create=False),
+        ),
+    )
+
+
+def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
+    """Write a plan and return the files written.
+
+    Each file is replaced in one step (a reader sees the old or the new one, whole), keeps its permissions, and is
+    copied beside itself once, before the first change.
+
+    Raises:
+        ConfigurationError: a file has changed since the plan was made (nothing is written), or can't be written.
+    """
+    pending = [change for change in plan.changes if change.changed]
+    for change in pending:
+        if _read_file(change.path) != change.before:
+            raise ConfigurationError(f"{change.path} has just been changed by another program; run this again.")
+    for change in pending:
+        _write_change(change)
+    return tuple(change.path for change in pending)
+
+
+def locate_executables(interpreter: Path, *, windows: bool = sys.platform == "win32") -> CommandPaths:
+    """Find the two commands of the installation that `interpreter` (`sys.executable`) belongs to.
+
+    Raises:
+        ConfigurationError: they are not installed, or in an environment that uvx or pipx run will clear away.
+    """
+    suffix = ".exe" if windows else ""
+    found = [_find_command(interpreter.absolute().parent, name + suffix) for name in ("hyperloci", "hyperloci-hook")]
+    for path in found:
+        if _TEMPORARY.search(str(path)):
+            raise ConfigurationError(
+                f"{path} lies in a temporary environment: install Hyperloci first "
+                "(`uv tool install hyperloci` or `pipx install hyperloci`), then run `hyperloci install`."
+            )
+    return CommandPaths(*found)
+
+
+_TEMPORARY: Final = re.compile(
+    r"[/\\](archive-v\d+|environments-v\d+|builds-v\d+|pipx[/\\]\.cache|(\.cache|Caches?)[/\\]pipx)[/\\]"
+)
+"""Where uvx, `uv run --with` and `pipx run` build environments that they may delete."""
+
+
+def _plan_change(
+    path: Path, scope: InstallScope, edit: Callable[[JsonObject], JsonObject], *, create: bool = True
+) -> FileChange:
+    # A user's files may hold keys of other servers; a project's are shared through its repository.
+    mode = 0o600 if scope is InstallScope.USER else 0o666
+    before = _read_file(path)
+    if before is None and not create:
+        return FileChange(path=path, before=None, after=None, mode=mode)
+    try:
+        return FileChange(path=path, before=before, after=_edit_content(before or b"", edit), mode=mode)
+    except (ValueError, RecursionError, ConfigurationError) as error:
+        raise ConfigurationError(
+            f"{path} can't be changed safely and was left as it is: {str(error).rstrip('.')}."
+        ) from error
+
+
+_BOM: Final = "\ufeff"
+
+
+def _edit_content(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> bytes:
+    text = before.decode("utf-8")
+    mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    try:
+        document = json_edit.parse_strict(text)
+    except ValueError as error:
+        raise ValueError(f"it does not parse as JSON without comments ({error})") from error
+    if not isinstance(document, dict):
+        raise ValueError(f"it holds {type(document).__name__}, not an object")
+    return (mark + json_edit.patch_text(text, edit(document))).encode("utf-8")
+
+
+def _existing_project_file(project_root: Path) -> Path:
+    if not project_root.is_dir():
+        raise ConfigurationError(f"{project_root} is not a folder.")
+    return project_root
+
+
+def _read_text(path: Path) -> str:
+    text = str(path)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"{path!a} is not valid UTF-8 and can't be written into a JSON file.") from None
+    if not path.is_absolute():
+        raise ConfigurationError(f"{path} must be an absolute path.")
+    return text
+
+
+def _find_command(folder: Path, name: str) -> Path:
+    beside = folder / name
+    found = beside if beside.is_file() else shutil.which(name)
+    if found is None:
+        raise ConfigurationError(
+            f"The command {name} is neither in {folder} nor on the PATH: install Hyperloci "
+            "(`uv tool install hyperloci` or `pipx install hyperloci`)."
+        )
+    return Path(found).absolute()
+
+
+def _split_lines(content: bytes | None) -> list[str]:
+    text = (content or b"").decode("utf-8", "replace")
+    return [line if len(line) <= _DIFF_LINE_LIMIT else line[:_DIFF_LINE_LIMIT] + " …" for line in text.splitlines()]
+
+
+def _read_file(path: Path) -> bytes | None:
+    try:
+        return Path(os.path.realpath(path)).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigurationError(f"{path} can't be read: {error.strerror or error}.") from error
+
+
+def _write_change(change: FileChange) -> None:
+    target = Path(os.path.realpath(change.path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(target.stat().st_mode) if change.before is not None else None
+        if change.before:
+            _back_up(target, change.before, mode)
+        _replace_file(target, change.after or b"", change.mode, mode)
+    except OSError as error:
+        raise ConfigurationError(f"{change.path} can't be written: {error.strerror or error}.") from error
+
+
+def _back_up(target: Path, content: bytes, mode: int | None) -> None:
+    backup = target.with_name(target.name + BACKUP_SUFFIX)
+    if not backup.exists():
+        _replace_file(backup, content, 0o600, mode)
+
+
+def _replace_file(target: Path, content: bytes, new_mode: int, mode: int | None) -> None:
+    """Put a file in place in one step, durably; `mode` None leaves `new_mode` to the umask."""
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(temporary, flags, new_mode), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,206 @@
+"""From what a caller writes to conditions: content types, scopes, time bounds and the `where` object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
+from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval.time_bounds import parse_time_bound
+
+CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
+    "any": {},
+    "conversation": {"subtypes": ("episode", "chunk_micro", "chunk_mini", "chunk_macro")},
+    "learning": {"types": ("fact",)},
+    "decision": {"types": ("decision",), "subtypes": ("decision",)},
+    "dead_end": {"subtypes": ("dead_end",)},
+    "code": {"subtypes": ("code",)},
+    "docs": {"subtypes": ("markdown", "text", "section")},
+    "commit": {"subtypes": ("commit",)},
+}
+"""What each `content_type` of the tools contract looks among."""
+
+SCOPE_CHOICES: Final = ("project", "global", "all")
+
+MAX_WORDS: Final = 50
+"""Words of one list: a condition of more than a few is a mistake, and SQLite takes no thousand of them."""
+
+MAX_LINE: Final = 2**31
+"""No file has so many lines, and no larger number fits into SQLite's."""
+
+_LISTS: Final = ("types", "subtypes", "tiers", "verification", "domain_tags", "source_types")
+_TEXTS: Final = (
+    "strategy",
+    "first_space",
+    "path",
+    "section",
+    "module",
+    "class_name",
+    "function_name",
+    "url",
+    "diataxis",
+    "persona",
+    "confidence_level",
+)
+_GRAPH: Final = ("related_to", "relation", "depth")
+WHERE_KEYS: Final = (
+    *_LISTS,
+    *_TEXTS,
+    "scope",
+    "as_of",
+    "min_confidence",
+    "lines",
+    "heading_level_max",
+    "contradicted",
+    *_GRAPH,
+)
+"""Every key that `where` may have."""
+
+_MEMBERS: Final[dict[str, frozenset[str]]] = {
+    "types": frozenset(NodeType),
+    "tiers": frozenset(Tier),
+    "subtypes": frozenset().union(*SUBTYPES.values()),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedTo:
+    """Only memories that relations join to this one."""
+
+    node_id: str
+    relation: str = "any"
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What a search is limited to, and how it was asked to go about it."""
+
+    where: SearchFilter
+    related_to: RelatedTo | None = None
+    strategy: str | None = None
+    first_space: str | None = None
+
+
+def build_conditions(
+    *,
+    project: str,
+    now: int,
+    content_type: str = "any",
+    after: str | None = None,
+    before: str | None = None,
+    entity_name: str | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> Conditions:
+    """Check and combine everything that narrows a search.
+
+    Raises:
+        BadRequestError: an unknown content type, key or value; the message names it and what would be valid.
+    """
+    if content_type not in CONTENT_TYPES:
+        raise BadRequestError(f"content_type={content_type!r} is unknown: use one of {', '.join(CONTENT_TYPES)}.")
+    given = _check_where(where)
+    kinds = CONTENT_TYPES[content_type]
+    base = SearchFilter(
+        scopes=_resolve_scopes(given.get("scope", "project"), project),
+        types=tuple(kinds.get("types", ())),
+        subtypes=tuple(kinds.get("subtypes", ())),
+        after=None if after is None else parse_time_bound(after, now, argument="after"),
+        before=None if before is None else parse_time_bound(before, now, argument="before"),
+        as_of=_parse_as_of(given.get("as_of"), now),
+        entity=_parse_text("entity_name", entity_name) if entity_name is not None else None,
+    )
+    names = {field.name for field in fields(SearchFilter)}
+    narrowed = replace(base, **{name: value for name, value in given.items() if name in names and name != "as_of"})
+    return Conditions(
+        where=narrowed,
+        related_to=_parse_related_to(given),
+        strategy=given.get("strategy"),
+        first_space=given.get("first_space"),
+    )
+
+
+def _resolve_scopes(scope: Any, project: str) -> tuple[str, ...]:
+    if scope not in SCOPE_CHOICES:
+        raise BadRequestError(f"where.scope={scope!r} is unknown: use one of {', '.join(SCOPE_CHOICES)}.")
+    return {"project": (project, GLOBAL_SCOPE), "global": (GLOBAL_SCOPE,), "all": ()}[scope]
+
+
+def _parse_as_of(value: Any, now: int) -> int | None:
+    return None if value is None else parse_time_bound(_parse_text("where.as_of", value), now, argument="where.as_of")
+
+
+def _parse_related_to(given: Mapping[str, Any]) -> RelatedTo | None:
+    if given.get("related_to") is None:
+        return None
+    depth = given.get("depth", 1)
+    if not isinstance(depth, int) or not 1 <= depth <= 4:
+        raise BadRequestError(f"where.depth={depth!r} must be a whole number from 1 to 4.")
+    return RelatedTo(
+        node_id=_parse_text("where.related_to", given["related_to"]),
+        relation=_parse_text("where.relation", given.get("relation") or "any"),
+        depth=depth,
+    )
+
+
+def _check_where(where: Mapping[str, Any] | None) -> dict[str, Any]:
+    if where is None:
+        return {}
+    if not isinstance(where, Mapping):
+        raise BadRequestError(f"where must be an object with any of {', '.join(WHERE_KEYS)}; got {where!r:.80}.")
+    unknown = sorted(str(key) for key in where if key not in WHERE_KEYS)
+    if unknown:
+        raise BadRequestError(f"where has unknown keys {', '.join(unknown)}; it may have {', '.join(WHERE_KEYS)}.")
+    return {key: _parse_value(key, value) for key, value in where.items() if value is not None}
+
+
+def _parse_value(key: str, value: Any) -> Any:
+    if key in _LISTS:
+        return _parse_list(key, value)
+    if key in _TEXTS:
+        return _parse_text(f"where.{key}", value)
+    if key == "lines":
+        return _parse_lines(value)
+    if key == "min_confidence":
+        return _parse_number(key, value, 0, 1)
+    if key == "contradicted" and not isinstance(value, bool):
+        raise BadRequestError(f"where.contradicted={value!r:.80} must be true or false.")
+    if key == "heading_level_max":
+        return int(_parse_number(key, value, 1, 6))
+    return value
+
+
+def _parse_list(key: str, value: Any) -> tuple[str, ...]:
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+        raise BadRequestError(f"where.{key}={value!r:.80} must be a list of words.")
+    if len(items) > MAX_WORDS:
+        raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are looked at.")
+    allowed = _MEMBERS.get(key)
+    for item in items:
+        if allowed is not None and item not in allowed:
+            raise BadRequestError(f"where.{key} has {item!r}, which is unknown: use {', '.join(sorted(allowed))}.")
+    return tuple(items)
+
+
+def _parse_text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise BadRequestError(f"{name}={value!r:.80} must be a text that is not empty.")
+    return value
+
+
+def _parse_lines(value: Any) -> tuple[int, int]:
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(type(item) is int for item in value):
+        raise BadRequestError(f"where.lines={value!r:.80} must be two line numbers, [first, last].")
+    if not 1 <= value[0] <= value[1] <= MAX_LINE:
+        raise BadRequestError(f"where.lines={value!r:.80} is not a range: give [first, last], from 1, in order.")
+    return (value[0], value[1])
+
+
+def _parse_number(key: str, value: Any, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise BadRequestError(f"where.{key}={value!r:.80} must be a number from {low} to {high}.")
+    return float(value)

@@ -1,0 +1,132 @@
+"""What a question leads to by the graph (B.05).
+
+From the best hits along their relations: what caused them, what came of them, what was said next. From the thing that
+a question names: what is said of it without calling it so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from hyperloci.knowledge.graph.neighbourhood import find_related
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.node import Node, SearchCandidate
+from hyperloci.retrieval.routing import GraphStrategy, Route
+from hyperloci.retrieval.scoring import Ranking, Scores
+from hyperloci.retrieval.time_bounds import TimeBounds
+from hyperloci.store import Store
+from hyperloci.store.memories.entities import Entity, squash_name
+from hyperloci.store.vectors.bits import BoolArray
+
+EXPANSION_SEEDS: Final = 3
+"""Hits that a walk begins at: an answer beside a worse one is rarely the answer."""
+
+MAX_EXPANDED: Final = 10
+"""Memories taken from one walk, nearest first."""
+
+EXPANSION_DECAY: Final = 0.7
+"""What a memory inherits of the score of the one it was reached from, a step. It comes behind the hit itself and
+before most of what only looks alike."""
+
+OTHER_NAME_BONUS: Final = 0.2
+"""What is added to a memory that speaks of the thing asked about without calling it so, times how rarely it is spoken
+of: about what its words would have counted, had they named it. Memories that name it have that already: a bonus for
+all that mention it costs LoCoMo up to half a point (docs/why.md)."""
+
+MAX_MENTIONS: Final = 100
+"""Memories that speak of a thing, the latest, of which `REACHED` at most are taken."""
+
+IN_TIME_FACTOR: Final = 1.2
+"""Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
+was written on Monday speaks of Sunday."""
+
+_TYPES: Final = tuple(kind for kind in NodeType if kind is not NodeType.ENTITY)
+
+
+def expand_candidates(
+    store: Store,
+    route: Route,
+    nodes: Mapping[NodeKey, SearchCandidate],
+    scores: Mapping[NodeKey, Scores],
+    allowed: BoolArray,
+    scopes: Sequence[str],
+) -> Ranking:
+    """Add what the best candidates are related to as the question asks; what lies in the time it names counts more."""
+    totals = {key: found.total for key, found in scores.items()}
+    reached = expand_by_graph(store, route, totals, scopes)
+    reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
+    all_nodes = {**nodes, **store.nodes.get_candidates(reached)}
+    all_scores = {**scores, **{key: _make_expanded_scores(scores.get(key), value) for key, value in reached.items()}}
+    if route.time_bounds is None:
+        return all_nodes, all_scores
+    return all_nodes, {
+        key: replace(found, total=found.total * IN_TIME_FACTOR)
+        if _is_within(route.time_bounds, all_nodes[key])
+        else found
+        for key, found in all_scores.items()
+    }
+
+
+def _make_expanded_scores(known: Scores | None, total: float) -> Scores:
+    spaces = known.spaces if known else {}
+    return Scores(spaces=spaces, parts={"e8": total}, total=total)
+
+
+def _is_within(bounds: TimeBounds, node: SearchCandidate) -> bool:
+    after_it = bounds.before is None or node.event_time < bounds.before
+    return after_it and (bounds.after is None or node.event_time >= bounds.after)
+
+
+def expand_by_graph(
+    store: Store, route: Route, scores: Mapping[NodeKey, float], scopes: Sequence[str]
+) -> dict[NodeKey, float]:
+    """Return the memories that a question leads to by the graph, with the score each has for it.
+
+    Questions that name neither a direction (`when was ...`) nor a known thing follow nothing.
+    """
+    if route.strategy is GraphStrategy.ENTITY:
+        return _expand_from_entities(store, route.entities, scores, scopes)
+    if route.strategy not in (GraphStrategy.CAUSAL, GraphStrategy.TEMPORAL) or route.direction == "both":
+        return {}
+    best = sorted(scores, key=lambda key: (-scores[key], key))[:EXPANSION_SEEDS]
+    labels = [follow for follow in route.relation_steps if store.traversal.has_label(follow.label)]
+    reached: dict[NodeKey, float] = {}
+    for key in best:
+        for follow in labels:
+            for item in find_related(
+                store, key, follow.label, follow.direction, route.depth, MAX_EXPANDED, scopes=scopes
+            ):
+                inherited = scores[key] * item.confidence * EXPANSION_DECAY**item.distance
+                reached[item.node_key] = max(inherited, reached.get(item.node_key, 0.0))
+    return reached
+
+
+def _expand_from_entities(
+    store: Store, names: Sequence[str], scores: Mapping[NodeKey, float], scopes: Sequence[str]
+) -> dict[NodeKey, float]:
+    """Return what is said of the things with these names, where it doesn't name them."""
+    keys = [key for scope in scopes if (key := store.scopes.find_key(scope)) is not None]
+    total = store.keywords.count_texts()
+    reached: dict[NodeKey, float] = {}
+    for name in names:
+        for entity in store.entities.find_by_name(name, keys)[:1]:
+            added = OTHER_NAME_BONUS * _entity_rarity(entity, total)
+            mentioned = store.entities.find_mentioning([entity.node_key], keys, types=_TYPES, limit=MAX_MENTIONS)
+            nodes = store.nodes.get_by_keys(mentioned)
+            unnamed = [key for key in mentioned if key in nodes and not _mentions_name(nodes[key], name)]
+            # Those that answer best by themselves come first, then the latest.
+            for key in sorted(unnamed, key=lambda key: -scores.get(key, 0.0))[:MAX_EXPANDED]:
+                reached[key] = max(scores.get(key, 0.0) + added, reached.get(key, 0.0))
+    return reached
+
+
+def _entity_rarity(entity: Entity, total: int) -> float:
+    """Return 1 for what one memory speaks of, 0 for what all do."""
+    return max(0.0, 1.0 - math.log(max(1, entity.mention_count)) / math.log(max(2, total)))
+
+
+def _mentions_name(node: Node, name: str) -> bool:
+    return squash_name(name) in squash_name(node.content)

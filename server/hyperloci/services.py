@@ -1,0 +1,279 @@
+"""What runs beside the tools in a server's process: the hooks' leftovers, the embedder's owner, watchers, upkeep.
+
+They are started after the client has been answered, in a thread, and import what they need only then. None is needed
+for the tools to work: what cannot start says so in `memory_stats`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError, StoreError
+from hyperloci.system.background import BackgroundThread
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.failover import EmbedderFailover
+    from hyperloci.embedder.owner import EmbedderOwner
+    from hyperloci.indexing.watching.watcher import ProjectWatcher
+    from hyperloci.maintenance.scheduler import MaintenanceScheduler
+    from hyperloci_hooks.hook_server import HookServer
+
+_log = logging.getLogger(__name__)
+
+STOP_SECONDS: Final = 0.25
+"""How long the watchers may take to end: they stop between two transactions, and the next session goes on there."""
+
+
+LEFTOVERS_SECONDS: Final = 5.0
+"""Between two looks at the spool: what waits there does so because hooks worked by themselves, or could not store."""
+
+
+class BackgroundService(Protocol):
+    """Something that runs beside the tools. Its methods may block, and are called from threads."""
+
+    name: str
+
+    def start(self) -> None:
+        """Begin; returns when it has."""
+
+    def ensure_running(self) -> None:
+        """Make sure that it still runs: a tool was called."""
+
+    def stop(self) -> None:
+        """End, promptly; safe to call when not started."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell how it is, without blocking."""
+
+
+class EmbedderService:
+    """Keeps an embedder running while this session is in use; it ends by itself when idle, and with this process."""
+
+    name = "embedder_process"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._owner: EmbedderOwner | None = None
+        self._takeover: EmbedderFailover | None = None
+        self._fault: str | None = None
+
+    def start(self) -> None:
+        """Start an embedder, unless another session has one; take over from that when it dies."""
+        from hyperloci.embedder.failover import EmbedderFailover
+        from hyperloci.embedder.owner import EmbedderOwner
+
+        self._owner = EmbedderOwner(self._settings)
+        self.ensure_running()
+        self._takeover = EmbedderFailover(self._settings, self.ensure_running)
+        self._takeover.start()
+
+    def ensure_running(self) -> None:
+        """Start it again if it went idle, or if the session that owned it has gone."""
+        if self._owner is None:
+            return
+        try:
+            self._owner.ensure_running()
+            self._fault = None
+        except (HyperlociError, OSError) as error:
+            if str(error) != self._fault:
+                _log.warning("no embedder, so no vectors: %s", error)
+            self._fault = str(error)
+
+    def stop(self) -> None:
+        """End this session's embedder."""
+        if self._takeover is not None:
+            self._takeover.stop()
+        if self._owner is not None:
+            self._owner.close()
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell the process id of this session's own embedder, or what keeps it from having one."""
+        pid = None if self._owner is None else self._owner.pid
+        return {"pid": pid, "error": self._fault}
+
+    def notify(self) -> None:
+        """Tell the embedder that there are memories without vectors."""
+        from hyperloci.embedder.client import EmbedderClient
+
+        self.ensure_running()
+        EmbedderClient(self._settings).notify(self._settings.database)
+
+
+class WatchService:
+    """Keeps the memory in step with the project's files and history."""
+
+    name = "watchers"
+
+    def __init__(self, settings: Settings, project_path: Path, changed: Callable[[], None] | None = None) -> None:
+        """Make it; `changed` is called when an index run changed something."""
+        self._settings = settings
+        self._project_path = project_path
+        self._changed = changed
+        self._watchers: ProjectWatcher | None = None
+
+    def start(self) -> None:
+        """Find the project and watch it."""
+        from hyperloci.indexing.watching.watcher import ProjectWatcher
+        from hyperloci.memory import Memory
+
+        with Memory.open(self._settings, self._project_path) as memory:
+            project = memory.project
+        on_change = None if self._changed is None else _ignore_report(self._changed)
+        self._watchers = ProjectWatcher(self._settings, project, on_change=on_change)
+        self._watchers.start()
+
+    def ensure_running(self) -> None:
+        """Do nothing: the watchers keep themselves running."""
+
+    def stop(self) -> None:
+        """End the watches."""
+        if self._watchers is not None:
+            self._watchers.stop(STOP_SECONDS)
+
+    def status(self) -> Mapping[str, Any]:
+        """Return the watchers' own account."""
+        return {"running": False} if self._watchers is None else self._watchers.status()
+
+
+class HookService:
+    """Sees to the events of hooks, and stores what they left: their spool, and turns that no hook told of."""
+
+    name = "hooks"
+
+    def __init__(self, settings: Settings, project_path: Path) -> None:
+        self._settings = settings
+        self._project_path = project_path
+        self._desk: HookServer | None = None
+        self._stored = 0
+        self._deaf: str | None = None
+        self._fault: str | None = None
+        self._due = threading.Event()
+        self._thread = BackgroundThread("hook-leftovers", self._store_leftovers)
+
+    def start(self) -> None:
+        """Listen to hooks, and begin to store what waits."""
+        from hyperloci_hooks.hook_server import HookServer
+
+        desk = self._desk = HookServer(self._settings, self.ensure_running)
+        try:
+            desk.open()
+        except (HyperlociError, OSError) as error:
+            _log.warning("hooks work by themselves: %s", error)
+            self._deaf = str(error)
+        self._thread.start()
+
+    def ensure_running(self) -> None:
+        """Store what hooks have left since, soon."""
+        self._due.set()
+
+    def _store_leftovers(self) -> None:
+        from hyperloci.memory import Memory
+
+        with self._record_fault():
+            self._drain_spool()
+            with Memory.open(self._settings, self._project_path) as memory:
+                self._stored += memory.catch_up()
+        while not self._thread.stopping.is_set():
+            self._due.wait()
+            self._due.clear()
+            with self._record_fault():
+                self._drain_spool()
+            self._thread.stopping.wait(LEFTOVERS_SECONDS)
+
+    def _drain_spool(self) -> None:
+        from hyperloci_hooks.drain import drain_in_subprocess
+        from hyperloci_hooks.spool import has_work
+
+        if has_work(self._settings):
+            stored, fault = drain_in_subprocess(self._settings, self._project_path)
+            self._stored += stored
+            if fault:
+                raise StoreError(fault)
+
+    @contextlib.contextmanager
+    def _record_fault(self) -> Iterator[None]:
+        try:
+            yield
+            self._fault = None
+        except (HyperlociError, OSError, subprocess.TimeoutExpired) as error:
+            if str(error) != self._fault:
+                _log.warning("what hooks left is not stored yet: %s", error)
+            self._fault = str(error)
+
+    def stop(self) -> None:
+        """End: hooks that are not answered yet see to their events themselves, what is not stored yet waits."""
+        self._thread.stopping.set()
+        self._due.set()
+        if self._desk is not None:
+            self._desk.close()
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell how many hooks were served and how much was stored, and what keeps the rest from it."""
+        from hyperloci_hooks.statistics import HookStatistics
+
+        desk = self._desk
+        return {
+            "listening": desk is not None and desk.is_listening,
+            "served": 0 if desk is None else desk.served,
+            "stored": self._stored,
+            "error": self._deaf or self._fault,
+            **HookStatistics.from_tally(self._settings.installation_paths.spool).as_dict(),
+        }
+
+
+class MaintenanceService:
+    """Looks after the memory while nobody asks for anything: sessions, decay, and what else is due."""
+
+    name = "upkeep"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._keeper: MaintenanceScheduler | None = None
+
+    def start(self) -> None:
+        """Start looking for work, in a thread of its own."""
+        from hyperloci.maintenance.scheduler import MaintenanceScheduler
+
+        self._keeper = MaintenanceScheduler(self._settings)
+        self._keeper.note_request()
+        self._keeper.start()
+
+    def ensure_running(self) -> None:
+        """Let the assistant go first."""
+        if self._keeper is not None:
+            self._keeper.note_request()
+
+    def stop(self) -> None:
+        """End: what is not done yet is done by the next session."""
+        if self._keeper is not None:
+            self._keeper.stop(STOP_SECONDS)
+
+    def status(self) -> Mapping[str, Any]:
+        """Return the keeper's own account."""
+        return {"running": False} if self._keeper is None else self._keeper.status()
+
+
+def _ignore_report(changed: Callable[[], None]) -> Callable[[object], None]:
+    return lambda _: changed()
+
+
+def make_services(settings: Settings, project_path: Path) -> list[BackgroundService]:
+    """Return what runs beside the tools under these settings."""
+    companions: list[BackgroundService] = [HookService(settings, project_path)]
+    changed = None
+    if settings.embedder:
+        embedder = EmbedderService(settings)
+        companions.append(embedder)
+        changed = embedder.notify
+    if settings.watch:
+        companions.append(WatchService(settings, project_path, changed))
+    if settings.upkeep:
+        companions.append(MaintenanceService(settings))
+    return companions

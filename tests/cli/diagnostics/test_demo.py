@@ -1,0 +1,32 @@
+"""The demo, on a project that knows nothing of Hyperloci."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperloci.cli.diagnostics import demo
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("is_empty", [False, True], ids=["some code", "nothing"])
+def test_every_step_succeeds_on_a_strangers_project(
+    project: Path, is_empty: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not is_empty:
+        (project / "prices.py").write_text("def round_half_up(amount):\n    return int(amount + 0.5)\n")
+
+    assert demo.run_demo(project), capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert ("asked: round half up" in told) is not is_empty
+    assert "All steps done" in told and "FAILED" not in told

@@ -1,0 +1,168 @@
+"""What the doctor finds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hyperloci.cli.diagnostics.doctor import Severity, file_system_of, run_checks
+from hyperloci.clock import MS_PER_DAY, system_clock
+from hyperloci.config import Settings
+from hyperloci.maintenance.backups import ensure_backup
+from hyperloci.store import Store
+from hyperloci_hooks import tally
+from tests.support import NOW, add
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / ".claude"))
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "memory.db"))
+    monkeypatch.setenv("HYPERLOCI_RUNTIME_DIR", str(tmp_path / "run"))
+    return tmp_path / "memory.db"
+
+
+def test_a_database_others_can_read_is_a_warning(database: Path, tmp_path: Path) -> None:
+    Store.open(database).close()
+    database.chmod(0o644)
+
+    findings = run_checks(tmp_path)
+
+    assert any(item.level is Severity.WARNING and "read by others" in item.message for item in findings)
+
+
+def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_path: Path) -> None:
+
+    with Store.open(database) as store:
+        node = add(store, "alpha beta", now=NOW)
+        with store.transaction():
+            store.connection.execute("DELETE FROM keywords")
+            store.connection.execute("DELETE FROM pending")
+
+    before = [item for item in run_checks(tmp_path) if item.level is Severity.WARNING and item.subject == "database"]
+    after = run_checks(tmp_path, repair=True)
+
+    assert len(before) == 2
+    assert not [item for item in after if item.level is Severity.WARNING and item.subject == "database"]
+    with Store.open(database) as store:
+        from hyperloci.model.search import SearchFilter
+
+        found = store.keyword_index.rank_by_bm25(["alpha"], store.filters.select_allowed(SearchFilter()), 5)
+        assert list(found) == [node.key]
+
+
+def test_settings_that_do_not_parse_are_an_error_with_the_file_named(database: Path, tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "hyperloci.toml").write_text("device = [")
+
+    findings = run_checks(tmp_path)
+
+    assert findings[-1].level is Severity.ERROR
+    assert "hyperloci.toml" in findings[-1].message
+
+
+def test_the_file_system_is_that_of_the_nearest_mount(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text("a / ext4 rw 0 0\nb /home nfs4 rw 0 0\nc /home/me ext4 rw 0 0\n")
+
+    assert file_system_of(Path("/home/you/x.db"), mounts) == "nfs4"
+    assert file_system_of(Path("/home/me/x.db"), mounts) == "ext4"
+    assert file_system_of(Path("/x.db"), mounts) == "ext4"
+    assert file_system_of(Path("/x.db"), tmp_path / "none") is None
+
+
+def test_a_database_with_damaged_pages_is_an_error_with_the_newest_backup_as_its_mend(
+    database: Path, tmp_path: Path
+) -> None:
+    backups = tmp_path / ".claude" / "hyperloci" / "backups"
+    with Store.open(database) as store:
+        add(store, "alpha beta", now=NOW)
+        for name in ("old.db", "new.db"):
+            backups.mkdir(parents=True, exist_ok=True)
+            store.back_up(backups / name)
+        root = store.connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'nodes'").fetchone()[0]
+        page = store.connection.execute("PRAGMA page_size").fetchone()[0]
+    os.utime(backups / "old.db", (1, 1))
+    data = bytearray(database.read_bytes())
+    data[(root - 1) * page : root * page] = b"\xa5" * page
+    database.write_bytes(data)
+
+    for repair in (False, True):
+        errors = [item for item in run_checks(tmp_path, repair=repair) if item.level is Severity.ERROR]
+        assert errors and all(item.subject == "database" for item in errors)
+        assert any("new.db" in item.mend for item in errors)
+
+
+def test_a_place_where_no_database_can_be_made_is_an_error(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "file" / "memory.db"))
+
+    assert [item.mend for item in run_checks(tmp_path) if item.level is Severity.ERROR] == [
+        "set RLM_MEMORY_DB to a file you may write"
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_not_answered_with_a_backup(database: Path, tmp_path: Path) -> None:
+    database.mkdir()
+
+    (error,) = [item for item in run_checks(tmp_path) if item.level is Severity.ERROR]
+
+    assert "Is a directory" in error.message
+    assert "restore-backup" not in error.mend
+
+
+def test_the_last_backup_is_shown_and_a_late_one_is_a_warning(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> tuple[Severity, str]:
+        [finding] = [item for item in run_checks(tmp_path) if item.subject == "backups"]
+        return finding.level, finding.message
+
+    with Store.open(database) as store:
+        assert said()[0] is Severity.NOTE and "none yet" in said()[1]
+        settings = Settings.from_env(os.environ, tmp_path)
+        made = ensure_backup(store, settings, system_clock)
+        assert made is not None
+        assert said()[0] is Severity.OK and str(made.path) in said()[1]
+        made.path.rename(made.path.with_name(f"memory-auto-{made.at - 8 * MS_PER_DAY}.db"))
+        assert said()[0] is Severity.WARNING and "8.0 days ago" in said()[1]
+    for part in ("DAILY", "WEEKLY", "MONTHLY"):
+        monkeypatch.setenv(f"HYPERLOCI_BACKUPS_{part}", "0")
+    assert said()[0] is Severity.NOTE and "switched off" in said()[1]
+
+
+def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
+    spool = Settings.from_env(os.environ, tmp_path).spool_dir
+    spool.mkdir(parents=True)
+    (spool / "1.jsonl").touch()
+    (spool / "2.bad").touch()
+    (spool / "2.why").write_text("0.1\nit ended the process\n")
+    (spool.parent / "3.jsonl").touch()
+
+    said = [item.message for item in run_checks(tmp_path) if item.subject == "spool"]
+
+    assert len(said) == 3 and "name no database" in said[2]
+    assert "wait to be stored" in said[0] and "it ended the process" in said[1]
+
+
+def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, tmp_path: Path) -> None:
+    folder = str(Settings.from_env(os.environ, tmp_path).spool_dir)
+
+    def said() -> list[tuple[Severity, str]]:
+        return [(item.level, item.message) for item in run_checks(tmp_path) if item.subject == "hooks"]
+
+    assert said() == []
+    for took in range(1, 101):
+        tally.append_outcome(folder, "UserPromptSubmit", tally.SERVED, took, "m")
+    [(level, message)] = said()
+    assert level is Severity.OK and "100 events" in message and "UserPromptSubmit 51/96" in message
+    for outcome in (tally.LATE, tally.SPOOLED, tally.DROPPED):
+        tally.append_outcome(folder, "Stop", outcome, 5, "m")
+    levels, messages = zip(*said(), strict=True)
+    assert levels == (Severity.WARNING, Severity.WARNING, Severity.WARNING, Severity.OK)
+    assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "not kept" in messages[2]

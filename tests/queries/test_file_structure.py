@@ -1,0 +1,188 @@
+"""The structure of indexed files, read back from their snippets (D.04, D.05)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.queries.file_structure import OutlineTree, find_sections, join_pieces, load_tree, title_similarity
+from hyperloci.store import Store
+from hyperloci.text.chunking.sections import parse_sections
+from tests.knowledge.relations.linked import Linked
+from tests.support import SHARED_FIXTURE, FakeClock, examples
+
+GUIDE = """Read this first.
+
+# Guide
+
+What it is for.
+
+## Installation
+
+```console
+# not a heading
+pip install guide
+```
+
+### From source
+
+Clone it.
+
+## Limitations
+
+None.
+
+Usage
+-----
+
+Call it.
+"""
+
+
+@pytest.fixture
+def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> Linked:
+    return Linked(store, settings, tmp_path / "project", clock)
+
+
+def tree(code: Linked, path: str) -> OutlineTree:
+    return load_tree(code.store, code.store.scopes.find_key("p") or 0, path)
+
+
+def titles(found: OutlineTree, indexes: list[int]) -> list[str]:
+    return [found.entries[index].title for index in indexes]
+
+
+@pytest.mark.req("D.04")
+def test_every_heading_is_known_though_short_sections_share_a_snippet(code: Linked) -> None:
+    code.index({"guide.md": GUIDE})
+    guide = tree(code, "guide.md")
+    assert [(entry.title, entry.level, entry.type, entry.line_start) for entry in guide.entries] == [
+        ("", 0, "unknown", 1),
+        ("Guide", 1, "howto", 3),
+        ("Installation", 2, "installation", 7),
+        ("From source", 3, "installation", 14),
+        ("Limitations", 2, "limitations", 18),
+        ("Usage", 2, "examples", 22),
+    ]
+    assert all(entry.ids for entry in guide.entries)
+    assert guide.entries[3].path == ("Guide", "Installation", "From source")
+    assert guide.entries[3].anchor == "from-source"
+
+
+@pytest.mark.req("D.04")
+def test_the_tree_is_walked_every_way(code: Linked) -> None:
+    code.index({"guide.md": GUIDE})
+    guide = tree(code, "guide.md")
+    assert titles(guide, guide.children(None)) == ["", "Guide"]
+    assert titles(guide, guide.children(1)) == ["Installation", "Limitations", "Usage"]
+    assert titles(guide, guide.ancestors(3)) == ["Installation", "Guide"]
+    assert titles(guide, guide.siblings(4)) == ["Installation", "Usage"]
+    assert titles(guide, guide.find_by_level(2)) == ["Installation", "Limitations", "Usage"]
+    assert titles(guide, guide.find_by_type("limitations")) == ["Limitations"]
+
+
+@pytest.mark.req("D.04")
+def test_a_title_is_found_exactly_or_by_likeness(code: Linked) -> None:
+    code.index({"guide.md": GUIDE})
+    guide = tree(code, "guide.md")
+    assert titles(guide, guide.find_by_title("limitations")) == ["Limitations"]
+    assert guide.find_by_title("limitation") == []
+    assert titles(guide, guide.find_by_title("limitation", fuzzy=True)) == ["Limitations"]
+    assert titles(guide, guide.find_by_title("Instalation", fuzzy=True)) == ["Installation"]
+    assert guide.find_by_title("weather", fuzzy=True) == []
+
+
+@pytest.mark.req("D.04")
+def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linked) -> None:
+    code.index({"guide.md": GUIDE, "docs/other.md": "# Other\n\n## Known limitations\n\nMany.\n", "a.py": "X = 1\n"})
+    scope = code.store.scopes.find_key("p") or 0
+
+    def found(**wanted: Any) -> list[tuple[str, str]]:
+        return [(entry.file, entry.title) for entry in find_sections(code.store, scope, **wanted)]
+
+    assert found(title="limitations") == [("guide.md", "Limitations")]
+    assert found(title="limitations", fuzzy=True) == [
+        ("guide.md", "Limitations"),
+        ("docs/other.md", "Known limitations"),
+    ]
+    assert found(type="limitations") == [("docs/other.md", "Known limitations"), ("guide.md", "Limitations")]
+    assert found(level=1) == [("docs/other.md", "Other"), ("guide.md", "Guide")]
+    assert found(level=2, path="docs/other.md") == [("docs/other.md", "Known limitations")]
+    with pytest.raises(BadRequestError, match="nothing is asked"):
+        found()
+    with pytest.raises(NotFoundError, match=r"nowhere\.md"):
+        found(level=1, path="nowhere.md")
+
+
+@pytest.mark.req("D.04", "D.06")
+def test_a_source_file_is_a_tree_of_its_symbols(code: Linked) -> None:
+    head = '"""' + "A module with a head of its own, since it has so many words to say about itself. " * 2 + '"""\n\n\n'
+    code.index(
+        {
+            "app.py": head + "class Engine:\n    size = 1\n\n    def start(self):\n        return 1\n\n\n"
+            "def main():\n    return Engine().start()\n"
+        }
+    )
+    app = tree(code, "app.py")
+    assert [(entry.title, entry.type, entry.level) for entry in app.entries] == [
+        ("", "module", 0),
+        ("Engine", "class", 1),
+        ("start", "method", 2),
+        ("main", "function", 1),
+    ]
+    assert titles(app, app.children(1)) == ["start"]
+    assert app.entries[1].line_end >= app.entries[2].line_end
+
+
+def test_likeness_is_one_for_the_same_title_only() -> None:
+    assert title_similarity("Data  flow", "data Flow") == 1.0
+    assert 0.9 < title_similarity("flow", "Data Flow") < 1.0
+    assert title_similarity("", "x") == title_similarity("x", "") == 0.0
+
+
+# Laws
+
+LINE = st.sampled_from(
+    [
+        "# One",
+        "## Two",
+        "### Three",
+        "Text of a line.",
+        "",
+        "```",
+        "# in a fence?",
+        "- item",
+        "Four\n====",
+        "word " * 60,
+    ]
+)
+DOCUMENT = st.lists(LINE, min_size=1, max_size=40).map(lambda lines: "\n".join(lines) + "\n")
+EACH = hypothesis_settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
+
+
+@pytest.mark.req("D.04", "D.05")
+@EACH
+@given(DOCUMENT)
+def test_snippets_put_together_are_the_document_and_its_sections_cover_it_once(code: Linked, text: str) -> None:
+    code.index({"any.md": text})
+    pieces = code.store.files.list_pieces(code.store.scopes.find_key("p") or 0, "any.md")
+    if not text.strip():
+        assert pieces == []
+        return
+    whole, spans = join_pieces(pieces)
+    assert whole.rstrip() == text.rstrip()
+    assert all(text.startswith(piece.content, start) for piece, (start, _) in zip(pieces, spans, strict=True))
+    found = tree(code, "any.md")
+    expected = parse_sections(text)
+    assert [entry.path for entry in found.entries] == [section.path for section in expected]
+    assert [entry.parent for entry in found.entries] == [section.parent for section in expected]
+    lines = [line for entry in found.entries for line in range(entry.line_start, entry.line_end + 1)]
+    assert lines == sorted(set(lines))
+    assert lines[0] == 1 and lines[-1] >= len(text.rstrip().split("\n"))

@@ -1,0 +1,49 @@
+"""What stands beside an answer in a conversation."""
+
+from __future__ import annotations
+
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import Node
+from hyperloci.retrieval.adjacent_turns import score_neighbours
+from hyperloci.store import Store
+from tests.support import NOW, add, candidates
+
+
+def turns(store: Store, *texts: str, session: str = "s1") -> list[Node]:
+    with store.transaction():
+        key = store.sessions.note_seen(session, store.scopes.ensure_scope("global", now=NOW), now=NOW).key
+    return [
+        add(store, text, type=NodeType.EXPERIENCE, subtype="episode", session_key=key, seq=seq, session_id=session)
+        for seq, text in enumerate(texts, start=1)
+    ]
+
+
+def test_a_turn_has_the_better_of_the_turns_before_and_after_it(store: Store) -> None:
+    one, two, three, far = turns(store, "a", "b", "c", "d")
+    scores = {one.key: 0.3, two.key: 0.1, three.key: 0.8, far.key: 0.2}
+
+    found = score_neighbours(candidates(store, one, two, three, far).values(), scores)
+
+    assert found == {one.key: 0.1, two.key: 0.8, three.key: 0.2, far.key: 0.8}
+
+
+def test_a_turn_without_a_session_or_a_place_in_it_stands_beside_nothing(store: Store) -> None:
+    (here,) = turns(store, "a")
+    with store.transaction():
+        session = store.sessions.note_seen("s1", store.scopes.ensure_scope("global", now=NOW), now=NOW)
+    placeless = add(store, "b", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key)
+    alone = [add(store, text, type=NodeType.EXPERIENCE, subtype="episode", seq=seq) for seq, text in enumerate("cd")]
+    nodes = [here, placeless, *alone]
+
+    assert score_neighbours(candidates(store, *nodes).values(), {node.key: 0.5 for node in nodes}) == {here.key: 0.0}
+
+
+def test_sessions_and_other_memories_stand_beside_nothing(store: Store) -> None:
+    (here,), (there,) = turns(store, "a"), turns(store, "b", session="s2")
+    fact = add(store, "a fact")
+
+    found = score_neighbours(
+        candidates(store, here, there, fact).values(), {here.key: 0.5, there.key: 0.5, fact.key: 0.5}
+    )
+
+    assert found == {here.key: 0.0, there.key: 0.0}

@@ -1,0 +1,147 @@
+"""Expressions of time in a question."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.clock import MS_PER_DAY, from_iso
+from hyperloci.errors import BadRequestError
+from hyperloci.retrieval.time_bounds import find_time_bounds, parse_time_bound
+from tests.support import NOW, examples
+
+
+def day(text: str) -> int:
+    return from_iso(text)
+
+
+@pytest.mark.req("B.05", "B.07")
+@pytest.mark.parametrize(
+    ("query", "after", "before"),
+    [
+        ("what did we do yesterday?", "2027-01-14", "2027-01-15"),
+        ("the bug from 3 days ago", "2027-01-12", "2027-01-13"),
+        ("releases in March", "2026-03-01", "2026-04-01"),
+        ("releases in December", "2026-12-01", "2027-01-01"),
+        ("releases in January", "2027-01-01", "2027-02-01"),
+        ("releases in March 2024", "2024-03-01", "2024-04-01"),
+        ("since 2026-01-31 what broke", "2026-01-31", None),
+        ("decisions before March", None, "2026-03-01"),
+        ("decisions after March", "2026-04-01", None),
+        ("between 2026-01-01 and 2026-02-01", "2026-01-01", "2026-02-02"),
+        ("the meeting on January 5", "2027-01-05", "2027-01-06"),
+        ("the meeting on 20 January", "2026-01-20", "2026-01-21"),
+        ("the meeting on March 5, 2026", "2026-03-05", "2026-03-06"),
+        ("last friday", "2027-01-08", "2027-01-09"),
+        ("what happened in 2025", "2025-01-01", "2026-01-01"),
+        ("this month", "2027-01-01", None),
+        ("что мы делали вчера", "2027-01-14", "2027-01-15"),
+        ("что сломалось 5 дней назад", "2027-01-10", "2027-01-11"),
+        ("решения в марте", "2026-03-01", "2026-04-01"),
+        ("what broke last Tues?", "2027-01-12", "2027-01-13"),
+        ("what did we say last night?", "2027-01-14", "2027-01-15"),
+        ("the talk of last weekend", "2027-01-09", "2027-01-11"),
+        ("the fix of two weeks back", "2026-12-28T12:00", "2027-01-05T12:00"),
+        ("what did we plan for the day after tomorrow?", "2027-01-17", "2027-01-18"),
+        ("last January", "2026-01-01", "2026-02-01"),
+        ("this Monday", "2027-01-18", "2027-01-19"),
+        ("between last Friday and yesterday", "2027-01-08", "2027-01-15"),
+        ("since Monday", "2027-01-11", None),
+        ("что было две недели назад", "2026-12-28T12:00", "2027-01-05T12:00"),
+        ("что было в прошлую пятницу", "2027-01-08", "2027-01-09"),
+        ("после 5 марта 2026", "2026-03-06", None),
+    ],
+)
+def test_a_time_in_a_question_becomes_bounds(query: str, after: str | None, before: str | None) -> None:
+    bounds = find_time_bounds(query, NOW)
+    assert bounds is not None
+    assert (bounds.after, bounds.before) == (after and day(after), before and day(before))
+
+
+@pytest.mark.req("B.07")
+@pytest.mark.parametrize("query", ["last_week", "in the last 7 days", "за последние 7 дней", "на прошлой неделе"])
+def test_the_last_week_is_the_seven_days_up_to_now(query: str) -> None:
+    bounds = find_time_bounds(query, NOW)
+    assert bounds is not None and (bounds.after, bounds.before) == (NOW - 7 * MS_PER_DAY, None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["may I ask", "march on", "mayhem", "order 66", "twenty five days ago", "last_week_of", "on 2026-13-45", ""],
+)
+def test_what_is_no_time_gives_no_bounds(query: str) -> None:
+    assert find_time_bounds(query, NOW) is None
+
+
+def test_the_expression_is_given_as_the_question_has_it() -> None:
+    bounds = find_time_bounds("who merged it Last Week?", NOW)
+    assert bounds is not None and bounds.expression == "Last Week"
+
+
+@settings(max_examples=examples(60))
+@given(st.text(max_size=60))
+def test_any_text_is_read_without_an_error_and_bounds_are_in_order(query: str) -> None:
+    bounds = find_time_bounds(query, NOW)
+    assert bounds is None or bounds.after is None or bounds.before is None or bounds.after < bounds.before
+
+
+@settings(max_examples=examples(60))
+@given(st.dates(min_value=dt.date(1990, 1, 1), max_value=dt.date(2090, 1, 1)))
+def test_an_iso_date_is_that_day(date: dt.date) -> None:
+    bounds = find_time_bounds(f"what happened on {date.isoformat()}?", NOW)
+    assert bounds is not None and (bounds.after, bounds.before) == (
+        day(date.isoformat()),
+        day(date.isoformat()) + MS_PER_DAY,
+    )
+
+
+# -- bounds that callers give -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("B.07")
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("now", NOW),
+        ("today", NOW - 8 * 3_600_000),
+        ("yesterday", NOW - 8 * 3_600_000 - MS_PER_DAY),
+        ("last_week", NOW - 7 * MS_PER_DAY),
+        ("Last Week", NOW - 7 * MS_PER_DAY),
+        ("  last_month ", NOW - 30 * MS_PER_DAY),
+        ("last year", NOW - 365 * MS_PER_DAY),
+        ("1 day ago", NOW - MS_PER_DAY),
+        ("3 days ago", NOW - 3 * MS_PER_DAY),
+        ("3_days_ago", NOW - 3 * MS_PER_DAY),
+        ("12 hours  ago", NOW - 12 * 3_600_000),
+        ("90 minutes ago", NOW - 90 * 60_000),
+        ("2 weeks ago", NOW - 14 * MS_PER_DAY),
+        ("1 month ago", NOW - 30 * MS_PER_DAY),
+        ("0 days ago", NOW),
+        ("2027-01-15", NOW - 8 * 3_600_000),
+        ("2027-01-15T08:00:00Z", NOW),
+        (" 2027-01-15T09:00:00+01:00 ", NOW),
+    ],
+)
+def test_a_bound_is_understood_as_people_write_it(text: str, ms: int) -> None:
+    assert parse_time_bound(text, NOW) == ms
+
+
+@pytest.mark.req("B.07")
+@pytest.mark.parametrize(
+    "text", ["", "soon", "3 fortnights ago", "-3 days ago", "ago", "2027-13-01", "2027-02-30", "9999999 days ago", "\0"]
+)
+def test_what_is_no_time_is_refused_with_what_would_be_one(text: str) -> None:
+    with pytest.raises(BadRequestError, match=r"^before=.*last_week.*YYYY-MM-DD"):
+        parse_time_bound(text, NOW, argument="before")
+
+
+@settings(max_examples=examples(200))
+@given(st.text())
+def test_any_text_is_a_time_or_a_bad_request(text: str) -> None:
+    try:
+        assert isinstance(parse_time_bound(text, NOW), int)
+    except BadRequestError as error:
+        assert repr(text) in str(error)

@@ -1,0 +1,127 @@
+"""Answers are lean, whole, and no longer than a client shows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, SkippedFile
+from hyperloci.model.search import Hit, HitSource, SearchAnswer
+from hyperloci.model.written import RememberedFact
+from hyperloci_tools import answer_values
+
+HIT = Hit(
+    id="h1",
+    type="fact",
+    subtype=None,
+    content="We deploy on Fridays.",
+    score=0.87654,
+    confidence=0.9,
+    tier="task",
+    scope="global",
+    created_at="2026-11-21T00:00:00.000+00:00",
+    valid_from="2026-11-21T00:00:00.000+00:00",
+    valid_until=None,
+    source=HitSource(kind="tool"),
+)
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def test_fields_that_say_nothing_are_left_out() -> None:
+    shaped = answer_values.shape_hit(HIT)
+    assert {"subtype", "valid_until", "notes", "explain", "score"}.isdisjoint(shaped)
+    assert shaped["source"] == {"kind": "tool"}
+
+
+def test_a_search_hit_carries_its_score_rounded() -> None:
+    assert answer_values.shape_hits([HIT], scored=True)[0].get("score") == 0.877
+
+
+def test_zero_and_false_do_say_something() -> None:
+    assert answer_values.drop_empty({"a": 0, "b": False, "c": None, "d": ""}) == {"a": 0, "b": False}
+
+
+@given(VALUES)
+def test_a_lean_value_is_json_and_stays_as_it_is_when_leaned_again(value: Any) -> None:
+    lean = answer_values.drop_empty(value)
+    assert json.loads(json.dumps(lean)) == lean
+
+
+@given(st.lists(st.integers(0, 5_000), max_size=30), st.integers(0, 20_000))
+def test_texts_cut_to_the_fair_length_fit_into_the_room(lengths: list[int], room: int) -> None:
+    cap = answer_values.fair_cap(lengths, room)
+    assert sum(min(length, cap) for length in lengths) <= room
+
+
+@given(st.lists(st.integers(1, 5_000), min_size=1, max_size=30), st.integers(100, 20_000))
+def test_the_fair_length_wastes_less_than_a_character_a_text(lengths: list[int], room: int) -> None:
+    cap = answer_values.fair_cap(lengths, room)
+    used = sum(min(length, cap) for length in lengths)
+    assert used == sum(lengths) or room - used < len(lengths)
+
+
+def test_a_text_that_was_cut_says_so_and_where_the_whole_is() -> None:
+    short, long = replace(HIT, content="brief"), replace(HIT, id="h2", content="x" * 50_000)
+    first, second = answer_values.shape_hits([short, long])
+    assert first["content"] == "brief"
+    assert len(second["content"]) <= answer_values.ANSWER_CHARS
+    assert "memory://node/h2" in second.get("notes", [""])[0]
+
+
+def test_a_search_without_results_still_lists_them() -> None:
+    answer = SearchAnswer(query="q", intent="general", strategy="s", mode="keyword", degraded=None, results=())
+    assert answer_values.shape_search(answer)["results"] == []
+
+
+def test_a_remembered_fact_names_only_what_happened() -> None:
+    assert answer_values.shape_remembered(RememberedFact(id="n")) == {"id": "n"}
+
+
+def test_a_contradiction_keeps_its_kind_and_reason() -> None:
+    found = Contradiction(
+        id="c",
+        content="x",
+        kind=ContradictionKind.NEGATION,
+        score=0.91234,
+        reason="says not",
+        source=HitSource(kind="tool"),
+    )
+    assert answer_values.shape_contradictions([found]) == [
+        {
+            "id": "c",
+            "content": "x",
+            "kind": "negation",
+            "score": 0.912,
+            "nature": "contradiction",
+            "reason": "says not",
+            "source": {"kind": "tool"},
+        }
+    ]
+
+
+def test_of_many_skipped_files_the_first_are_named_and_the_rest_counted() -> None:
+    skipped = tuple(SkippedFile(path=f"f{number}", reason="too large") for number in range(50))
+    report = IndexReport(
+        files=0,
+        chunks=0,
+        added=0,
+        changed=0,
+        moved=0,
+        removed=0,
+        unchanged_files=0,
+        commits=0,
+        skipped=skipped,
+        seconds=0.123,
+    )
+    shaped = answer_values.index_report(report)
+    assert len(shaped.get("skipped", [])) == answer_values.MAX_SKIPPED
+    assert shaped.get("skipped_more") == 50 - answer_values.MAX_SKIPPED

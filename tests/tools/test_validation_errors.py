@@ -1,0 +1,67 @@
+"""What a caller is told when arguments do not fit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field, ValidationError
+
+from hyperloci_tools.validation_errors import describe_refused_arguments, refuse_unknown_arguments
+
+
+class Arguments(BaseModel):
+    query: Annotated[str, Field(description="question or words", max_length=100)]
+    limit: Annotated[int, Field(ge=1, le=50)] = 5
+    kind: Literal["code", "docs"] = "code"
+    members: list[dict[str, str]] = []
+
+
+def refused(**given: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        Arguments(**given)
+    return describe_refused_arguments(caught.value, Arguments.model_json_schema())
+
+
+def test_a_missing_argument_is_named_with_what_it_is() -> None:
+    assert refused() == "query is missing: give question or words."
+
+
+def test_a_number_out_of_bounds_is_named_with_its_value_and_the_bound() -> None:
+    assert refused(query="x", limit=10**9) == "limit=1000000000 should be less than or equal to 50."
+
+
+def test_a_word_that_is_no_choice_is_told_the_choices() -> None:
+    assert refused(query="x", kind="prose") == "kind='prose' should be 'code' or 'docs'."
+
+
+def test_a_long_value_is_shown_by_its_beginning_and_length() -> None:
+    message = refused(query="y" * 1_000_000)
+    assert "(1,000,000 characters) should have at most 100 characters" in message
+    assert len(message) < 200
+
+
+def test_a_place_inside_an_argument_is_named() -> None:
+    assert refused(query="x", members=[{"id": 3}]) == "members.0.id=3 should be a valid string."
+
+
+def test_several_faults_are_told_at_once() -> None:
+    message = refused(query="x", limit=0, kind="prose")
+    assert "limit=0" in message
+    assert "kind='prose'" in message
+
+
+def test_an_unknown_argument_is_told_the_known_ones_and_the_nearest() -> None:
+    message = refuse_unknown_arguments("search", ["qery"], Arguments.model_json_schema())
+    assert message == "search has no argument 'qery'; it takes query, limit, kind, members. Did you mean query?"
+
+
+def test_known_arguments_are_not_complained_of() -> None:
+    assert refuse_unknown_arguments("search", ["query", "limit"], Arguments.model_json_schema()) is None
+
+
+def test_a_tool_without_arguments_says_so() -> None:
+    assert (
+        refuse_unknown_arguments("stats", ["x"], {"type": "object"})
+        == "stats has no argument 'x'; it takes no arguments."
+    )

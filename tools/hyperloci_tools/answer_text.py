@@ -1,0 +1,228 @@
+"""The same answers as short texts, for clients that show a model the text alone.
+
+A memory's own words always stand in a quotation under a line of ours that names its id and source, so that nothing a
+memory says can pass for the server's voice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from hyperloci_tools.answer_values import DATA
+from hyperloci_tools.schemas import (
+    ContextOut,
+    ContradictionOut,
+    ContradictionsOut,
+    ExplanationOut,
+    HitOut,
+    IndexOut,
+    RelatedOut,
+    RememberedOut,
+    ReplOut,
+    SearchOut,
+    SourceOut,
+)
+
+MAX_PLACE_CHARS: Final = 200
+"""Paths and headings are cut here: they tell where to look, the text is what counts."""
+
+
+def quote_text(text: str) -> str:
+    """Return a text as a quotation, every line marked."""
+    return "\n".join(f"> {line}" for line in text.splitlines())
+
+
+def format_source(source: SourceOut) -> str:
+    """Return a source in a few words, each part only where it is known."""
+    lines = "-".join(str(source[key]) for key in ("line_start", "line_end") if key in source)
+    path = source.get("path")
+    shown = quote_name(path) if path else None
+    parts = (
+        source["kind"],
+        f"{shown}:{lines}" if shown and lines else shown,
+        " > ".join(quote_name(heading) for heading in source.get("section_path", ())),
+        quote_name(source["symbol"]) if "symbol" in source else None,
+        f"commit {source['commit'][:12]}" if "commit" in source else None,
+        f"session {source['session_id']}" if "session_id" in source else None,
+    )
+    return ", ".join(_one_line(part) for part in parts if part)
+
+
+def quote_name(name: str) -> str:
+    """Return a name that somebody else gave: quoted where it could be read as more than a name."""
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    line = " ".join(character for character in name.split() if character)
+    shown = "".join(character for character in line if character.isprintable() and character not in "`<>")
+    return json.dumps(shown if len(shown) <= MAX_PLACE_CHARS else f"{shown[:MAX_PLACE_CHARS]}…", ensure_ascii=False)
+
+
+_PLAIN_NAME: Final = re.compile(r"[\w./@+~#:$()\[\]-]{1,120}")
+"""Letters and the marks of paths and symbols, without a blank: nothing can be told in it but a name."""
+
+
+def _one_line(text: str) -> str:
+    # File names and headings are written by others too: they may not start a line of their own.
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_PLACE_CHARS else f"{line[:MAX_PLACE_CHARS]}…"
+
+
+def render_memory(hit: HitOut, number: int | None = None) -> str:
+    """Return one memory: a line about it, its text quoted, its warnings."""
+    kind = "/".join(part for part in (hit["type"], hit.get("subtype")) if part)
+    facts = (
+        kind,
+        f"score {hit['score']}" if "score" in hit else None,
+        f"confidence {hit['confidence']}",
+        hit["scope"] if hit["scope"] == "global" else None,
+        hit["created_at"][:10],
+        format_source(hit["source"]),
+    )
+    head = f"{'' if number is None else f'{number}. '}id {hit['id']} ({'; '.join(fact for fact in facts if fact)})"
+    notes = [f"! {note}" for note in hit.get("notes", ())]
+    scores = [f"scores: {_format_counts(hit['explain'])}"] if "explain" in hit else []
+    return "\n".join([head, quote_text(hit["content"]), *notes, *scores])
+
+
+def render_memories(found: Sequence[HitOut]) -> str:
+    """Return several memories, numbered."""
+    return "\n\n".join(render_memory(hit, number) for number, hit in enumerate(found, 1))
+
+
+def render_search(answer: SearchOut) -> str:
+    """Return the answer of a search."""
+    found = answer["results"]
+    how = f"{answer['mode']} search, intent {answer['intent']}, strategy {answer['strategy']}"
+    head = f"{_count_of(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
+    how_far = "Searched" if answer["mode"] == "hybrid" else "Without vectors"
+    degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
+    hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]
+    return "\n\n".join([part for part in (head, *degraded, render_memories(found), *hints) if part])
+
+
+def render_context(answer: ContextOut) -> str:
+    """Return an assembled context: its Markdown names sources by itself."""
+    return answer["markdown"] or "Nothing in memory bears on this."
+
+
+def render_contradictions(answer: ContradictionsOut) -> str:
+    """Return what disagrees with a statement."""
+    found = answer["contradictions"]
+    compared = f"{_count_of(answer['checked'], 'memory', 'memories')} compared"
+    if not found:
+        return f"Nothing in memory contradicts this ({compared})."
+    return f"{_count_of(len(found), 'contradiction')} ({compared}). {DATA}\n\n{list_contradictions(found)}"
+
+
+def list_contradictions(found: Iterable[ContradictionOut]) -> str:
+    """Return contradictions, each with its reason."""
+    return "\n\n".join(
+        f"id {item['id']} ({item['kind']}; score {item['score']}; {format_source(item['source'])}): {item['reason']}\n"
+        f"{quote_text(item['content'])}"
+        for item in found
+    )
+
+
+def render_related(answer: RelatedOut) -> str:
+    """Return what relations reach from a memory."""
+    items = "\n\n".join(
+        f"id {item['id']} ({item['relation']} {item['direction']}; distance {item['distance']}; "
+        f"confidence {item['confidence']}{'; found automatically' if item['automatic'] else ''})\n"
+        f"{quote_text(item['content'])}"
+        for item in answer["related"]
+    )
+    head = f"{_count_of(len(answer['related']), 'memory', 'memories')} related to:"
+    return "\n\n".join(part for part in (f"{head}\n{render_memory(answer['node'])}", items, DATA) if part)
+
+
+def render_remembered(answer: RememberedOut, verb: str) -> str:
+    """Return what became of a remembered fact."""
+    known = "duplicate_of" in answer
+    lines = [f"Known already as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
+    if "supersedes" in answer:
+        lines.append(f"It replaces id {answer['supersedes']}, which is kept as history.")
+    if "redactions" in answer:
+        lines.append(f"{_count_of(answer['redactions'], 'secret')} redacted before storing.")
+    if "flags" in answer:
+        lines.append(f"Stored with a warning: {', '.join(answer['flags'])}.")
+    if "contradictions" in answer:
+        lines.append(f"It disagrees with what was known:\n\n{list_contradictions(answer['contradictions'])}")
+    return "\n".join(lines)
+
+
+def render_explanation(answer: ExplanationOut) -> str:
+    """Return a memory's history."""
+    parts = [DATA, render_memory(answer["node"]), " ".join(answer["account"])]
+    if "superseded_by" in answer:
+        parts.append(f"Superseded by:\n{render_memory(answer['superseded_by'])}")
+    if "supersedes" in answer:
+        parts.append(f"Supersedes:\n{render_memories(answer['supersedes'])}")
+    if "sources" in answer:
+        parts.append(f"Derived from:\n{render_memories(answer['sources'])}")
+    if "entities" in answer:
+        parts.append(f"Mentions: {', '.join(answer['entities'])}")
+    lines = [" ".join((line["time"][:19], line["operation"], line.get("reason", ""))) for line in answer.get("log", ())]
+    return "\n\n".join([*parts, *(["\n".join(["Log:", *lines])] if lines else [])])
+
+
+def render_index_report(answer: IndexOut) -> str:
+    """Return what indexing did."""
+    if answer["status"] == "running":
+        return "Indexing goes on in the background; memory_stats tells how far the memory has grown."
+    counts = ", ".join(
+        f"{answer.get(key, 0)} {key}" for key in ("chunks", "added", "changed", "moved", "removed", "commits")
+    )
+    head = f"Indexed {_count_of(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
+    waiting = answer.get("commits_waiting", 0)
+    older = (
+        [f"{_count_of(waiting, 'older commit')} {_is_or_are(waiting)} still to be read, newest first."]
+        if waiting
+        else []
+    )
+    skipped = [f"skipped {item['path']}: {item['reason']}" for item in answer.get("skipped", ())]
+    more = [f"and {answer['skipped_more']} more skipped"] if "skipped_more" in answer else []
+    count = answer.get("set_aside", 0)
+    aside = [f"{_count_of(count, 'thing')} set aside; `hyperloci set-aside` lists them"] if count else []
+    return "\n".join([head, *older, *aside, *skipped, *more])
+
+
+def render_repl(answer: ReplOut) -> str:
+    """Return what came of a program, its words and values quoted: they may be those of memories."""
+    parts = [f"Ran with {_count_of(answer['calls'], 'call')} of memory functions. {DATA}"]
+    if "output" in answer:
+        parts.append(f"Printed:\n{quote_text(answer['output'])}")
+    if answer["result"] is not None:
+        parts.append(f"Result:\n{quote_text(json.dumps(answer['result'], ensure_ascii=False))}")
+    if "error" in answer:
+        error = answer["error"]
+        where = f" in line {error['line']}" if "line" in error else ""
+        parts.append(f"It ended{where} with {error['type']}:\n{quote_text(error['message'])}")
+    return "\n\n".join(parts)
+
+
+def render_stats(answer: Mapping[str, Any]) -> str:
+    """Return counts, one subject a line."""
+    return "\n".join(f"{name}: {_format_counts(value)}" for name, value in answer.items())
+
+
+def _is_or_are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _format_counts(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_format_nested(item)}" for key, item in value.items()) or "none"
+    return str(value)
+
+
+def _format_nested(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_format_nested, value)) or "none"
+    return f"({_format_counts(value)})" if isinstance(value, Mapping) else str(value)
+
+
+def _count_of(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

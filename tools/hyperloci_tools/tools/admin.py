@@ -1,0 +1,29 @@
+"""The tool that tells how the memory is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from mcp_types import CallToolResult
+
+from hyperloci_tools import answer_text, answer_values
+from hyperloci_tools.answer import tool_result
+from hyperloci_tools.registry import ToolSpec
+from hyperloci_tools.state import Call, ServerState, state_of
+
+
+async def memory_stats(ctx: Call) -> Annotated[CallToolResult, dict[str, Any]]:
+    """Count what is remembered, by type, tier and scope, and tell the state of database, embedder and watchers. Use
+    it when the user asks, or when searches find less than they should."""
+    shaped = await collect_stats(state_of(ctx))
+    return tool_result(shaped, answer_text.render_stats(shaped))
+
+
+async def collect_stats(state: ServerState) -> dict[str, Any]:
+    """Return the memory's counts and the state of what runs beside it."""
+    counts = await state.workers.reader.call(lambda memory: memory.stats())
+    shaped: dict[str, Any] = answer_values.drop_empty({**counts, **state.health()})
+    return shaped
+
+
+OFFERS: Final = (ToolSpec(run=memory_stats, title="Memory statistics", read_only=True, idempotent=True),)

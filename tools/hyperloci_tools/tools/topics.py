@@ -1,0 +1,161 @@
+"""Tools that show the memory as a whole: what it is about, and what happened when."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Final, Literal, NotRequired, cast
+
+from mcp_types import CallToolResult
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from hyperloci.model.topic import Timeline, TopicHit, TopicList
+from hyperloci_tools import answer_text, answer_values
+from hyperloci_tools.answer import tool_result
+from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit
+from hyperloci_tools.registry import ToolSpec
+from hyperloci_tools.schemas import HitOut
+from hyperloci_tools.state import Call, state_of
+
+EXAMPLE_CHARS: Final = 300
+"""Of an example: it only has to show what a topic is about."""
+
+
+class TopicOut(TypedDict):
+    """A topic."""
+
+    id: str
+    name: str
+    scope: str
+    phase: Literal["emerging", "stable", "declining", "merging"]
+    confidence: float
+    weighted_agreement: float
+    dominant_spaces: NotRequired[list[str]]
+    strengths: NotRequired[dict[str, float]]
+    terms: NotRequired[list[str]]
+    member_count: int
+    created_at: str
+    merged_into: NotRequired[str]
+    examples: NotRequired[list[HitOut]]
+
+
+class TopicsOut(TypedDict):
+    """What `list_topics` answers."""
+
+    note: NotRequired[str]
+    topics: list[TopicOut]
+    total: int
+    detected_at: NotRequired[str]
+    memories: int
+    waiting: NotRequired[str]
+
+
+class EventOut(TypedDict):
+    """A memory in a timeline."""
+
+    at: str
+    relation: Literal["before", "anchor", "after", "within"]
+    memory: HitOut
+
+
+class TimelineOut(TypedDict):
+    """What `timeline` answers."""
+
+    note: NotRequired[str]
+    anchor: NotRequired[str]
+    session_id: NotRequired[str]
+    direction: str
+    events: list[EventOut]
+
+
+async def list_topics(
+    ctx: Call, limit: Annotated[int, Field(ge=1, le=100)] = 20
+) -> Annotated[CallToolResult, TopicsOut]:
+    """List what this project's memories are about: topics found by clustering, largest first, each with its phase
+    (emerging, stable, declining, merging), how far the embedding spaces agree on it, and examples. Use it to get an
+    overview of a memory you don't know; use search_memory for a question."""
+    found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_topics(limit))
+    shaped = shape_topics(found)
+    return tool_result(shaped, render_topics(shaped))
+
+
+async def timeline(
+    ctx: Call,
+    around: Annotated[str | None, Field(description="id, or words that find it", max_length=MAX_QUERY_CHARS)] = None,
+    session_id: Annotated[str | None, Field(max_length=200)] = None,
+    direction: Literal["before", "after", "both"] = "both",
+    limit: Limit = 10,
+) -> Annotated[CallToolResult, TimelineOut]:
+    """Tell what happened before and after something remembered, or in a session, in the order it happened: turns,
+    decisions, dead ends, facts, commits. Use it to learn what led to a decision or what followed a failure. Give
+    either `around` or `session_id`."""
+    found = await state_of(ctx).workers.reader.call(
+        lambda memory: memory.get_timeline(around, session_id=session_id, direction=direction, limit=limit)
+    )
+    shaped = shape_timeline(found)
+    return tool_result(shaped, render_timeline(shaped))
+
+
+def shape_topics(found: TopicList) -> TopicsOut:
+    """Return the answer of `list_topics`."""
+    room = min(EXAMPLE_CHARS, answer_values.ANSWER_CHARS // max(1, sum(len(topic.examples) for topic in found.topics)))
+    shaped = {
+        "topics": [shape_topic(topic, room) for topic in found.topics],
+        "total": found.total,
+        "memories": found.memories,
+    }
+    told = answer_values.drop_empty({"detected_at": found.detected_at, "waiting": found.waiting})
+    note = {"note": answer_values.DATA} if found.topics else {}
+    return cast(TopicsOut, {**note, **shaped, **told})
+
+
+def shape_topic(topic: TopicHit, room: int) -> TopicOut:
+    """Return a topic, its examples cut to `room` characters each."""
+    plain = {name: value for name, value in asdict(topic).items() if name != "examples"}
+    shown = answer_values.shape_hits(topic.examples, room=max(1, room * len(topic.examples)))
+    return cast(TopicOut, {**answer_values.drop_empty(plain), **({"examples": shown} if shown else {})})
+
+
+def shape_timeline(found: Timeline) -> TimelineOut:
+    """Return the answer of `timeline`."""
+    memories = answer_values.shape_hits([event.memory for event in found.events])
+    events = [
+        {"at": event.at, "relation": event.relation, "memory": memory}
+        for event, memory in zip(found.events, memories, strict=True)
+    ]
+    plain = {"anchor": found.anchor, "session_id": found.session_id, "direction": found.direction}
+    note = {"note": answer_values.DATA} if events else {}
+    return cast(TimelineOut, {**note, **answer_values.drop_empty(plain), "events": events})
+
+
+def render_topics(shaped: TopicsOut) -> str:
+    """Return topics as a text."""
+    if not shaped["topics"]:
+        return shaped.get("waiting", "The memories make no topics: what they say lies too far apart.")
+    lines = [answer_values.DATA]
+    for topic in shaped["topics"]:
+        spaces = ", ".join(topic.get("dominant_spaces", ())) or "none"
+        lines.append(
+            f"\nTopic {topic['id']} ({topic['phase']}, {topic['member_count']} memories, agreement"
+            f" {topic['weighted_agreement']:.1f} of 8.5, strongest in {spaces}):\n{answer_text.quote_text(topic['name'])}"
+        )
+        lines += [answer_text.render_memory(hit) for hit in topic.get("examples", ())]
+    if "waiting" in shaped:
+        lines.append(f"\n{shaped['waiting']}")
+    return "\n".join(lines)
+
+
+def render_timeline(shaped: TimelineOut) -> str:
+    """Return a timeline as a text."""
+    if not shaped["events"]:
+        return "Nothing happened there that is remembered."
+    events = [
+        f"{event['at']} ({event['relation']}) {answer_text.render_memory(event['memory'])}" for event in shaped["events"]
+    ]
+    return "\n\n".join([answer_values.DATA, *events])
+
+
+OFFERS: Final = (
+    ToolSpec(run=timeline, title="Timeline", read_only=True, idempotent=True, core=False),
+    ToolSpec(run=list_topics, title="List topics", read_only=True, idempotent=True, core=False),
+)

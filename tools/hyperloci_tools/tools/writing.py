@@ -1,0 +1,103 @@
+"""Tools that write: remember, mark a dead end, correct, confirm, forget, restore."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, cast
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
+from hyperloci_tools import answer_text, answer_values
+from hyperloci_tools.answer import tool_result
+from hyperloci_tools.arguments import Confidence, Fact, Id, Reason, Scope
+from hyperloci_tools.registry import ToolSpec
+from hyperloci_tools.schemas import ConfirmedOut, CorrectedOut, DeadEndOut, ForgottenOut, RememberedOut, RestoredOut
+from hyperloci_tools.state import Call, state_of
+
+Category = Literal["user_info", "decision", "preference", "constraint", "insight"]
+Entities = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]],
+    Field(description="names it is about", max_length=50),
+]
+
+
+async def remember_fact(
+    ctx: Call,
+    fact: Fact,
+    category: Category = "insight",
+    confidence: Confidence = 1.0,
+    scope: Annotated[Scope, Field(description="default: project; user_info and preference global")] = None,
+    entities: Entities = [],  # noqa: B006  (never changed; the SDK copies defaults into the schema)
+    replaces: Annotated[str | None, Field(description="id of the memory this supersedes", max_length=100)] = None,
+) -> Annotated[CallToolResult, RememberedOut]:
+    """Store something worth knowing in later sessions, with its reason: a decision, a constraint, a preference, a
+    fact about the user, an insight that took effort. Not for what the code or docs already say, nor for secrets.
+    The answer names memories it contradicts: resolve them by correct_fact or replaces."""
+    done = await state_of(ctx).workers.writer.call(
+        lambda memory: memory.remember_fact(
+            fact,
+            category=category,
+            confidence=confidence,
+            scope=scope,
+            entities=entities,
+            replaces=replaces,
+        )
+    )
+    shaped = answer_values.shape_remembered(done)
+    return tool_result(shaped, answer_text.render_remembered(shaped, "Remembered"))
+
+
+async def mark_dead_end(
+    ctx: Call,
+    approach: Annotated[str, Field(description="what was tried", min_length=1, max_length=MAX_CONTENT_CHARS)],
+    reason: Annotated[str, Field(description="why it failed", min_length=1, max_length=MAX_CONTENT_CHARS)],
+    scope: Scope = None,
+) -> Annotated[CallToolResult, DeadEndOut]:
+    """Store that an approach failed and why, so that no later session tries it again. Use it as soon as you give an
+    approach up for good; not for a bug that you then fixed."""
+    done = await state_of(ctx).workers.writer.call(lambda memory: memory.mark_dead_end(approach, reason, scope=scope))
+    shaped = answer_values.shape_remembered(done)
+    return tool_result(shaped, answer_text.render_remembered(shaped, "Dead end stored"))
+
+
+async def correct_fact(ctx: Call, id: Id, fact: Fact, reason: Reason = None) -> Annotated[CallToolResult, CorrectedOut]:
+    """Replace a memory that is wrong or out of date; the old one stays as history. Use it when the user or the code
+    shows that a recalled memory no longer holds."""
+    done = await state_of(ctx).workers.writer.call(lambda memory: memory.correct_fact(id, fact, reason=reason))
+    shaped = cast(CorrectedOut, {**answer_values.shape_remembered(done), "supersedes": done.supersedes or id})
+    return tool_result(shaped, answer_text.render_remembered(cast(RememberedOut, shaped), "Corrected"))
+
+
+async def confirm_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, ConfirmedOut]:
+    """Mark a memory as verified: full confidence, no decay. Use it when the user confirms it or you checked it."""
+    done = await state_of(ctx).workers.writer.call(lambda memory: memory.confirm_fact(id))
+    shaped: ConfirmedOut = {"id": done.id, "confidence": round(done.confidence, 3)}
+    return tool_result(
+        shaped, f"Confirmed id {done.id}; its confidence is {shaped['confidence']} and no longer decays."
+    )
+
+
+async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, ForgottenOut]:
+    """Forget a memory; it can be restored for 30 days. Use it when the user asks; for a wrong fact prefer
+    correct_fact."""
+    done = await state_of(ctx).workers.writer.call(lambda memory: memory.forget(id, reason=reason))
+    shaped: ForgottenOut = {"id": done.id, "restorable_until": done.restorable_until}
+    return tool_result(shaped, f"Forgot id {done.id}. It can be restored until {done.restorable_until}.")
+
+
+async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, RestoredOut]:
+    """Bring a forgotten memory back, within 30 days of forgetting it."""
+    done = await state_of(ctx).workers.writer.call(lambda memory: memory.restore(id, reason=reason))
+    shaped: RestoredOut = {"id": done.id, "content": done.content}
+    return tool_result(shaped, f"Restored id {done.id}:\n{answer_text.quote_text(done.content)}")
+
+
+OFFERS: Final = (
+    ToolSpec(run=remember_fact, title="Remember a fact", idempotent=True, always_load=True),
+    ToolSpec(run=mark_dead_end, title="Mark a dead end", idempotent=True),
+    ToolSpec(run=correct_fact, title="Correct a memory"),
+    ToolSpec(run=confirm_fact, title="Confirm a memory", idempotent=True, core=False),
+    ToolSpec(run=forget, title="Forget a memory", destructive=True, idempotent=True),
+    ToolSpec(run=restore, title="Restore a memory", idempotent=True, core=False),
+)
