@@ -58,7 +58,7 @@ def settings(tmp_path: Path) -> Settings:
 def home(tmp_path: Path) -> Path:
     """An empty home folder."""
     folder = tmp_path / "home"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     return folder
 
 
@@ -66,7 +66,7 @@ def home(tmp_path: Path) -> Path:
 def project(tmp_path: Path) -> Path:
     """An empty project."""
     folder = tmp_path / "project"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     return folder
 
 

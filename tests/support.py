@@ -72,7 +72,7 @@ def random_rows(count: int, dimensions: int = 384, seed: int = 7) -> NDArray[np.
 
 
 def packing_error(vector: NDArray[np.float32]) -> float:
-    """Return what a cosine with a unit vector may be off by at most, once it is packed in bytes (`store.vectors.int8`)."""
+    """Return what a cosine with a unit vector may be off by at most, once packed in bytes (`store.vectors.int8`)."""
     rounding = float(np.abs(vector).max(initial=0.0)) / (2 * int8.LEVELS) * float(np.sqrt(len(vector)))
     # Scaling the rounded vector back to length one at most doubles its distance to the true one.
     return 2 * rounding

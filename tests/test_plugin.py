@@ -86,8 +86,10 @@ def test_the_skill_says_when_it_applies() -> None:
 SHARED = (
     LAUNCHER,
     ROOT / "server" / "hyperloci" / "__init__.py",
-    ROOT / "server" / "hyperloci" / "whereabouts.py",
-    *(ROOT / "server" / "hyperloci" / "system" / name for name in ("__init__.py", "framing.py", "sockets.py")),
+    *(
+        ROOT / "server" / "hyperloci" / "system" / name
+        for name in ("__init__.py", "data_paths.py", "framing.py", "sockets.py")
+    ),
     *(ROOT / "hooks" / "hyperloci_hooks" / name for name in ("__init__.py", "budget.py", "client.py", "tally.py")),
 )
 """What the launcher runs on whatever Python a machine has."""

@@ -65,7 +65,8 @@ class HookStatistics:
         if late := count(tally.LATE, 0):
             found.append(
                 (
-                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: what they were told is "
+                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: what they were"
+                    f" told is "
                     "kept, but their sessions got no context",
                     "leave a session open, so that its server answers hooks; close what keeps the processor busy",
                 )

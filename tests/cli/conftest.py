@@ -11,8 +11,8 @@ import pytest
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep every command of a test inside the test's own folder; return its home."""
     folder = tmp_path / "home"
-    folder.mkdir()
-    (tmp_path / "project").mkdir()
+    folder.mkdir(exist_ok=True)
+    (tmp_path / "project").mkdir(exist_ok=True)
     for name, value in {
         "HOME": folder,
         "CLAUDE_CONFIG_DIR": folder / ".claude",

@@ -295,8 +295,8 @@ def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
     ours = {name for name in loaded if name.startswith("hyperloci")}
     assert ours <= {
         "hyperloci",
-        *("hyperloci." + name for name in ("system", "system.framing", "system.sockets", "whereabouts")),
-        *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".handover", ".tally")),
+        *("hyperloci." + name for name in ("system", "system.data_paths", "system.framing", "system.sockets")),
+        *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".finisher_process", ".tally")),
     }
     assert {name.partition(".")[0] for name in loaded - ours} <= {*sys.stdlib_module_names, *startup_modules(house)}
     assert not loaded & {"json", "typing", "dataclasses", "pathlib", "hashlib", "subprocess", "tempfile", "threading"}

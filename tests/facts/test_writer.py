@@ -153,4 +153,8 @@ def test_nothing_but_the_writer_makes_memories() -> None:
     }
 
     # Pieces of files follow their files; entities are made known while annotating.
-    assert makers - {"store/memories/nodes.py"} == {"facts/writer.py", "knowledge/entities/registry.py", "indexing/file_writer.py"}
+    assert makers - {"store/memories/nodes.py"} == {
+        "facts/writer.py",
+        "knowledge/entities/registry.py",
+        "indexing/file_writer.py",
+    }

@@ -85,7 +85,9 @@ def test_counts_read_as_lines() -> None:
 
 
 def test_a_known_fact_is_called_known() -> None:
-    assert answer_text.render_remembered({"id": "a", "duplicate_of": "a"}, "Remembered").startswith("Known already as id a")
+    assert answer_text.render_remembered({"id": "a", "duplicate_of": "a"}, "Remembered").startswith(
+        "Known already as id a"
+    )
 
 
 def test_a_name_that_reads_like_a_sentence_is_quoted_in_the_head() -> None:

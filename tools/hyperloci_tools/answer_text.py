@@ -96,7 +96,8 @@ def render_search(answer: SearchOut) -> str:
     """Return the answer of a search."""
     found = answer["results"]
     how = f"{answer['mode']} search, intent {answer['intent']}, strategy {answer['strategy']}"
-    head = f"{_count_of(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
+    count = _count_of(len(found), "memory", "memories")
+    head = f"{count} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
     how_far = "Searched" if answer["mode"] == "hybrid" else "Without vectors"
     degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
     hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]

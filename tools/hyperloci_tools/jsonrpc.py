@@ -230,7 +230,8 @@ def _describe_fault(value: dict[str, Any], known: RequestId | None) -> tuple[int
     if "id" in value and known is None:
         return (
             INVALID_REQUEST,
-            f"id is a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not {_shorten_value(value['id'])};"
+            f"id is a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not"
+            f" {_shorten_value(value['id'])};"
             " leave it out where no answer is wanted.",
         )
     if not isinstance(value.get("params", {}), dict | None):

@@ -188,7 +188,9 @@ def _exchange_nonces(connection: socket.socket, secret: bytes, own: bytes, other
     mine = secrets.token_bytes(_NONCE_BYTES)
     protocol.send_message(connection, {"nonce": mine.hex()}, deadline=deadline)
     theirs, _ = protocol.receive_message(connection, deadline=deadline)
-    protocol.send_message(connection, {"proof": _compute_proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline)
+    protocol.send_message(
+        connection, {"proof": _compute_proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline
+    )
     answer, _ = protocol.receive_message(connection, deadline=deadline)
     expected = _compute_proof(secret, other, mine.hex())
     return hmac.compare_digest(str(answer.get("proof")).encode("utf-8", "replace"), expected.encode("ascii"))

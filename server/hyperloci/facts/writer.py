@@ -1,7 +1,7 @@
 """The writer of memories: whatever road a memory comes by, it is stored here, with all that belongs to its kind.
 
-Every memory gets its row, its keywords and its place in the queue for a fingerprint (`store.memories.nodes`). What else it gets
-depends on what it is:
+Every memory gets its row, its keywords and its place in the queue for a fingerprint (`store.memories.nodes`). What else
+it gets depends on what it is:
 
 | | log | anchors in code | entities and facets |
 |---|---|---|---|
@@ -9,8 +9,8 @@ depends on what it is:
 | an event: a turn, a commit | no: it is its own record | no: it was so, whatever becomes of the code | yes |
 | a summary of other memories | no | no | no: what it covers has them |
 
-Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`indexing.file_writer`), and entities, which
-annotating makes known (`knowledge.entities.registry`).
+Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`indexing.file_writer`), and entities,
+which annotating makes known (`knowledge.entities.registry`).
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class SearchService:
         quick: bool = False,
         **narrowed: Any,
     ) -> SearchAnswer:
-        """Answer a question; `narrowed` is what `retrieval.filters.build_conditions` takes, the rest as `Memory.search`.
+        """Answer a question; `narrowed` is what `filters.build_conditions` takes, the rest as `Memory.search`.
 
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.

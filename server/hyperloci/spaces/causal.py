@@ -121,7 +121,8 @@ def _sentence_patterns() -> tuple[re.Pattern[str], ...]:
         f"{_any_phrase('if')} {_SHORT_CAUSE}, {then}(?P<effect>.+)",
         *read_table("causal.sentences"),
         f"{_SHORT_CAUSE}(?:,|;| -| –| —)? (?:{_any_phrase('and')} )?{_any_phrase('therefore')}(?:,|:)? (?P<effect>.+)",
-        f"{_SHORT_EFFECT}(?:,|;| -| –| —)? {_any_phrase('copulas')}? ?{degrees}{_any_phrase('effect_first')} (?P<cause>.+)",
+        f"{_SHORT_EFFECT}(?:,|;| -| –| —)? {_any_phrase('copulas')}? ?{degrees}{_any_phrase('effect_first')}"
+        f" (?P<cause>.+)",
         f"{_SHORT_EFFECT}, {_any_phrase('effect_first_after_comma')} (?P<cause>.+)",
         f"{_SHORT_CAUSE},? {relatives}{_any_phrase('cause_first')} (?P<effect>.+)",
     )

@@ -274,7 +274,9 @@ def test_a_request_that_cannot_be_used_is_answered_with_what_to_change(
 def test_noise_on_the_socket_harms_nobody_else(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     with serving(settings):
         for noise in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 100):
-            with connect_to_embedder(find_embedder_address(settings), deadline=protocol.deadline_after(5)) as connection:
+            with connect_to_embedder(
+                find_embedder_address(settings), deadline=protocol.deadline_after(5)
+            ) as connection:
                 connection.sendall(noise)
         assert EmbedderClient(settings).embed(["a"]).shape == (1, DIMENSIONS)
     assert "Expected a message" in caplog.text

@@ -206,7 +206,10 @@ def test_a_full_disk_found_while_the_log_index_grows_is_a_full_disk() -> None:
     ids=lambda kind: kind.__name__,
 )
 def test_every_exception_class_of_sqlite3_is_caught_at_the_edge(kind: type[Exception]) -> None:
-    with pytest.raises(StoreError, match="went wrong") as caught, error_translation.translate_block_errors("/the/file.db"):
+    with (
+        pytest.raises(StoreError, match="went wrong") as caught,
+        error_translation.translate_block_errors("/the/file.db"),
+    ):
         raise kind("went wrong")
     assert isinstance(caught.value.__cause__, kind)
 

@@ -46,7 +46,7 @@ def test_whichever_call_fails_nothing_acknowledged_goes(
     done = subprocess.run(
         [sys.executable, "-m", "tests.store.database.faulty_run", str(tmp_path), use, error, how, str(STRIDE)],
         env={**os.environ, "LD_PRELOAD": str(library)},
-        cwd=HERE.parent.parent,
+        cwd=HERE.parents[2],
         capture_output=True,
         text=True,
         timeout=280,

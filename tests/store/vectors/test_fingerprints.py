@@ -440,7 +440,9 @@ def test_where_there_is_no_road_numpy_ranks(monkeypatch: pytest.MonkeyPatch, cau
     elif cause == "no file":
         monkeypatch.setattr(sqlite_vec, "loadable_path", lambda: "/nowhere/vec0")
     else:
-        monkeypatch.setattr(vector_extension, "_linked_library", lambda: SimpleNamespace(sqlite3_auto_extension=lambda entry: 7))
+        monkeypatch.setattr(
+            vector_extension, "_linked_library", lambda: SimpleNamespace(sqlite3_auto_extension=lambda entry: 7)
+        )
     assert vector_extension.prepare_vec() == vector_extension.ABSENT
     with closing(sqlite3.connect(":memory:")) as connection:
         monkeypatch.setattr(vector_extension, "is_attached", lambda connection: False)

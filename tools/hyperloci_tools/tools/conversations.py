@@ -67,7 +67,9 @@ def shape_chunk(found: ExpandedChunk, first: int) -> ChunkOut:
         room -= len(turn.content)
         if room < 0 and turns:
             break
-        turns.append(cast(TurnOut, answer_values.drop_empty(asdict(turn)) | {"content": turn.content, "whole": turn.whole}))
+        turns.append(
+            cast(TurnOut, answer_values.drop_empty(asdict(turn)) | {"content": turn.content, "whole": turn.whole})
+        )
     plain = {name: value for name, value in asdict(found).items() if name != "turns"}
     told = {"turns": turns, "total": len(found.turns)}
     more = {"next": first + len(turns)} if first + len(turns) < len(found.turns) else {}

@@ -137,7 +137,8 @@ def render_topics(shaped: TopicsOut) -> str:
         spaces = ", ".join(topic.get("dominant_spaces", ())) or "none"
         lines.append(
             f"\nTopic {topic['id']} ({topic['phase']}, {topic['member_count']} memories, agreement"
-            f" {topic['weighted_agreement']:.1f} of 8.5, strongest in {spaces}):\n{answer_text.quote_text(topic['name'])}"
+            f" {topic['weighted_agreement']:.1f} of 8.5, strongest in"
+            f" {spaces}):\n{answer_text.quote_text(topic['name'])}"
         )
         lines += [answer_text.render_memory(hit) for hit in topic.get("examples", ())]
     if "waiting" in shaped:
@@ -150,7 +151,8 @@ def render_timeline(shaped: TimelineOut) -> str:
     if not shaped["events"]:
         return "Nothing happened there that is remembered."
     events = [
-        f"{event['at']} ({event['relation']}) {answer_text.render_memory(event['memory'])}" for event in shaped["events"]
+        f"{event['at']} ({event['relation']}) {answer_text.render_memory(event['memory'])}"
+        for event in shaped["events"]
     ]
     return "\n\n".join([answer_values.DATA, *events])
 

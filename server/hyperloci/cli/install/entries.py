@@ -1,7 +1,7 @@
 """Our entries in Claude Code's configuration: what they say, and how they are put in and taken out of a document.
 
-Pure functions over parsed JSON; `hyperloci.cli.install.installer` reads and writes the files. Commands are in the exec form
-(`command` and `args`, no shell), so paths with spaces and Windows work. `HOOKS` is the one list of hooks: the
+Pure functions over parsed JSON; `hyperloci.cli.install.installer` reads and writes the files. Commands are in the exec
+form (`command` and `args`, no shell), so paths with spaces and Windows work. `HOOKS` is the one list of hooks: the
 plugin's `hooks/hooks.json` and `claude_config.example.json` are tested against it.
 """
 

@@ -47,7 +47,8 @@ FAR_PAST: Final = 20_000
 """Characters of one turn that are looked through: the rest was pasted."""
 
 _ORDER: Final = (
-    FindingKind.DEAD_END, FindingKind.DECISION, FindingKind.CONSTRAINT, FindingKind.PREFERENCE, FindingKind.USER_INFO, FindingKind.PROCEDURE, FindingKind.INSIGHT,
+    FindingKind.DEAD_END, FindingKind.DECISION, FindingKind.CONSTRAINT,
+    FindingKind.PREFERENCE, FindingKind.USER_INFO, FindingKind.PROCEDURE, FindingKind.INSIGHT,
     FindingKind.OPINION, FindingKind.SEMANTIC,
 )  # fmt: skip
 """Of equally strong kinds the first counts: what failed and what was settled is asked for most."""

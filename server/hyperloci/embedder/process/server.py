@@ -155,7 +155,9 @@ def _report_lateness(seconds: float) -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise protocol.DeadlineError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
+        raise protocol.DeadlineError(
+            f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
+        ) from None
 
 
 def _read_entity_names(request: Mapping[str, Any]) -> list[str]:

@@ -160,7 +160,8 @@ class WatchWorker:
             self._start_watching()
             return self._compare_tree()
         if any(Path(path).is_dir() for path in batch.paths):
-            self._start_watching()  # A new folder; what was put into it before it was watched is found by going through it.
+            # A new folder; what was put into it before it was watched is found by going through it.
+            self._start_watching()
         if batch.paths:
             self._try_index(lambda: self._indexer.update_paths(batch.paths))
         if batch.git:

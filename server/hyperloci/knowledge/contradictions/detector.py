@@ -1,7 +1,7 @@
 """Finding what a statement contradicts among memories that are about the same (D.10).
 
-In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of `knowledge.contradictions.rules`
-(and a language-inference model, if one is given).
+In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of
+`knowledge.contradictions.rules` (and a language-inference model, if one is given).
 """
 
 from __future__ import annotations

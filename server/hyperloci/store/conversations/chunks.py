@@ -139,7 +139,8 @@ class Chunks:
     def list_sequence_numbers(self, session_key: int, first: int, last: int) -> list[int]:
         """Return the sequence numbers of the turns that there are from `first` to `last`."""
         rows = self._connection.execute(
-            f"SELECT n.seq FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_IS_TURN} ORDER BY n.seq",
+            f"SELECT n.seq FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_IS_TURN} ORDER BY"
+            f" n.seq",
             (session_key, first, last),
         )
         return [row[0] for row in rows]
@@ -293,7 +294,8 @@ class Chunks:
     def get_content_hashes(self, chunk: PyramidChunk) -> dict[NodeKey, bytes]:
         """Return the SHA-256 of each turn of a chunk, as it was when it was stored."""
         rows = self._connection.execute(
-            f"SELECT n.key, n.content_hash FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_IS_TURN}",
+            f"SELECT n.key, n.content_hash FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND"
+            f" {_IS_TURN}",
             (chunk.session_key, chunk.first_seq, chunk.last_seq),
         )
         return {NodeKey(row[0]): bytes(row[1]) for row in rows}

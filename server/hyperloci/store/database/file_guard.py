@@ -151,7 +151,8 @@ class FileGuard:
     def _describe_change(self, change: DatabaseChange) -> str:
         if change is DatabaseChange.LOG_GONE:
             return f"Another program has deleted {self._log_path} while it was in use."
-        return f"{self._path} was {'moved or deleted' if change is DatabaseChange.GONE else 'replaced'} while it was in use."
+        done = "moved or deleted" if change is DatabaseChange.GONE else "replaced"
+        return f"{self._path} was {done} while it was in use."
 
     def _save_content(self, change: DatabaseChange) -> str:
         emptied = self._empty_log(change)

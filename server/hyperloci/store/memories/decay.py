@@ -49,7 +49,8 @@ class Ageing:
     def find_faded(self, now: int, below: float, limit: int) -> list[FadingMemory]:
         """Return what has faded below a confidence, in every scope, the faintest first."""
         rows = self._connection.execute(
-            f"SELECT n.key, n.id, n.tier, n.confidence, n.decay_rate, n.last_accessed, {_CONFIDENCE_NOW} AS confidence_now"
+            f"SELECT n.key, n.id, n.tier, n.confidence, n.decay_rate, n.last_accessed, {_CONFIDENCE_NOW} AS"
+            f" confidence_now"
             f" FROM nodes n WHERE {_CAN_FADE} AND {_CONFIDENCE_NOW} < ?2 ORDER BY confidence_now, n.key LIMIT ?3",
             (now, below, limit),
         )
@@ -67,7 +68,8 @@ class Ageing:
         rows = self._connection.execute(
             f"SELECT n.key FROM nodes n JOIN scopes s ON s.key = n.scope_key"
             " WHERE n.deleted_at IS NULL AND n.valid_until IS NULL AND (n.type = 'fact' OR n.subtype = 'decision')"
-            f" AND s.id IN (SELECT value FROM json_each(?3)) AND {_CONFIDENCE_NOW} < ?2 ORDER BY {_CONFIDENCE_NOW}, n.key LIMIT ?4",
+            f" AND s.id IN (SELECT value FROM json_each(?3)) AND {_CONFIDENCE_NOW} < ?2 ORDER BY"
+            f" {_CONFIDENCE_NOW}, n.key LIMIT ?4",
             (now, below, json.dumps(list(scopes)), limit),
         )
         return [NodeKey(row[0]) for row in rows]

@@ -27,7 +27,8 @@ RESTORE_DAYS: Final = 30
 """How long a forgotten memory can be restored (E.16)."""
 
 SELECT_NODE: Final = (
-    f"SELECT n.key, n.id, n.type, n.subtype, n.title, {compressed_turns.WHOLE_TEXT}, n.tier, n.confidence, n.decay_rate,"
+    f"SELECT n.key, n.id, n.type, n.subtype, n.title, {compressed_turns.WHOLE_TEXT}, n.tier, n.confidence,"
+    f" n.decay_rate,"
     " n.provenance, n.origin, s.id, t.id, n.seq, n.event_time, n.created_at, n.updated_at, n.last_accessed,"
     " n.access_count, n.valid_from, n.valid_until, n.deleted_at, n.seen_count, n.metadata FROM nodes n"
     f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
@@ -35,7 +36,8 @@ SELECT_NODE: Final = (
 """Columns in the order of `Node`'s fields."""
 
 _SELECT_CANDIDATE: Final = (
-    f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time, n.metadata FROM nodes n"
+    f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time,"
+    f" n.metadata FROM nodes n"
     f" LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
 )
 """Columns in the order of `Candidate`'s fields."""

@@ -48,7 +48,8 @@ _SUBJECT_ROLES: Final = "('subject', 'cause')"
 
 # CROSS JOIN keeps SQLite from starting at the larger table.
 _MEMBERSHIPS: Final = f"""
-SELECT h.key AS edge, h.label, h.confidence, h.automatic, m.node_key AS source, max(m.role IN {_SUBJECT_ROLES}) AS speaks,
+SELECT h.key AS edge, h.label, h.confidence, h.automatic, m.node_key AS source,
+       max(m.role IN {_SUBJECT_ROLES}) AS speaks,
     max(m.role NOT IN {_SUBJECT_ROLES}) AS listens
 FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
 WHERE ?2 IS NULL OR h.label = ?2

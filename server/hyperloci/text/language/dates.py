@@ -1,9 +1,10 @@
 """Expressions of dates and times in a text: `yesterday`, `three weeks ago`, `last March`, `2026-01-31`, `в пятницу`.
 
-One grammar for every reader (`text.language.relative_dates` for turns, `retrieval.time_bounds` for questions and arguments,
-`spaces.temporal` for times of day, `knowledge.contradictions.quantities` for what is compared). Its words and forms are data: `[dates]` of a
-language's file. What an expression means as calendar days is told here (UTC; weeks begin on Monday); a reader that
-wants other bounds makes them of the expression's parts.
+One grammar for every reader (`text.language.relative_dates` for turns, `retrieval.time_bounds` for questions and
+arguments, `spaces.temporal` for times of day, `knowledge.contradictions.quantities` for what is compared). Its words
+and forms are
+data: `[dates]` of a language's file. What an expression means as calendar days is told here (UTC; weeks begin on
+Monday); a reader that wants other bounds makes them of the expression's parts.
 """
 
 from __future__ import annotations

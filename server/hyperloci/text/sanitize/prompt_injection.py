@@ -174,7 +174,7 @@ FLAG_REASONS: Final[dict[str, str]] = {
     HIDDEN_TEXT: "held invisible characters in the number or the order that hides text",
     BIDI_CONTROL: "held characters that show text in another order than it is read",
     **{rule.name: rule.reason for rule in INJECTION_RULES},
-    STEERS_ASSISTANT: "asks an assistant for something sensitive and gives reasons not to ask (weighed in `steering.py`)",
+    STEERS_ASSISTANT: "asks an assistant for something sensitive and gives reasons not to ask (`injection_score.py`)",
 }
 """What every flag means."""
 

@@ -86,7 +86,9 @@ COMMANDS: Final = (
     CommandRule(commands=("nuget push", "gem push"), options=("-k", "--key", "--api-key", "-ApiKey")),
     CommandRule(commands=("net use",), argument=3, judge=SecretJudgement.LOOSE_PASSWORD),
     CommandRule(commands=("net use",), argument=2, judge=SecretJudgement.LOOSE_PASSWORD),
-    CommandRule(commands=("snmp-server community", "identify", "Identify"), argument=1, judge=SecretJudgement.LOOSE_PASSWORD),
+    CommandRule(
+        commands=("snmp-server community", "identify", "Identify"), argument=1, judge=SecretJudgement.LOOSE_PASSWORD
+    ),
     CommandRule(commands=("user ", "LOGIN "), argument=2, judge=SecretJudgement.LOOSE_PASSWORD),
     CommandRule(commands=("AUTH default", "AUTH ", "PASS ", "IDENTIFY ", "AUTH PLAIN "), argument=1,
                 judge=SecretJudgement.LOOSE_PASSWORD),
