@@ -59,7 +59,7 @@ sys.addaudithook(refuse)
 
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.conversations.capture.records import Records
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.memory import Memory
 root = Path(sys.argv[1])
 settings = Settings(database=root / "memory.db", state_dir=root / "state", runtime_dir=root / "run", watch=False)
@@ -70,7 +70,7 @@ with Memory.open(settings, root) as memory:
     memory.search("mirror", explain=True)
     memory.get_context("where is the mirror?")
     memory.find_contradictions("The mirror is at https://example.com/mirror.")
-    record = Records(memory.project, "s1", now=1).prompt("Fetch https://example.org/mirror, please.")
+    record = RecordFactory(memory.project, "s1", now=1).prompt("Fetch https://example.org/mirror, please.")
     memory.keep(record)
     memory.context_for(record)
     memory.stats()
@@ -87,10 +87,10 @@ def test_no_use_of_the_memory_asks_for_the_network(tmp_path: Path) -> None:
 MODEL = """
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.embedder.models.profile_models import stages
+from hyperloci.embedder.models.profile_models import load_profile_stages
 root = Path(sys.argv[1])
 settings = Settings(database=root / "memory.db", state_dir=root, runtime_dir=root, device="cpu")
-for stage in stages(settings):
+for stage in load_profile_stages(settings):
     assert stage.encoder.encode(["a text"]).shape == (1, 384)
 print("done")
 """

@@ -106,7 +106,7 @@ def test_the_same_files_are_chosen_each_time_and_copied_out_of_what_is_never_ind
 def test_a_tree_with_a_result_is_not_indexed_again(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = tmp_path / "results"
     first = run_trees([tree], QUICK, 1, results)
-    monkeypatch.setattr(wild, "examine", lambda *_: pytest.fail("it is known already"))
+    monkeypatch.setattr(wild, "examine_tree", lambda *_: pytest.fail("it is known already"))
     assert run_trees([tree], QUICK, 1, results) == first
     total = summarise_trees(first)
     assert (total["trees"], total["files"], total["unhandled"]) == (1, 2, [])

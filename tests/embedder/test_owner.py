@@ -196,7 +196,7 @@ PARENT = """
 import sys, threading
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.embedder.startup_config import Handover
+from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.owner import EmbedderOwner
 from tests.embedder.helpers import command
 

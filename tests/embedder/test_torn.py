@@ -153,8 +153,8 @@ def test_a_search_whose_embedder_is_cut_off_still_answers_by_words(settings: Set
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from hyperloci.embedder import drain as module
-from hyperloci.embedder.process.embedding_queue import drain
+from hyperloci.embedder import drain_queue as module
+from hyperloci.embedder.process.embedding_queue import drain_queue
 from tests.support import FakeEncoder
 when, path = sys.argv[1], Path(sys.argv[2])
 def die(*ignored, **named):
@@ -168,16 +168,16 @@ class Dying(FakeEncoder):
 if when == "between":
     module._write = die
 if when == "write":
-    from hyperloci.store.vectors.fingerprints import Vectors
-    real, count = Vectors.put, 0
+    from hyperloci.store.vectors.fingerprints import Fingerprints
+    real, count = Fingerprints.put, 0
     def put(self, *rest, **named):
         global count
         count += 1
         if count == 3:
             die()
         return real(self, *rest, **named)
-    Vectors.put = put
-drain(path, Dying(), lambda: False)
+    Fingerprints.put = put
+drain_queue(path, Dying(), lambda: False)
 """
 
 

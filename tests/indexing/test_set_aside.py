@@ -30,14 +30,14 @@ CHILD = """
 import os, signal
 from dataclasses import replace
 from hyperloci.indexing.parsing.child import main
-from hyperloci.indexing.file_reader import chunks_of
+from hyperloci.indexing.file_reader import chunk_bytes
 
 def parse(path, data):
     if b"LOOP" in data:
         while True: pass
     if b"CRASH" in data:
         os.kill(os.getpid(), signal.SIGSEGV)
-    chunks = chunks_of(path, data)
+    chunks = chunk_bytes(path, data)
     # Half a character, as no chunker makes them today: the database refuses it.
     return [
         replace(chunk, chunk=replace(chunk.chunk, text=chunk.chunk.text + "\\ud83d"))
@@ -89,7 +89,7 @@ def index(
     store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
 ) -> Index:
     found = Index(store, replace(settings, parse_seconds=0.5), clock, tree.root, [sys.executable, "-c", CHILD])
-    monkeypatch.setattr(indexers, "borrowed", found.borrowed)
+    monkeypatch.setattr(indexers, "borrow_parser", found.borrowed)
     return found
 
 
@@ -257,4 +257,4 @@ def fail_on(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
             raise ValueError(f"cannot make anything of {word}")
         return WHOLE(self, name, called=called)
 
-    monkeypatch.setattr(ProseRules, "_symbol", symbol)
+    monkeypatch.setattr(ProseRules, "_resolve_symbol", symbol)

@@ -102,8 +102,8 @@ def test_the_id_changes_with_the_token_and_with_the_path(home: Path, work: Path)
 def test_two_processes_that_leave_a_token_at_once_agree(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=HTTPS)
     code = (
-        "import sys; from pathlib import Path; from hyperloci.project.identity import identify;"
-        " sys.stdin.read(1); print(identify(Path(sys.argv[1])).id)"
+        "import sys; from pathlib import Path; from hyperloci.project.identity import identify_project;"
+        " sys.stdin.read(1); print(identify_project(Path(sys.argv[1])).id)"
     )
     several = [
         subprocess.Popen(

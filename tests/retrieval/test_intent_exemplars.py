@@ -45,7 +45,9 @@ def test_what_was_kept_comes_back_and_only_for_the_model_that_made_it(store: Sto
 @pytest.mark.req("B.04")
 def test_vectors_of_other_exemplars_are_made_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store_them(store)
-    monkeypatch.setattr("hyperloci.retrieval.intent_exemplars.exemplars", lambda: [("Who wrote this?", Intent.WHO)])
+    monkeypatch.setattr(
+        "hyperloci.retrieval.intent_exemplars.list_exemplars", lambda: [("Who wrote this?", Intent.WHO)]
+    )
 
     assert not has_current_vectors(store, "fake") and load_vectors(store, "fake") is None
 
@@ -61,7 +63,7 @@ def test_a_damaged_value_is_none(store: Store, damage: str) -> None:
 
 @pytest.mark.req("B.04")
 def test_vectors_that_can_not_be_read_are_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hyperloci.retrieval.intent_exemplars._kept", lambda store, model_id: "AAA=AAA")
+    monkeypatch.setattr("hyperloci.retrieval.intent_exemplars._load_key", lambda store, model_id: "AAA=AAA")
 
     assert load_vectors(store, "fake") is None
 

@@ -233,8 +233,8 @@ def out_of_the_language(code: str) -> subprocess.CompletedProcess[str]:
     prelude = (
         "import json, os, socket, subprocess, sys, threading\n"
         "from hyperloci.sandbox import limits\n"
-        "from hyperloci.sandbox.limits import Limits\n"
-        "limits.apply(Limits())\n"
+        "from hyperloci.sandbox.limits import ProgramLimits\n"
+        "limits.apply(ProgramLimits())\n"
         "def attempt(what):\n"
         "    try:\n"
         "        what()\n"

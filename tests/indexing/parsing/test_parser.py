@@ -20,7 +20,7 @@ GOOD = b"# Good\n\nA paragraph that is long enough to be a section of its own, w
 CHILD = """
 import os, signal, sys, re
 from hyperloci.indexing.parsing.child import main
-from hyperloci.indexing.file_reader import chunks_of
+from hyperloci.indexing.file_reader import chunk_bytes
 from hyperloci.system.framing import pack_frame
 
 def frame(body):
@@ -61,7 +61,7 @@ def parse(path, data):
     if path.startswith("once-killed") and not os.path.exists(data.decode()):
         open(data, "x").close()
         os.kill(os.getpid(), signal.SIGKILL)
-    return chunks_of(path, data)
+    return chunk_bytes(path, data)
 
 main(parse)
 """
@@ -189,8 +189,8 @@ def test_a_process_dies_with_its_parent(tmp_path: object) -> None:
     import subprocess
 
     program = (
-        "from hyperloci.indexing.parsing.parser import Parser; import os, signal\n"
-        "p = Parser(); p.submit('a.md', b'x'); p.answer(); print(p.process_id, flush=True)\n"
+        "from hyperloci.indexing.parsing.parser import FileParser; import os, signal\n"
+        "p = FileParser(); p.submit('a.md', b'x'); p.answer(); print(p.process_id, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True)

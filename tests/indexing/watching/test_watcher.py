@@ -30,11 +30,11 @@ WATCHING = """
 import sys, threading
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.project.identity import identify
-from hyperloci.indexing.watching.watcher import Watchers
+from hyperloci.project.identity import identify_project
+from hyperloci.indexing.watching.watcher import ProjectWatcher
 folder = Path(sys.argv[1])
 settings = Settings(database=folder / "memory.db", state_dir=folder / "state", runtime_dir=folder, embedder=False)
-watchers = Watchers(settings, identify(Path(sys.argv[2])), retry_seconds=0.1)
+watchers = ProjectWatcher(settings, identify_project(Path(sys.argv[2])), retry_seconds=0.1)
 watchers.start()
 while not watchers.status()["owner"]:
     threading.Event().wait(0.02)

@@ -21,7 +21,7 @@ LEAVING = """
 import os, sys
 from pathlib import Path
 from hyperloci.store import Store
-from hyperloci.store.database.checkpoint import leave_whole
+from hyperloci.store.database.checkpoint import empty_log_after_exit
 from tests.support import add
 
 path = Path(sys.argv[1])
@@ -29,7 +29,7 @@ store = Store.open(path)
 add(store, "The tug is red.")
 store.connection.execute("BEGIN IMMEDIATE")
 store.connection.execute("DELETE FROM nodes")
-leave_whole(path)
+empty_log_after_exit(path)
 os._exit(0)
 """
 

@@ -687,7 +687,7 @@ def test_what_parses_in_a_broken_file_keeps_its_symbols() -> None:
 
 
 def test_a_missing_grammar_leaves_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programming_languages, "_load", lambda grammar, loader: None)
+    monkeypatch.setattr(programming_languages, "_import_grammar", lambda grammar, loader: None)
     chunks = chunk_code("a.py", PYTHON)
     assert_partition(PYTHON, chunks)
     assert {facts(chunk).kind for chunk in chunks} == {"block"}

@@ -23,9 +23,9 @@ def test_what_a_text_holds_is_found_whatever_its_length_and_the_kind_of_the_lite
 
 def test_short_texts_do_not_load_the_engine() -> None:
     said = (
-        "import sys\nfrom hyperloci.text.sanitize.sanitizer import prepare\n"
-        "prepare('password: hunter2! for claude')\nprint('re2' in sys.modules)\n"
-        "prepare('nothing of it ' * 500)\nprint('re2' in sys.modules)"
+        "import sys\nfrom hyperloci.text.sanitize.sanitizer import sanitize\n"
+        "sanitize('password: hunter2! for claude')\nprint('re2' in sys.modules)\n"
+        "sanitize('nothing of it ' * 500)\nprint('re2' in sys.modules)"
     )
     shown = run([sys.executable, "-P", "-c", said], capture_output=True, text=True, check=True, timeout=60)
     assert shown.stdout.split() == ["False", "True"]
