@@ -44,7 +44,7 @@ def looked(takeover: EmbedderFailover, times: int = 5) -> None:
         return real()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(takeover, "_at_home", counted)
+        patch.setattr(takeover, "_is_embedder_running", counted)
         assert done.wait(20)
 
 

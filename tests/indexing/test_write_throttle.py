@@ -45,7 +45,7 @@ def test_a_turn_begins_when_those_who_wait_have_had_theirs(settings: Settings) -
     with Store.open(settings.database) as background, Store.open(settings.database) as other:
         looks = iter([True, True, False])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(background, "others_wait", lambda: next(looks))
+            patch.setattr(background, "has_waiting_writers", lambda: next(looks))
             with WriteThrottle(background).take_turn():
                 background.scopes.ensure_scope("kept", now=1)
         assert next(looks, None) is None
@@ -59,7 +59,7 @@ def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(settings.database) as store:
-        monkeypatch.setattr(store, "others_wait", lambda: True)
+        monkeypatch.setattr(store, "has_waiting_writers", lambda: True)
         with WriteThrottle(store).take_turn():
             store.scopes.ensure_scope("kept", now=1)
 
@@ -68,7 +68,7 @@ def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(
 
 def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(settings.database) as store:
-        monkeypatch.setattr(store, "others_wait", lambda: None)
+        monkeypatch.setattr(store, "has_waiting_writers", lambda: None)
         turns = WriteThrottle(store)
         for name in ("first", "second"):
             with turns.take_turn():
@@ -86,6 +86,6 @@ def test_turns_are_short_while_others_write_too(settings: Settings, monkeypatch:
         turns = WriteThrottle(store)
         assert TURN_SECONDS < length(turns) <= QUIET_TURN_SECONDS
         looks = iter([True, False, False])
-        monkeypatch.setattr(store, "others_wait", lambda: next(looks))
+        monkeypatch.setattr(store, "has_waiting_writers", lambda: next(looks))
         assert length(turns) <= TURN_SECONDS
         assert length(turns) <= TURN_SECONDS

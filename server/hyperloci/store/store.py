@@ -271,7 +271,7 @@ class Store:
     def has_waiting_writers(self) -> bool | None:
         """Return whether another connection waits for the write lock; None where that can't be told."""
         queue = getattr(self.connection, "queue", None)
-        return None if queue is None else queue.others_wait()
+        return None if queue is None else queue.has_waiting_writers()
 
     @contextlib.contextmanager
     def limit_lock_wait(self, milliseconds: int) -> Iterator[None]:

@@ -14,7 +14,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     folder = tmp_path / "project"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     return folder
 
 

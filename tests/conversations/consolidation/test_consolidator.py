@@ -181,7 +181,7 @@ def test_a_process_that_dies_between_two_parts_leaves_nothing_twice_or_undone(
         original = consolidation._promote_sources
         (waiting,) = consolidation.list_pending()
         with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(consolidation, "_settle", dying)
+            patch.setattr(consolidation, "_promote_sources", dying)
             consolidation.consolidate(waiting, part_turns=part)
     with Store.open(path, clock=clock) as store:
         consolidate_sessions(MaintenanceContext(store=store, settings=settings, clock=clock))
