@@ -298,7 +298,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         size = path.stat().st_size
         # A pipe would keep its reader waiting for ever.
         if size > MAX_SETTINGS_BYTES or not (path.is_file() or str(path) == os.devnull):
-            raise ConfigurationError(f"{path} cannot be read: it is no file of settings.")
+            raise ConfigurationError(f"{path} cannot be read: it is not a settings file.")
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -389,7 +389,7 @@ def _convert_value(name: str, value: Any, default: object, source: str) -> Any:
         if isinstance(default, int | float):
             return _convert_number(value, type(default))
         if not isinstance(value, str):
-            raise TypeError("use a text")
+            raise TypeError("use a string")
         return value
     except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigurationError(f"{source}: {name}={value!r} is not usable: {error}") from error
@@ -401,14 +401,14 @@ def _convert_path(value: str | Path) -> Path:
 
 def _convert_tables(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise TypeError("write [profiles.NAME] tables in your hyperloci.toml")
+        raise TypeError("add [profiles.NAME] tables to your hyperloci.toml")
     return value
 
 
 def _convert_texts(value: object) -> tuple[str, ...]:
     items = value.split(os.pathsep) if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise TypeError("use a list of texts")
+        raise TypeError("use a list of strings")
     return tuple(items)
 
 

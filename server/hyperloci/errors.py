@@ -15,7 +15,7 @@ The tree, by what a caller can do about it; those that one module alone raises a
     │   ├── WireError            its socket is answered by something else
     │   ├── ConnectionLostError  it went away before it had answered
     │   └── DeadlineError        it did not answer in time
-    └── StoreError               the database could not do it
+    └── StoreError               the database operation failed
         ├── StoreBusyError       another process held the write lock for too long
         ├── StoreFullError       no room left on the disk
         ├── StoreReadOnlyError   the file or its folder cannot be written
@@ -71,7 +71,7 @@ class EmbedderError(HyperlociError):
 
 
 class StoreError(HyperlociError):
-    """The database could not do it."""
+    """The database operation failed."""
 
 
 class StoreBusyError(StoreError):

@@ -173,7 +173,7 @@ class EmbedderClient:
         for part in _split_texts(texts):
             header, body = self._request_answer({"op": "embed", "texts": part, "tokens": tokens}, deadline)
             if model_id is not None and _read_model_id(header) != model_id:
-                raise EmbedderError(f"The embedder runs {_read_model_id(header)}; {model_id} was asked for.")
+                raise EmbedderError(f"The embedder runs {_read_model_id(header)}; the request needs {model_id}.")
             results.append(_read_matrices(header, body, texts=len(part), tokens=tokens))
         return results
 

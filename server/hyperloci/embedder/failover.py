@@ -55,7 +55,7 @@ class EmbedderFailover:
                     self._start()
             except (HyperlociError, OSError) as error:
                 # A database that is being restored, or a disk that is full: the next look may find it better.
-                logger.info("it can't be told whether memories wait for vectors: %s", error)
+                logger.info("cannot check whether memories wait for vectors: %s", error)
 
     def _is_embedder_running(self) -> bool:
         # Whoever holds the socket and says nothing is no embedder: one that is starting or loading tells its state.

@@ -167,5 +167,5 @@ def require_token_encoder(encoder: Encoder) -> TokenEncoder:
         BadRequestError: it has no token states.
     """
     if not isinstance(encoder, TokenEncoder):
-        raise BadRequestError(f"{encoder.model_id} has no token states; late interaction needs a model that has.")
+        raise BadRequestError(f"{encoder.model_id} has no token states; late interaction needs a model that has them.")
     return encoder

@@ -39,7 +39,9 @@ class StartupConfig:
             values = json.loads(line)
             return cls(**{**values, "settings": _settings_from_json(values["settings"])})
         except (ValueError, TypeError, KeyError) as error:
-            raise ConfigurationError(f"An embedder is started by a session, with its settings: {error}") from error
+            raise ConfigurationError(
+                f"Only a session can start the embedder, because it passes the settings: {error}"
+            ) from error
 
 
 def _settings_from_json(values: dict[str, Any]) -> Settings:

@@ -82,8 +82,8 @@ def require_short_path(address: Path) -> None:
     length = len(os.fsencode(address))
     if length > MAX_PATH_BYTES:
         raise ConfigurationError(
-            f"{address} has {length} bytes; a socket's path may have {MAX_PATH_BYTES}. Set HYPERLOCI_RUNTIME_DIR to a "
-            "shorter folder."
+            f"{address} has {length} bytes; a socket's path may have at most {MAX_PATH_BYTES}. "
+            "Set HYPERLOCI_RUNTIME_DIR to a shorter folder."
         )
 
 
@@ -96,7 +96,7 @@ def make_private_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigurationError(f"The runtime folder {folder} cannot be made: {error}") from error
+        raise ConfigurationError(f"The runtime folder {folder} cannot be created: {error}") from error
     if sys.platform == "win32":
         return
     _require_own_folder(folder)
@@ -166,7 +166,7 @@ def _connect_unix(place: EmbedderAddress) -> socket.socket:
         connection.setblocking(False)
         connection.connect(str(place.path))
         if not is_same_user(connection):
-            raise protocol.ProtocolError(f"{place.path} is served by another user.")
+            raise protocol.ProtocolError(f"{place.path} belongs to another user.")
         undo.pop_all()
     return connection
 
@@ -178,7 +178,7 @@ def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
     with contextlib.ExitStack() as undo:
         undo.callback(connection.close)
         if not _exchange_nonces(connection, secret, b"visitor", b"embedder", deadline):
-            raise protocol.ProtocolError(f"Port {port} is served by a stranger.")
+            raise protocol.ProtocolError(f"Port {port} belongs to another program.")
         undo.pop_all()
     return connection
 

@@ -57,7 +57,7 @@ class DrainProgress:
         if status is not None or alive or self._moved == now:
             self._seen_alive = now
         if now - self._seen_alive > GONE_SECONDS:
-            raise EmbedderError("There is no embedder, and none can be started; the log says why.")
+            raise EmbedderError("No embedder is running, and none can be started; see the log.")
         return self._describe_progress(now)
 
     def _describe_progress(self, now: float) -> str:

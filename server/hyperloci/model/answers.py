@@ -170,7 +170,7 @@ class CommitCounts:
         """Say it in one line."""
         known = self.stored + self.waiting
         if not known:
-            return "no commits" if self.is_known else "not looked at yet"
+            return "no commits" if self.is_known else "not checked yet"
         if self.waiting:
             return f"{self.stored:,} of {known:,} commits, newest first"
         bound = f"; {self.older:,} older ones are left out (history_commits)" if self.older else ""

@@ -121,7 +121,9 @@ class VectorCoverage:
             return None
         left = "" if self.seconds_left is None else f", about {_format_duration(self.seconds_left)}"
         percent = "none" if not self.embedded else f"{max(1, min(99, round(100 * self.share)))} %"
-        return f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} wait{left}"
+        return (
+            f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} still waiting{left}"
+        )
 
 
 def _format_duration(seconds: int) -> str:

@@ -178,7 +178,7 @@ def _parse_list(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         raise BadRequestError(f"where.{key}={value!r:.80} must be a list of words.")
     if len(items) > MAX_WORDS:
-        raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are looked at.")
+        raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are allowed.")
     allowed = _MEMBERS.get(key)
     for item in items:
         if allowed is not None and item not in allowed:
@@ -188,7 +188,7 @@ def _parse_list(key: str, value: Any) -> tuple[str, ...]:
 
 def _parse_text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadRequestError(f"{name}={value!r:.80} must be a text that is not empty.")
+        raise BadRequestError(f"{name}={value!r:.80} must be a non-empty string.")
     return value
 
 

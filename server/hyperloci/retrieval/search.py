@@ -287,7 +287,7 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
     if not query.strip():
         raise BadRequestError("query is empty: say what to look for.")
     if len(query) > MAX_QUERY_CHARS:
-        raise BadRequestError(f"query has {len(query)} characters; at most {MAX_QUERY_CHARS} are searched.")
+        raise BadRequestError(f"query has {len(query)} characters; at most {MAX_QUERY_CHARS} are allowed.")
     if not 1 <= limit <= MAX_LIMIT:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
     if profile not in PROFILES:

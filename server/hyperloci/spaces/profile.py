@@ -102,7 +102,7 @@ def find_profile(name: str, own: Mapping[str, object], model: str | None = None)
     else:
         known = ", ".join(sorted({*SHIPPED_PROFILES, *own}))
         raise ConfigurationError(
-            f"profile={name!r} names no model that is known here: use one of {known}, set `model`, or write "
+            f"profile={name!r} is unknown: use one of {known}, set `model`, or write "
             f"[profiles.{name}] in your hyperloci.toml."
         )
     return Profile(found.name, {**found.choices, "e1": ModelChoice(model)}) if model else found
@@ -141,12 +141,12 @@ def _read_choice(where: str, space: str, value: object) -> ModelChoice:
     wrong = sorted(key for key, text in value.items() if key not in _CHOICE_KEYS or not isinstance(text, str))
     if wrong:
         raise ConfigurationError(
-            f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_CHOICE_KEYS))}."
+            f"{where}: {space} has {', '.join(wrong)}; use strings for {', '.join(sorted(_CHOICE_KEYS))}."
         )
     if value["model"] == RULE and space != "e13":
-        raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 is seen by rule; name a model.")
+        raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 can use rules; name a model.")
     if space != "e1" and value["model"].startswith(("http://", "https://")):
-        raise ConfigurationError(f"{where}: {space} can't be seen through an endpoint; only e1 can.")
+        raise ConfigurationError(f"{where}: {space} cannot use an endpoint; only e1 can.")
     return ModelChoice(**value)
 
 

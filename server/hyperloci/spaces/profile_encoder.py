@@ -108,7 +108,7 @@ class ProfileEncoder:
         """
         looks = [EncodeRequest(text=text, spaces=(TOKEN_SPACE,)) for text in texts]
         if not self.has_tokens:
-            raise ValueError(f"{self.model_id} has no token states; late interaction needs a model that has.")
+            raise ValueError(f"{self.model_id} has no token states; late interaction needs a model that has them.")
         return [seen[TOKEN_SPACE] for seen in self.encode_requests(looks)]
 
     def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, FloatArray]]:

@@ -68,7 +68,9 @@ def _find(
         return found
     ids = ids_like(said)
     if len(ids) > 1:
-        raise BadRequestError(f"{argument}={said!r} could be {', '.join(ids)}: give more of the id.")
+        raise BadRequestError(
+            f"{argument}={said!r} matches several ids: {', '.join(ids)}. Give more characters of the id."
+        )
     return get(ids[0]) if ids else None
 
 

@@ -89,7 +89,7 @@ def _migration_lock(path: Path) -> Iterator[None]:
     except Timeout as error:
         raise StoreBusyError(f"Another process is migrating {path}; try again in a minute.") from error
     except OSError as error:
-        raise StoreError(f"{lock.lock_file} cannot be made: {error.strerror}.") from error
+        raise StoreError(f"{lock.lock_file} cannot be created: {error.strerror}.") from error
     try:
         yield
     finally:
@@ -118,8 +118,8 @@ def refuse_changed_schema(connection: sqlite3.Connection, path: Path) -> None:
     version = schema_version(connection)
     if version != latest_version():
         raise StoreVersionError(
-            f"Another Hyperloci has brought {path} to schema {version}; this one, still running, writes"
-            f" {latest_version()}. Start it again."
+            f"Another Hyperloci has upgraded {path} to schema {version}; this process still writes"
+            f" {latest_version()}. Restart it."
         )
 
 
@@ -129,7 +129,7 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     newest = latest_version()
     if version > newest:
         raise StoreVersionError(
-            f"{path} has schema {version}; this Hyperloci knows up to {newest}. Upgrade: pip install -U hyperloci."
+            f"{path} has schema {version}; this Hyperloci supports up to {newest}. Upgrade: pip install -U hyperloci."
         )
     return version
 

@@ -211,7 +211,7 @@ def sweep_file(store: Store) -> None:
         blocked = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     if blocked:
         raise StoreBusyError(
-            "The memory is gone, but another session still reads the database's log, where its text may lie: "
+            "The memory was deleted, but its text may still be in the database's log, which another session reads: "
             "close the other sessions and purge the same id again."
         )
 

@@ -218,7 +218,7 @@ def _parse_line(number: int, line: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 class _Importer:
@@ -240,7 +240,7 @@ class _Importer:
         table = self._tables.get(str(record.get("table")))
         row = record.get("row")
         if table is None or not isinstance(row, dict):
-            raise BadRequestError(f"line {number}: no row of a known table.")
+            raise BadRequestError(f"line {number}: not a row of a known table.")
         unknown = sorted(set(row) - set(self._kinds[table.name]))
         if unknown:
             raise BadRequestError(f"line {number}: {table.name} has no column {', '.join(unknown)}.")
@@ -256,7 +256,7 @@ class _Importer:
         for name, value in values.items():
             kind = self._kinds[table.name][name]
             if value is not None and not isinstance(value, _PYTHON_TYPES[kind]):
-                raise ValueError(f"{name} is no {kind}")
+                raise ValueError(f"{name} is not of type {kind}")
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
                 raise ValueError(f"{name} has more than 64 bits")
         return values
@@ -283,7 +283,7 @@ class _Importer:
         if table.name == "nodes":
             node = self._store.nodes.get_by_key(key)
             if node is not None and not isinstance(node.metadata, dict):
-                raise ValueError("metadata is no object")
+                raise ValueError("metadata is not an object")
         elif table.name == "positions":
             self._store.positions.get_positions([key])
         elif table.name == "code_facts":
@@ -291,7 +291,7 @@ class _Importer:
 
     def _map_key(self, parent: str, key: int) -> int:
         if (parent, key) not in self._keys:
-            raise ValueError(f"it refers to {parent} {key}, which no line before it holds")
+            raise ValueError(f"it refers to {parent} {key}, which no earlier line defines")
         return self._keys[parent, key]
 
     def _find_row(self, table: _ExportedTable, row: Mapping[str, Any]) -> int | None:
@@ -324,7 +324,7 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
     if not source.is_file():
         raise NotFoundError(f"There is no backup at {source}.")
     if database.exists() and os.path.samefile(source, database):
-        raise BadRequestError(f"{source} is the database itself: give a backup.")
+        raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
     with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
         _check_backup(backup, source)
         kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
@@ -353,7 +353,7 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
     if owner != APPLICATION_ID or health != "ok":
         raise StoreCorruptError(f"{source} is not a healthy Hyperloci database ({health}). Nothing was changed.")
     if version > latest_version():
-        raise StoreVersionError(f"{source} has schema {version}; this Hyperloci knows up to {latest_version()}.")
+        raise StoreVersionError(f"{source} has schema {version}; this Hyperloci supports up to {latest_version()}.")
 
 
 def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:

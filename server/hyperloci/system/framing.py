@@ -114,7 +114,7 @@ class Framing:
     def _read_lengths(self, prefix: bytearray) -> tuple[int, int]:
         mark = bytes(prefix[:4])
         if mark != self._mark:
-            raise FrameError(f"Expected a message that begins with {self._mark!r}; {mark!r} came.")
+            raise FrameError(f"Expected a message that begins with {self._mark!r}, got {mark!r}.")
         lengths = int.from_bytes(prefix[4:8], "big"), int.from_bytes(prefix[8:_PREFIX_BYTES], "big")
         self._check_size(*lengths, "accept")
         return lengths

@@ -44,7 +44,7 @@ def choose_device(device: str, dtype: str | None = None) -> ComputeDevice:
     name = _find_best_device() if device == "auto" else device
     if not _is_available(name):
         raise ConfigurationError(
-            f"device={device!r}: this torch ({torch.__version__}) sees no such device. Use device=auto, or install a "
+            f"device={device!r}: this torch ({torch.__version__}) has no such device. Use device=auto, or install a "
             f"torch built for it."
         )
     return ComputeDevice(torch.device(name), _choose_dtype(name, dtype))

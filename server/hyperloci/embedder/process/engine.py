@@ -226,7 +226,7 @@ class EmbedderEngine:
 
     def _adopt_stage(self, stage: EncoderStage) -> None:
         if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
-            raise EmbedderError(f"{stage.backend} is another model than {self._stage.backend}.")
+            raise EmbedderError(f"{stage.backend} is a different model from {self._stage.backend}.")
         took = time.monotonic() - self._started
         logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_describe_stage(stage), took)
         self._stage = stage
@@ -250,7 +250,7 @@ class EmbedderEngine:
             except HyperlociError as error:
                 job.answer.set_exception(error)
             except Exception as error:
-                logger.exception("a request of the model failed")
+                logger.exception("a model request failed")
                 job.answer.set_exception(EmbedderError(f"The model failed: {type(error).__name__}: {error}"))
             finally:
                 self._queries += 1

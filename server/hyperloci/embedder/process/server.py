@@ -95,7 +95,7 @@ class EmbedderServer:
     def _exchange_messages(self, connection: socket.socket) -> None:
         deadline = protocol.deadline_after(_REQUEST_SECONDS)
         if not admit_visitor(connection, self._secret, deadline=deadline):
-            logger.warning("refused a visitor that is not this user")
+            logger.warning("refused a connection from another user")
             return
         request, _ = protocol.receive_message(connection, deadline=deadline)
         try:
@@ -141,12 +141,12 @@ class EmbedderServer:
     def _answer_contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _read_texts(request), _read_seconds(request)
         if len(texts) % 2:
-            raise BadRequestError(f"{len(texts)} texts are no pairs: give premise and hypothesis in turn.")
+            raise BadRequestError(f"{len(texts)} texts do not form pairs: give premise and hypothesis in turn.")
         pairs = list(zip(texts[::2], texts[1::2], strict=True))
         try:
             scores = self._engine.score_contradictions(pairs, deadline=time.monotonic() + seconds)
         except TimeoutError:
-            raise EmbedderError(f"The inference model was not done within {seconds:.1f} s.") from None
+            raise EmbedderError(f"The inference model did not finish within {seconds:.1f} s.") from None
         return {"ok": True, "scores": scores}, b""
 
 
@@ -156,7 +156,7 @@ def _report_lateness(seconds: float) -> Iterator[None]:
         yield
     except TimeoutError:
         raise protocol.DeadlineError(
-            f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
+            f"The embedder did not finish within {seconds:.1f} s; it is busy or stuck."
         ) from None
 
 

@@ -191,7 +191,7 @@ class ContradictionFinder:
             return []
         return [
             _FoundContradiction(
-                c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict"
+                c.node, ContradictionKind.NLI, float(score), "the inference model says that they contradict each other"
             )
             for c, score in zip(nearest, scores, strict=True)
             if score >= NLI_GATE

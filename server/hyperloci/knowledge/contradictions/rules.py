@@ -182,7 +182,7 @@ def _judge_denied_clause(
     if clause.cue == "never" and any(word.lower == "always" for word in other.words):
         return Verdict(ContradictionKind.ANTONYM, min(1.0, score), f'on {words} one says "never", the other "always"')
     return Verdict(
-        ContradictionKind.NEGATION, min(1.0, score), f'both speak of {words}; one of them denies it ("{clause.cue}")'
+        ContradictionKind.NEGATION, min(1.0, score), f'both are about {words}; one of them denies it ("{clause.cue}")'
     )
 
 
@@ -234,7 +234,7 @@ def _judge_opposites(
     if score < DENIAL_GATE:
         return None
     i, j = pairs[0]
-    reason = f'both speak of {_quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
+    reason = f'both are about {_quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
     return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
 
 
@@ -264,8 +264,8 @@ def _compare_kind(a: AnalysedSentence, b: AnalysedSentence, kind: str, similarit
         strength = frame.overlap
     if strength < VALUE_GATE:
         return None
-    topic = f"both speak of {_quote_words(frame.words)}" if frame.words else f"both name a {kind}"
-    change = " (one of them tells of a change)" if changed else ""
+    topic = f"both are about {_quote_words(frame.words)}" if frame.words else f"both name a {kind}"
+    change = " (one of them describes a change)" if changed else ""
     reason = f"{topic}; one says {left[0].text}, the other {right[0].text}{change}"
     return Verdict(ContradictionKind.VALUE, min(1.0, _blend_similarity(strength, similarity)), reason)
 

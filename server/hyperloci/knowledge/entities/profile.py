@@ -69,7 +69,7 @@ class EntityService:
             self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=MAX_SUGGESTIONS)
         )
         hint = f"these are: {alike}" if alike else "search_memory (`hyperloci query`) finds memories by their words"
-        raise NotFoundError(f"name={name!r:.80} is no entity that any memory mentions; {hint}.")
+        raise NotFoundError(f"name={name!r:.80}: no memory mentions this entity; {hint}.")
 
     def describe_entity(self, name: str, present: Present) -> EntityProfile:
         """Return what is known of an entity: facts, what happened, and what it is spoken of with (B.15)."""
@@ -111,7 +111,7 @@ class EntityService:
         """
         one, other = self.find_entity(kept), self.find_entity(merged)
         if one.node_key == other.node_key:
-            raise BadRequestError(f"{kept!r:.80} and {merged!r:.80} are one entity already.")
+            raise BadRequestError(f"{kept!r:.80} and {merged!r:.80} are already one entity.")
         with self._store.transaction():
             done = merge(self._store, one, other, now=self._clock(), reason=reason or "said to be the same", score=1.0)
         return self._present_merge(done)
@@ -127,7 +127,7 @@ class EntityService:
         if found is None:
             raise NotFoundError(f"merge {key} is unknown; `hyperloci entities --merges` lists them.")
         if found.undone_at is not None:
-            raise BadRequestError(f"merge {key} was taken back at {to_iso(found.undone_at)}.")
+            raise BadRequestError(f"merge {key} was undone at {to_iso(found.undone_at)}.")
         node = self._store.nodes.get_by_key(found.merged)
         with self._store.transaction():
             now = self._clock()

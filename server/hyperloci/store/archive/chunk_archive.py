@@ -106,7 +106,7 @@ class Archive:
                 f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: {error}."
             ) from error
         if not isinstance(line, dict):
-            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: no object.")
+            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: not an object.")
         return line
 
     def blank_turns(self, node_ids: Collection[str]) -> int:
@@ -282,7 +282,7 @@ def decompress_frame(data: bytes) -> bytes:
 
     try:
         if zstandard.get_frame_parameters(data).content_size > MAX_BYTES:
-            raise ValueError("more than a chunk can be")
+            raise ValueError("larger than a chunk can be")
         return _decompressor().decompress(data)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error

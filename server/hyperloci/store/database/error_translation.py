@@ -47,7 +47,7 @@ def translate_error(error: Exception, path: object = None) -> StoreError:
     where = f" Database: {path}." if path is not None else ""
     kind = _error_class_for(error)
     if kind is StoreError:
-        return StoreError(f"The database could not do it: {error}.{where}")
+        return StoreError(f"The database operation failed: {error}.{where}")
     logger.debug("SQLite said: %s", error)
     return kind(f"{(kind.__doc__ or '').strip()}{where}")
 
@@ -121,6 +121,8 @@ def _guard_method(method: Callable[Concatenate[Any, P], R]) -> Callable[Concaten
                 return method(self, *args, **kwargs)
         except UnicodeEncodeError as error:
             # From a command line that is not UTF-8, or JSON with half of a surrogate pair.
-            raise BadRequestError(f"{error.object!r:.80} can't be written as UTF-8: give whole characters.") from error
+            raise BadRequestError(
+                f"{error.object!r:.80} cannot be written as UTF-8: give complete characters."
+            ) from error
 
     return run

@@ -260,10 +260,10 @@ def describe_failure(error: BaseException) -> str:
 
 _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (RecursionError, "nested too deeply"),
-    (MemoryError, "needs more memory than there is"),
-    (UnicodeError, "holds what is no valid text"),
+    (MemoryError, "needs more memory than is available"),
+    (UnicodeError, "contains invalid text"),
     (json.JSONDecodeError, "is no JSON"),
-    (OverflowError, "holds a number that is too large"),
+    (OverflowError, "contains a number that is too large"),
 )
 
 
