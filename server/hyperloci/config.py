@@ -1,4 +1,4 @@
-"""Settings, read once at the door and passed down.
+"""Settings: read once at the entry points and passed down.
 
 Precedence, lowest first: the defaults below, the user's file (`~/.claude/hyperloci.toml`), the project's file
 (`.hyperloci.toml` at its root; it may not move the database or name a model), environment variables.

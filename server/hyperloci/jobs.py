@@ -1,4 +1,4 @@
-"""What a step of upkeep is, and what it is given to work with (`maintenance.job_list` lists the steps)."""
+"""Maintenance jobs: what a job is, and what it is given to work with (`maintenance.job_list` lists them)."""
 
 from __future__ import annotations
 

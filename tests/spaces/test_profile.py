@@ -54,7 +54,7 @@ def test_a_project_may_not_name_models(tmp_path: Path) -> None:
         ({"e7": ""}, "e7 must be the name of a model"),
         ({"e7": 5}, "e7 must be the name of a model.*not 5"),
         ({"e7": {"query": "x"}}, "e7 must be the name of a model"),
-        ({"e7": {"model": "x", "prefix": "y"}}, "e7 has prefix; use texts for document, model, query"),
+        ({"e7": {"model": "x", "prefix": "y"}}, "e7 has prefix; use strings for document, model, query"),
         ({"e7": "rule"}, "only e13 can use rules"),
         ({"e7": "https://host/v1/embeddings"}, "only e1 can"),
         ("e5", "must be a table"),

@@ -1,4 +1,4 @@
-"""The way to the embedder from sessions, hooks and the command line: standard library, numpy once vectors come back.
+"""Client of the embedder for sessions, hooks and the command line: standard library, numpy once vectors arrive.
 
 A client never starts an embedder (`owner.py` does) and never waits past its deadline. Without one, memory works on
 keywords and graph.

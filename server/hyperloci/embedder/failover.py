@@ -1,6 +1,6 @@
-"""Noticing that nobody embeds what waits, without being told: the session that owned the embedder may be dead.
+"""Failover: notices that memories wait and no embedder runs, and starts one.
 
-A killed process says goodbye to nobody, and a survivor that is asked nothing would never find out.
+The session that owned the embedder may have been killed, and an idle session would never find out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A session's side of the embedder process: elects, starts, watches, restarts and ends it.
+"""Owner: a session's side of the embedder process; elects, starts, supervises, restarts and ends it.
 
 Whoever holds the lock beside the socket owns the embedder; the others only talk to it. The owner keeps a thread for as
 long as its child lives. That thread starts the child, since Linux ties `PR_SET_PDEATHSIG` to the thread that did, and

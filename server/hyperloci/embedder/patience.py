@@ -1,6 +1,6 @@
-"""Waiting once for an embedder that does not answer: searches go on with words until it does.
+"""Circuit breaker: after one timeout, searches use words until the embedder answers again.
 
-What is known of it is shared by all of a process: whoever waited in vain has waited for the others too.
+Its state is shared by the whole process, so that only one caller has to wait.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One model, two lanes: a query waits for one small batch of bulk work at most, bulk work waits for every query."""
+"""Priority lock: a query waits for one small batch of bulk work at most, bulk work waits for every query."""
 
 from __future__ import annotations
 

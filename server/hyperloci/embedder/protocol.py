@@ -1,4 +1,4 @@
-"""What travels between a session and its embedder: frames with a JSON header and a body of raw float32.
+"""Embedder protocol: frames with a JSON header and a body of raw float32.
 
 A connection carries one request and its answer. Nothing is ever unpickled. Every read and write has a deadline on the
 monotonic clock and a size limit.

@@ -1,4 +1,4 @@
-"""What a session tells the embedder that it starts: one line of JSON at the head of the pipe that ties their lives."""
+"""Startup configuration: one line of JSON that a session sends to the embedder it starts, through its stdin."""
 
 from __future__ import annotations
 

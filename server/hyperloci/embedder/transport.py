@@ -1,6 +1,6 @@
-"""Where sessions and the embedder meet, and how each makes sure of the other.
+"""Transport: the socket where sessions and the embedder meet, and how each verifies the other.
 
-On Unix: a socket of mode 0600 in a folder of mode 0700 that belongs to the user, and the kernel's word for who is at
+On Unix: a socket of mode 0600 in a folder of mode 0700 that belongs to the user, and the kernel tells which user is at
 the other end. Elsewhere (`loopback`): a TCP port of the loopback interface, announced in a file that only the user can
 read, with a secret that both ends prove to know without sending it.
 

@@ -1,4 +1,4 @@
-"""Waiting until a database's queue is empty, for whoever wants everything embedded before going on."""
+"""Waiting until a database's queue is empty, for callers that need everything embedded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling a memory's facets by rules; the rules are data (`knowledge/data/facets.toml`) (D.07)."""
+"""Facet rules: classify a memory by cue words; the words are data (`knowledge/data/facets.toml`) (D.07)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the façade's use cases answer with. Times are ISO 8601, scores and confidences 0..1 unless said otherwise."""
+"""Answers of the use cases of `Memory`. Times are ISO 8601, scores and confidences 0..1 unless said otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hyperedge: any number of nodes joined, each with a role."""
+"""Hyperedge: joins any number of nodes, each with a role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another program remembered, as far as it can be taken over."""
+"""Imported memory: what another program remembered, as far as it can be imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory: one node of the hypergraph."""
+"""Node: a stored memory, one vertex of the hypergraph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pyramid of a conversation: chunks of its turns, and what is given of them (RFC-013, C.01 to C.10)."""
+"""Pyramid of a conversation: chunks of its turns, and the answers made from them (RFC-013, C.01 to C.10)."""
 
 from __future__ import annotations
 

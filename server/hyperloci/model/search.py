@@ -1,4 +1,4 @@
-"""What a search asks for and what it answers."""
+"""Search: its filters, hits and answers."""
 
 from __future__ import annotations
 

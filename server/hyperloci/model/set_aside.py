@@ -1,4 +1,4 @@
-"""What is set aside: one thing that failed by itself, while everything else went on."""
+"""Set aside: one item that failed by itself while everything else went on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics and timelines: what memories cluster into, and what came before and after (E.09, E.10)."""
+"""Topics and timelines: clusters of memories, and their order in time (E.09, E.10)."""
 
 from __future__ import annotations
 

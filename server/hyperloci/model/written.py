@@ -1,4 +1,4 @@
-"""What is answered to whoever writes; apart from the other answers, which a hook need not load."""
+"""Answers to writes, in a module of their own so that a hook need not load the other answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assembling what a prompt should know, within a token budget (B.09)."""
+"""Context assembly: what a prompt should know, within a token budget (B.09)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a memory was found: its scores by category, who speaks for it, what meaning alone missed (E.08, E.15)."""
+"""Explanations: why a memory was found, with its scores by category and what E1 alone missed (E.08, E.15)."""
 
 from __future__ import annotations
 

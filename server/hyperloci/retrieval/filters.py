@@ -1,4 +1,4 @@
-"""From what a caller writes to conditions: content types, scopes, time bounds and the `where` object."""
+"""Filters: turn what a caller gives (content types, scopes, time bounds, `where`) into conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joining the lists of several spaces into one order by their ranks alone (B.06, E.07).
+"""Fusion: one order out of the lists of several spaces, by ranks alone (B.06, E.07).
 
 Reciprocal ranks are safe against any scale of scores; the pipeline fuses its third stage so, and `fusion = "rrf"` all
 searches. Calibrated scores (`scoring`) say more where they can be trusted. Vectors themselves are never fused.

@@ -1,4 +1,4 @@
-"""What a question leads to by the graph (B.05).
+"""Graph expansion: further candidates along hyperedges (B.05).
 
 From the best hits along their relations: what caused them, what came of them, what was said next. From the thing that
 a question names: what is said of it without calling it so.

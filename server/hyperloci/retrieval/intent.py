@@ -1,4 +1,4 @@
-"""What a question wants to know: why, when, who, what, or anything (B.04, B.08).
+"""Intent: what a question wants to know: why, when, who, what, or anything (B.04, B.08).
 
 Rules over the question's words decide where one speaks; else the nearest exemplar, where vectors are at hand. Both are
 data (`retrieval/data/intents.toml`), in English and Russian.

@@ -1,7 +1,7 @@
-"""The vectors of the exemplars of intents, kept with the memory (B.04).
+"""Intent exemplars: their vectors, stored in the database (B.04).
 
-Upkeep makes them once for a model (`maintenance.exemplar_job`), searches read them: 62 texts take a fifth of a second
-to two thirds, which no search should wait for.
+Maintenance computes them once per model (`maintenance.exemplar_job`), searches read them: 62 texts take a fifth to
+two thirds of a second, which no search should wait for.
 """
 
 from __future__ import annotations

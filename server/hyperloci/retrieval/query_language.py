@@ -1,4 +1,4 @@
-"""One line for people: words to look for, and `key:value` conditions among them (D.08, D.11).
+"""Query language: one line of words to look for and `key:value` conditions (D.08, D.11).
 
     caching in:docs/** section:Design type:decision after:last_week not:contradicted
 

@@ -1,9 +1,9 @@
-"""Relevance: whether a memory bears on what was asked at all.
+"""Relevance: whether a memory has anything to do with the question.
 
 A ranking always has a first place, an answer needs a floor.
 
-A hit passes by its meaning (helped a little by its words), by its words where it has no vector, or because it holds
-every word that was asked for. Neither the score of a hit nor its share of a perfect BM25 makes a floor by itself: a
+A hit passes by its meaning (helped a little by its words), by its words where it has no vector, or because it contains
+every word of the question. Neither the score of a hit nor its share of a perfect BM25 makes a floor by itself: a
 question about something else finds its two or three common words together in some memory. A score of 0.25, the floor
 before, let 0.28 to 0.41 of the questions about other subjects through, for no more answers.
 

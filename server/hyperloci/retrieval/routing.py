@@ -1,4 +1,4 @@
-"""Where a question leads: which relations to follow, in which order to answer, how far to go (B.05, B.08, B.14)."""
+"""Routing: which relations a question follows, in which order to answer, how far to go (B.05, B.08, B.14)."""
 
 from __future__ import annotations
 

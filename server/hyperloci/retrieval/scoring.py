@@ -1,4 +1,4 @@
-"""What a memory's score is made of, and how much each space counts.
+"""Scoring: what a memory's score is made of, and how much each space counts.
 
 A score is `w * meaning + (1 - w) * words + bonuses`, times what the memory's kind and speaker are worth:
 

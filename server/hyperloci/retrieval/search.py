@@ -1,7 +1,7 @@
-"""The search, from a question to memories in order (B.04-B.08, E.06, E.08).
+"""Search: from a question to ranked memories (B.04-B.08, E.06, E.08).
 
-`Searcher.find` is the whole of it: the question is seen as vectors, its intent told and its conditions made a bitmap;
-a strategy ranks candidates, the graph adds what the best lead to, and the best are taken, each text once.
+`Searcher.find` does all of it: it encodes the question, classifies its intent and turns its conditions into a bitmap;
+a strategy ranks candidates, graph expansion adds more, and the best are returned, each text once.
 """
 
 from __future__ import annotations

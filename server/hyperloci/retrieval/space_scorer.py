@@ -1,4 +1,4 @@
-"""One question against one set of memories, space by space: who is near in a space, and how near everybody is."""
+"""Space scorer: one question against one set of memories, space by space: the nearest, and the score of each."""
 
 from __future__ import annotations
 

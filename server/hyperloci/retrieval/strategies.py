@@ -1,4 +1,4 @@
-"""The four ways to answer a question: meaning alone, all spaces, four stages, one space first (E.06).
+"""Strategies: four ways to find candidates: meaning alone, all spaces, four stages, one space first (E.06).
 
 Every strategy finds candidates and has `scoring` or `fusion` make one score of those by space.
 """

@@ -1,4 +1,4 @@
-"""Bounds in time: of a question (`yesterday`, `in March`, `since 2026-01-31`) and of arguments (B.05, B.07)."""
+"""Time bounds: of a question (`yesterday`, `in March`, `since 2026-01-31`) and of arguments (B.05, B.07)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E7: what a piece of code does, told in words a model of language understands.
+"""Code view (E7): what a piece of code does, in words that a language model understands.
 
 The name split into words, what the docstring says, the signature, what is called: the parse tree's facts and none of
 the syntax. A definition's body says how; these say what.

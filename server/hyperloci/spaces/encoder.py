@@ -1,4 +1,4 @@
-"""What turns text into vectors, as seen by everything that needs one."""
+"""Encoders: the protocols of what turns text into vectors."""
 
 from __future__ import annotations
 

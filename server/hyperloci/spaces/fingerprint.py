@@ -1,4 +1,4 @@
-"""Making fingerprints: what every space sees of a memory, as the bytes the store keeps (E.01)."""
+"""Fingerprints: what every space keeps of a memory, as the bytes the store holds (E.01)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles: which model sees which space, as data; those that ship and those of the user's file."""
+"""Profiles: which model sees which space; the built-in ones and those of the user's file."""
 
 from __future__ import annotations
 

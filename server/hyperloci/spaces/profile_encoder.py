@@ -1,4 +1,4 @@
-"""The models of a profile as one: every space is seen by the model that the profile names for it."""
+"""Profile encoder: all models of a profile as one; each space uses the model that the profile names for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thirteen spaces: what each is called, holds and counts for (E.01, architecture "The thirteen spaces")."""
+"""Spaces: name, storage and category of each of the thirteen (E.01)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E12: a text token by token, small enough to keep: what a reranking by MaxSim needs of it (Khattab & Zaharia 2020).
+"""Token states (E12): a text token by token, packed for reranking by MaxSim (Khattab & Zaharia 2020).
 
 The token states of the whole text, windows behind the model's first one too, are pooled over up to 96 spans, parted
 where neighbours are least alike, turned by a fixed random rotation, and kept as 192 signs each: 2,304 bytes at most.

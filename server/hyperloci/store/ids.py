@@ -1,4 +1,4 @@
-"""Ids of memories and relations, whole or by their beginnings, as people type them and lists show them."""
+"""Ids of memories and relations: found whole or by their first characters, as lists show them."""
 
 from __future__ import annotations
 

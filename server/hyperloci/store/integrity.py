@@ -1,4 +1,4 @@
-"""Checking a database against itself, and mending what is derived from the rows of truth."""
+"""Integrity checks: find what is wrong in a database, and rebuild derived data from the primary rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbered migrations: `migrations/NNNN_name.sql` takes `PRAGMA user_version` from N-1 to N, after a backup."""
+"""Migrations: `migrations/NNNN_name.sql` takes `PRAGMA user_version` from N-1 to N, after a backup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking memories out of a database file so that no byte of their text stays in it: not deleted, gone."""
+"""Purge: removes memories from a database file so that no byte of their text stays in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counting what a database holds."""
+"""Statistics: counts of what a database holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store: one connection to one database file, and everything kept in it."""
+"""Store: one connection to one database file, and everything kept in it."""
 
 from __future__ import annotations
 

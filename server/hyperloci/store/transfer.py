@@ -1,7 +1,7 @@
-"""Taking a whole memory out of a database and into another, as JSON lines; and putting a backup in place.
+"""Export and import of a whole memory as JSON lines; restoring a backup.
 
-The first line names the format; every other one is a row: `{"table": ..., "row": {...}}`. Keys are those of the
-database that wrote them and are mapped on the way in. Derived data (vectors, indexes) is left out and made anew.
+The first line names the format; every other line is a row: `{"table": ..., "row": {...}}`. Keys are those of the
+database that wrote them and are mapped on import. Derived data (vectors, indexes) is left out and rebuilt.
 """
 
 from __future__ import annotations

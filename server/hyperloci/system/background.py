@@ -1,4 +1,4 @@
-"""A background thread: it works beside the requests of this process until it is told to stop."""
+"""Background thread: works beside the requests of this process until it is stopped."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Frames on a stream of bytes: a header and a body behind a prefix of fixed size.
+"""Framing: messages on a stream of bytes, a header and a body after a prefix of fixed size.
 
     mark, 4 bytes | header length, 4 bytes, big endian | body length, 4 bytes, big endian | header | body
 
-All processes of this program talk to each other in them: each protocol has a mark and limits of its own, which are
+All processes of this program talk to each other in such frames. Each protocol has its own mark and limits, which are
 checked before anything is read. Nothing else of the standard library is loaded with this module, and it runs on Python
 3.7 and later: hooks and the plugin's launcher use it too.
 """

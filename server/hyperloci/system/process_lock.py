@@ -1,4 +1,4 @@
-"""One owner at a time among any number of processes, by a lock that the operating system frees when its holder dies."""
+"""Process lock: one owner at a time among many processes; the operating system frees it when its holder dies."""
 
 from __future__ import annotations
 

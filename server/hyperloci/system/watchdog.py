@@ -1,4 +1,4 @@
-"""A small process that ends a server which can't end itself.
+"""Watchdog: a small process that kills a server which can't end itself.
 
 Python hears a signal, and the end of its stdin, only between two steps of the interpreter. A regular expression, or a
 library that doesn't let go of the interpreter's lock, may keep it from both for ever. What C code does at a signal is

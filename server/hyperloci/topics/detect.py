@@ -1,4 +1,4 @@
-"""A run: looks for the topics of one scope and stores them. It takes seconds; only the embedder process does it."""
+"""Topic run: finds the topics of one scope and stores them. It takes seconds; only the embedder process does it."""
 
 from __future__ import annotations
 

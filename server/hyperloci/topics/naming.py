@@ -1,4 +1,4 @@
-"""Names of topics from what their members say: class-based TF-IDF (Grootendorst 2022, BERTopic)."""
+"""Topic names from the texts of their members: class-based TF-IDF (Grootendorst 2022, BERTopic)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nearest rows of a matrix, and rows drawn towards them."""
+"""Neighbours: nearest rows of a matrix, and rows moved towards them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From clusters in each space to topics that the spaces agree on (E.09).
+"""Synthesis: from clusters in each space to topics that the spaces agree on (E.09).
 
 Clusters of different spaces that share members are one candidate. Then every memory goes to the candidate that the
 spaces together, by weight, hold nearest; candidates and members settle in a few rounds. A space's strength for a topic

@@ -1,4 +1,4 @@
-"""What each space shows of many memories at once, as matrices to cluster: one unit row a memory.
+"""Space views: matrices to cluster, one per space, with one unit row per memory.
 
 Dense spaces come from the stored fingerprints. E6 is TF-IDF over the index terms; E13 the same after every term has
 lent weight to those that stand in the same company; both are reduced by latent semantic analysis (Deerwester 1990).

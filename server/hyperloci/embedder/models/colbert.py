@@ -1,4 +1,4 @@
-"""Models made for late interaction (ColBERT and its like) through sentence-transformers' MultiVectorEncoder (E12)."""
+"""Late-interaction models (ColBERT and similar) through sentence-transformers' MultiVectorEncoder (E12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the models run, and in which precision."""
+"""Device: where the models run, and in which precision."""
 
 from __future__ import annotations
 

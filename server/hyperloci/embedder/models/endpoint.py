@@ -1,4 +1,4 @@
-"""An embeddings endpoint in place of a local model: anything that answers like OpenAI's `/v1/embeddings`.
+"""Endpoint: a remote model that answers like OpenAI's `/v1/embeddings`.
 
 `model = "http://localhost:11434/v1/embeddings#nomic-embed-text"`: the address, and the model's name as its fragment,
 which is no part of what is requested. Made for servers of one's own (Ollama, llama.cpp, vLLM, TEI): no key is sent.

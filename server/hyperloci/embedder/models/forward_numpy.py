@@ -1,4 +1,4 @@
-"""The bundled model's forward pass in numpy alone: it answers the first query while torch is still being imported."""
+"""Forward pass of the bundled model in numpy: answers the first queries while torch is still being imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bundled model's forward pass in torch: packed, so that linear layers never see padding.
+"""Forward pass of the bundled model in torch: packed, so that linear layers never see padding.
 
 The tokens of a whole batch lie in one `(tokens, hidden)` matrix. Only attention needs texts apart; it runs over runs of
 texts of like length, padded within the run. On a CPU the weights are laid out once for oneDNN.

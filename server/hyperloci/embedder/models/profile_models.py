@@ -1,4 +1,4 @@
-"""The models that the settings name: E1's, joined with those of the profile's other spaces."""
+"""Profile models: E1's model, joined with those of the profile's other spaces."""
 
 from __future__ import annotations
 

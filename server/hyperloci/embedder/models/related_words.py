@@ -1,4 +1,4 @@
-"""Words of the bundled model's own vocabulary that lie near each other: other words for a question's (E13)."""
+"""Related words: nearest words in the bundled model's vocabulary, to expand a question's terms (E13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, by the name it has on the Hugging Face Hub or from a folder.
+"""Sentence-transformers models, from a folder or by their name on the Hugging Face Hub.
 
 Weights are read from safetensors alone: a pickle can run code when it is opened, and a model's own code is never run.
 """

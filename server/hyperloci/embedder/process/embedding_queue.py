@@ -1,4 +1,4 @@
-"""Working off the durable queue: nodes without a fingerprint get one, a small batch at a time (B.03).
+"""Embedding queue: nodes without a fingerprint get one, a small batch at a time (B.03).
 
 Nothing is lost when the process dies: a node leaves the queue in the transaction that stores its fingerprint. A text
 that the model can't take is tried again alone, and after `store.stats.MAX_ATTEMPTS` it is left out, with the reason

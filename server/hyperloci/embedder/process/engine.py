@@ -1,8 +1,8 @@
-"""The model's side of the embedder process: loading, the query lane, the bulk lane.
+"""Engine of the embedder process: loads models, answers queries, works off queues.
 
-Three threads. The loader brings up better and better encoders. The query thread answers requests in the order they
-came. The bulk thread drains databases, one small batch at a time, at a lower priority of the operating system; the gate
-lets it at the model only while no query wants it.
+It has three threads. The loader brings up ever faster encoders. The query thread answers requests in the order they
+came. The bulk thread drains databases, one small batch at a time, at a lower priority of the operating system; the
+priority lock gives it the model only while no query wants it.
 """
 
 from __future__ import annotations

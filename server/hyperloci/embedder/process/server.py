@@ -1,4 +1,4 @@
-"""The embedder's door: accepts connections, answers one request on each, ends the process when nobody needs it."""
+"""Embedder server: accepts connections, answers one request on each, ends the process when nobody needs it."""
 
 from __future__ import annotations
 

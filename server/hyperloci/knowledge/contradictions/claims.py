@@ -1,4 +1,4 @@
-"""What a sentence claims: its topics, who it is about, under which circumstances, its values, and what it denies."""
+"""Claims: what a sentence states: topics, subject, circumstances, values, and what it denies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding what a statement contradicts among memories that are about the same (D.10).
+"""Contradiction detector: finds what a statement contradicts among memories about the same thing (D.10).
 
 In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of
 `knowledge.contradictions.rules` (and a language-inference model, if one is given).

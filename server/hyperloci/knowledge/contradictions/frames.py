@@ -1,4 +1,4 @@
-"""Whether two sentences speak of the same thing, leaving out the words in which they differ."""
+"""Sentence frames: whether two sentences are about the same thing, apart from the words in which they differ."""
 
 from __future__ import annotations
 

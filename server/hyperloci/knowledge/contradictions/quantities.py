@@ -1,4 +1,4 @@
-"""Values in a sentence, in units that can be compared: 30 s equals 30,000 ms; Postgres and MySQL exclude each other."""
+"""Quantities and other values in a sentence, in a form that compares: 30 s equals 30,000 ms."""
 
 from __future__ import annotations
 

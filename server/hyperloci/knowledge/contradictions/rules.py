@@ -1,4 +1,4 @@
-"""The rules by which two statements contradict each other (D.10): denial, opposites, another value."""
+"""Contradiction rules: two statements contradict each other by denial, opposites or different values (D.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of an entity; merging entities, and taking it back; summaries of those often spoken of (B.10)."""
+"""Entity profiles: what is known of an entity; merging and undoing merges; summaries (B.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which things a text names: people, projects, organizations, places, tools and concepts, by rules (B.10).
+"""Entity recognition: people, projects, organizations, places, tools and concepts in a text, by rules (B.10).
 
 A name is found by how it is written (`AuthService`, `remember_fact`, `docs/why.md`, `pip install httpx`), by lists of
 well-known names (`text/language/data`), or by a capital where English has none. Rules rather than a model: they cost

@@ -1,8 +1,8 @@
-"""Joining memories to the things they name: which entity a name stands for, and making new ones known (B.10).
+"""Entity registry: which entity a name stands for; links memories to entities and registers new ones (B.10).
 
 Resolution is conservative. A name stands for the entity that bears it, in any case and with any joints
 (`auth-service`, `AuthService`), in the memory's own scope before the global one, and of the same type; a `concept` may
-turn out to be any type. What is alike only in meaning is left to `merging`, which logs and can be undone.
+turn out to be any type. Names alike only in meaning are left to `merge`, which is logged and can be undone.
 """
 
 from __future__ import annotations

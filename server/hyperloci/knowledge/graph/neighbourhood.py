@@ -1,4 +1,4 @@
-"""What a memory is related to: a walk over hyperedges, nearest first (D.02, E.13)."""
+"""Neighbourhood: the memories related to one, by a walk over hyperedges, nearest first (D.02, E.13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks over the concept graph: neighbourhood, dependencies and their circles, shortest paths (D.02, E.13).
+"""Paths in the concept graph: neighbourhood, dependencies and their cycles, shortest paths (D.02, E.13).
 
 Every walk is iterative and reads hyperedges a batch of nodes at a time, so that a graph of 100,000 nodes costs some
 hundred statements, not a hundred thousand, and no recursion. A node counts as many steps from another as hyperedges

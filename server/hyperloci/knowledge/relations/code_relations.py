@@ -1,4 +1,4 @@
-"""Relations that source code states: imports, calls, inheritance, overriding, and what a test is of (D.03).
+"""Code relations: imports, calls, inheritance, overriding, and what a test tests (D.03).
 
 A name is resolved as its language does it - the scopes around it, then the file's imports, followed through
 re-exports - and only to a symbol that this project defines. A method is resolved where the receiver's class is plain:

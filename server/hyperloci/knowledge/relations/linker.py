@@ -1,4 +1,4 @@
-"""Finding the relations of snippets anew: files are read once, rules say what they state, edges are replaced (D.03)."""
+"""Relation linker: reads each file once, applies the relation rules, and replaces the edges of its snippets (D.03)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class RelationLinker:
     def find_relations(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[WantedRelation]]:
         """Return the relations that some snippets of a file state; those that are gone state none.
 
-        One that fails costs itself alone: `failed` says which, and why.
+        A snippet that fails does not affect the others: `failed` says which, and why.
         """
         rows = list(self.rows(path))
         wanted: dict[NodeKey, Sequence[WantedRelation]] = dict.fromkeys(keys, ())

@@ -1,4 +1,4 @@
-"""Relations that documents state: links, mentions of files, documents, commits and issues, and symbols of code (D.03).
+"""Prose relations: links, and mentions of files, documents, commits, issues and code symbols (D.03).
 
 Only what is said outright counts: a link, a path, a number (`RFC-013`, `#12`), a hash, a heading by its name after
 "see", a symbol in backticks that the project has exactly once. A word that tells what the reference is for ("depends

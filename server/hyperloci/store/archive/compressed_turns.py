@@ -1,4 +1,4 @@
-"""Reading the texts of packed turns, so transparently that whoever selects nodes needn't know of them (C.07).
+"""Compressed turns: reads the texts of packed turns inside SQL, so that queries on nodes need not know (C.07).
 
 A turn of a warm or cold chunk keeps the beginning of its text in `nodes`; the whole of it lies in the chunk's CTF, or
 in the archive. `WHOLE` is the SQL expression for the text as it was said; `JOIN` belongs behind `FROM nodes n`.

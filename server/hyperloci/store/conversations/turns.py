@@ -1,4 +1,4 @@
-"""What was said and done in a session, as its capture needs to see it: order, twins, and what is to be kept."""
+"""Turns of a session, as their capture needs them: order, duplicates, and what to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection to the database file: opening it, its transactions and snapshots."""
+"""Connection to the database file: opening it, its transactions and snapshots."""
 
 from __future__ import annotations
 

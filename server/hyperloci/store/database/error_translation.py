@@ -1,4 +1,4 @@
-"""The edge where SQLite's errors become ours: translating one, a block's, or those of a whole façade over the store."""
+"""Error translation: turns SQLite's errors into Hyperloci's, for one error, a block, or a whole class."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Noticing that another program has moved, deleted, replaced or cut the files of a database that is open.
+"""File guard: notices that another program moved, deleted, replaced or truncated the files of an open database.
 
 SQLite goes on with the files that it has open, wherever they are: what is written then is acknowledged, and gone with
 the last process. So every transaction looks at the files first (two calls of `stat`), and what they still hold is
-brought where a person finds it before anything is refused.
+saved before anything is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What has faded, what is to move a tier, what was forgotten for too long: the queries and writes of ageing.
+"""Decay: queries and writes for memories that faded, change tier, or were forgotten for too long.
 
 All of it is derived from the rows at the time of asking, so that a second run at the same time finds nothing to do.
 """

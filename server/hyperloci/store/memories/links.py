@@ -1,4 +1,4 @@
-"""What finding relations reads and writes: the queue of unlinked snippets, files as rules see them, edges replaced."""
+"""Relation queue: snippets whose relations are still to be found, files as rules read them, replaced edges."""
 
 from __future__ import annotations
 

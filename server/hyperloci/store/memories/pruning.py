@@ -1,4 +1,4 @@
-"""Relations that fade, and what the concept graph measures (D.02).
+"""Edge pruning: relations that fade, and measures of the concept graph (D.02).
 
 An automatic relation that nobody confirmed loses a twentieth of its confidence a week. It is worked out when it is
 asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what somebody stated or

@@ -1,4 +1,4 @@
-"""One step over hyperedges from many nodes at once; the walk itself is `knowledge.graph.neighbourhood`."""
+"""Traversal: one step over hyperedges from many nodes at once; the walk itself is `knowledge.graph.neighbourhood`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was set aside: rows of things that failed by themselves, each with its reason, tried again once they changed."""
+"""Set-aside rows: items that failed by themselves, each with its reason; tried again once they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions on memories, as SQL; and the set of nodes that meet them, as a bitmap over node keys."""
+"""Filters: conditions on memories as SQL, and the nodes that meet them as a bitmap over node keys."""
 
 from __future__ import annotations
 
