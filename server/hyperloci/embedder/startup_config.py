@@ -33,7 +33,7 @@ class StartupConfig:
         """Read what `to_line` wrote.
 
         Raises:
-            ConfigurationError: it is something else.
+            ConfigurationError: the line is not a startup configuration.
         """
         try:
             values = json.loads(line)

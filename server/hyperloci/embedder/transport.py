@@ -36,7 +36,7 @@ _NONCE_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class EmbedderAddress:
-    """The meeting place of one model on one device.
+    """The address of the embedder of one model on one device.
 
     Attributes:
         folder: the private folder that holds it.
@@ -60,7 +60,7 @@ class EmbedderAddress:
 
 
 def find_embedder_address(settings: Settings, transport: str | None = None) -> EmbedderAddress:
-    """Name the meeting place that `settings` lead to; `transport` is the platform's own unless given.
+    """Return the address for `settings`; `transport` is the platform's own unless given.
 
     Raises:
         ConfigurationError: `runtime_dir` is too long a path for a socket.
@@ -88,7 +88,7 @@ def require_short_path(address: Path) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create `folder` for this user alone, or make sure that it is.
+    """Create `folder` for this user alone, or check that it is private.
 
     Raises:
         ConfigurationError: it cannot be made, is a link, or belongs to somebody else.
@@ -105,7 +105,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def listen_for_sessions(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
-    """Open the meeting place; return the listening socket and the secret of its visitors (empty on Unix).
+    """Open the address; return the listening socket and the secret that clients need (empty on Unix).
 
     The address appears at once and complete, over whatever a dead embedder has left there.
     """
@@ -143,7 +143,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
 
 
 def admit_visitor(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:
-    """Tell, at the embedder's end, whether a visitor belongs to this user (and prove the same to it)."""
+    """Return, in the embedder, whether a connection comes from this user (and prove the same to it)."""
     if not secret:
         return is_same_user(connection)
     return _exchange_nonces(connection, secret, b"embedder", b"visitor", deadline)
@@ -184,7 +184,7 @@ def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
 
 
 def _exchange_nonces(connection: socket.socket, secret: bytes, own: bytes, other: bytes, deadline: float) -> bool:
-    """Prove to know the secret and check that the other end does; the roles keep an answer from being echoed."""
+    """Prove knowledge of the secret and check that the other end knows it; the roles prevent echoed answers."""
     mine = secrets.token_bytes(_NONCE_BYTES)
     protocol.send_message(connection, {"nonce": mine.hex()}, deadline=deadline)
     theirs, _ = protocol.receive_message(connection, deadline=deadline)

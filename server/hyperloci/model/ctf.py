@@ -38,7 +38,7 @@ _SECONDS: Final = re.compile(r"(-?)(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
 def encode_turns(turns: Sequence[Turn], fields: Sequence[str] = FIELDS) -> str:
-    """Write turns as CTF v1; `decode` gives back the fields that were written.
+    """Write turns as CTF v1; `decode_turns` gives back the fields that were written.
 
     Raises:
         BadRequestError: a field is unknown or named twice.

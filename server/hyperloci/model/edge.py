@@ -38,7 +38,7 @@ class Hyperedge:
 
 @dataclass(frozen=True, slots=True)
 class WantedRelation:
-    """A relation that a rule found in a snippet: to which node, how sure, and by what words (D.03)."""
+    """A relation that a rule found in a snippet: target node, confidence and evidence (D.03)."""
 
     label: str
     target: NodeKey

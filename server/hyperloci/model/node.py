@@ -68,7 +68,7 @@ class Node:
 
 
 class SearchCandidate(NamedTuple):
-    """What the ranking looks at of a memory: the fields of `Node` by the same names. A search reads hundreds."""
+    """The fields of `Node` that ranking needs, under the same names. A search reads hundreds of them."""
 
     key: NodeKey
     type: str

@@ -64,7 +64,7 @@ class PyramidChunk:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a chunk comes to: its summary, the facts in it and what it is about."""
+    """Digest of a chunk: its summary, key facts and themes."""
 
     summary: str
     key_facts: tuple[str, ...] = ()

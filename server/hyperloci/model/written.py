@@ -23,7 +23,7 @@ class RememberedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenFact:
-    """A memory that was forgotten; until when `restore` brings it back."""
+    """A forgotten memory, and until when it can be restored."""
 
     id: str
     restorable_until: str

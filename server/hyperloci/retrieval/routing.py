@@ -96,7 +96,7 @@ def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
 
     Args:
         query: the question.
-        intent: what it wants to know (`intent.classify`, `intent.IntentClassifier`).
+        intent: what it wants to know (`intent.classify_intent`, `intent.IntentClassifier`).
         now: the time in milliseconds, which expressions like `yesterday` are counted from; None looks for none.
     """
     level = estimate_effort(query)

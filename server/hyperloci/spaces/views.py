@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderInput:
-    """What there is to see of one memory.
+    """What an encoder is given of one memory.
 
     Attributes:
         content: its text.

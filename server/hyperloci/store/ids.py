@@ -22,8 +22,8 @@ _Identified = TypeVar("_Identified", Node, Hyperedge)
 def find_node(nodes: Nodes, said: str, argument: str = "id", *, scopes: Sequence[str] = ()) -> Node | None:
     """Return the memory with an id, forgotten or not, or the only one whose id begins so; None if there is none.
 
-    A whole id is nothing that anyone comes by who was not shown it. The beginning of one may be a word, so it is
-    looked for within scopes, if any are given.
+    A whole id is known only to those who were shown it. The first characters of one may be a word, so they are
+    looked up only within the given scopes, if any.
 
     Raises:
         BadRequestError: several ids begin so; the message names the argument and the ids.

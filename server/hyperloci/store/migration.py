@@ -97,7 +97,7 @@ def _migration_lock(path: Path) -> Iterator[None]:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that this program can read the schema as it is, for a reader that may not migrate.
+    """Check that this program can read the schema as it is, for a reader that may not migrate.
 
     Raises:
         StoreVersionError: the schema is newer or older.
@@ -110,7 +110,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def refuse_changed_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Keep a program that still runs from writing as it does into what another one has changed meanwhile.
+    """Stop a running program from writing to a schema that another program has changed meanwhile.
 
     Raises:
         StoreVersionError: the schema is another than this program's.

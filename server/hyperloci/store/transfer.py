@@ -52,7 +52,7 @@ _PYTHON_TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _ExportedTable:
-    """How one table travels: its own key and unique columns, and which columns are keys of other tables.
+    """How one table is exported: its own key and unique columns, and which columns are keys of other tables.
 
     `repeats`: equal rows may stand in it more than once. `select`: what is written of it, if not all as it is.
     """
@@ -178,7 +178,7 @@ def _decode_value(value: Any) -> Any:
 
 
 def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
-    """Add what `export_all` wrote and return how many rows were new, by table; known rows stay as they are.
+    """Add what `export_memory` wrote and return how many rows were new, by table; known rows stay as they are.
 
     Raises:
         NotFoundError: there is no such file.
@@ -279,7 +279,7 @@ class _Importer:
             self._keys[table.name, old_key] = known
 
     def _read_back(self, table: _ExportedTable, key: int) -> None:
-        """Make values of what was written: a row that makes none would fail every later search."""
+        """Check that a row can be read back as values: one that cannot would fail every later search."""
         if table.name == "nodes":
             node = self._store.nodes.get_by_key(key)
             if node is not None and not isinstance(node.metadata, dict):
@@ -375,7 +375,7 @@ def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, 
 
 
 def _move_away(database: Path, kept: Path) -> None:
-    """Keep a damaged database's bytes as they are, its write-ahead log with it."""
+    """Move a damaged database aside unchanged, with its write-ahead log."""
     for suffix in ("", "-wal", "-shm"):
         if os.path.exists(f"{database}{suffix}"):
             os.replace(f"{database}{suffix}", f"{kept}{suffix}")

@@ -30,7 +30,7 @@ _ERF_SCALE: Final = 0.3275911
 
 
 class NumpyForward:
-    """all-MiniLM-L6-v2 on numpy's BLAS. Satisfies `Forward`."""
+    """all-MiniLM-L6-v2 on numpy's BLAS. Satisfies `ForwardPass`."""
 
     def __init__(self, weights: Path) -> None:
         tensors = load_file(weights)

@@ -46,7 +46,7 @@ _PACK_TOLERANCE_ULPS: Final = 4
 
 
 class TorchForward:
-    """all-MiniLM-L6-v2 on torch. Satisfies `Forward`."""
+    """all-MiniLM-L6-v2 on torch. Satisfies `ForwardPass`."""
 
     def __init__(self, weights: Path, device: torch.device, dtype: torch.dtype) -> None:
         self._device, self._dtype = device, dtype

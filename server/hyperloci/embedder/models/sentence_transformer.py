@@ -82,7 +82,7 @@ class SentenceEncoder:
 
 
 class PromptedEncoder:
-    """A model that wants words in front of a text. Satisfies `spaces.profile_encoder.QueryEncoder`."""
+    """A model that needs a prompt in front of a text. Satisfies `spaces.profile_encoder.PromptingEncoder`."""
 
     def __init__(self, encoder: Encoder, *, query: str, document: str) -> None:
         self._encoder = encoder

@@ -125,10 +125,10 @@ class EmbedderEngine:
         )
 
     def encode_query(self, text: str, entities: Sequence[str], *, deadline: float) -> QueryFingerprint:
-        """See a question in every space, ahead of all bulk work; waits until `deadline` at most.
+        """Encode a question for every space, ahead of all bulk work; waits until `deadline` at most.
 
         Raises:
-            NotReadyError, EmbedderError, TimeoutError: as `submit`.
+            NotReadyError, EmbedderError, TimeoutError: as `encode`.
         """
         # Not at the top: an embedder listens before it has loaded numpy.
         from hyperloci.spaces.query import fingerprint_query
@@ -140,7 +140,7 @@ class EmbedderEngine:
 
         Raises:
             BadRequestError: no inference model is configured.
-            NotReadyError, EmbedderError, TimeoutError: as `submit`.
+            NotReadyError, EmbedderError, TimeoutError: as `encode`.
         """
         return self._run_on_query_lane(lambda _: self._load_nli_model().contradiction(pairs), deadline)
 
@@ -243,7 +243,7 @@ class EmbedderEngine:
                 self._answer_job(job, self._stage)
 
     def _answer_job(self, job: EncodeJob[Any], stage: EncoderStage) -> None:
-        self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
+        self._busy_since = time.monotonic()  # Before the lock: a query that cannot get it shows that bulk work hangs.
         with self._gate.hold_for_query():
             try:
                 job.answer.set_result(job.work(stage))
@@ -277,7 +277,7 @@ class EmbedderEngine:
         try:
             done = drain(database, encoder, lambda: self._gate.has_waiting_query or self._stopping.is_set())
         except Exception:
-            # It may meet any state of any database; the lane has others to serve.
+            # Any database may be in any state; the thread has others to serve.
             logger.exception("draining %s failed; it waits for the next kick", database)
             done = 0
         self._drained += done
@@ -286,7 +286,7 @@ class EmbedderEngine:
             if done:
                 self._databases.move_to_end(database)
             elif self._databases[database] == kicks:
-                # A kick that came meanwhile may speak of work that the last batch had already looked past.
+                # A notification that came meanwhile may be about work that the last batch did not see.
                 del self._databases[database]
         if not done:
             release_memory()
@@ -303,6 +303,6 @@ def _describe_stage(stage: EncoderStage) -> tuple[str, str, str]:
 
 
 def _lower_own_priority() -> None:
-    """Make the calling thread nice. Only Linux gives threads a niceness of their own; elsewhere the gate must do."""
+    """Lower the priority of the calling thread. Only Linux can; elsewhere the priority lock must suffice."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

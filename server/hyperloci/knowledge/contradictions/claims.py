@@ -87,7 +87,7 @@ def select_comparable_sentences(text: str, needles: Sequence[str]) -> list[Analy
 
     Args:
         text: the memory; of a long one only sentences that hold a needle are analysed.
-        needles: what `needles_of` returned for the statement.
+        needles: what `search_needles` returned for the statement.
     """
     parts = split_statements(text)
     if len(parts) > FEW_SENTENCES:

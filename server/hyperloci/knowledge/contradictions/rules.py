@@ -128,7 +128,7 @@ def _score_uptake(a: AnalysedSentence, b: AnalysedSentence) -> float:
 
 
 def find_verdict(statement: str, candidate: str, similarity: float | None = None) -> Verdict | None:
-    """Return why a candidate text contradicts a statement, or None (D.10); see `Judge`."""
+    """Return why a candidate text contradicts a statement, or None (D.10); see `ContradictionJudge`."""
     return ContradictionJudge(statement).compare_memory(candidate, similarity)
 
 

@@ -104,7 +104,7 @@ class EntityService:
         )
 
     def merge_entities(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
-        """Make one entity of two that are the same thing; `unmerge` takes it back.
+        """Make one entity of two that are the same thing; `undo_merge` undoes it.
 
         Raises:
             BadRequestError: both names are the same entity's.

@@ -1,9 +1,9 @@
 """Chunk archive: cold chunks in one file per day, JSON lines compressed with zstd, beside the database (C.01, C.07).
 
 A file is a sequence of zstd frames, one per chunk, so that one chunk is read without the others and `zstd -dc`
-still prints the day. What is appended is synced and read back before anybody is told where it lies; a piece that a dying process
-left at the end is cut off by the next append. Text that must go is blanked: the file is written anew, and every other
-chunk stays where it was.
+still prints the day. Appended chunks are synced and read back before their place is returned; an incomplete frame that a
+killed process left at the end is cut off by the next append. Text to be erased is blanked: the file is rewritten, and
+every other chunk stays where it was.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class TurnRows:
         )
 
     def add_spoken_times(self, key: NodeKey, times: Iterable[tuple[int, int, str]]) -> None:
-        """Store since, until and words of the days that a turn speaks of, as `times` returns them."""
+        """Store since, until and words of the days that a turn speaks of, as `text.language` finds them."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO spoken_times(node_key, since, until, phrase) VALUES (?, ?, ?, ?)",
             [(key, *time) for time in times],

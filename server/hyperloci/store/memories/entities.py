@@ -272,7 +272,7 @@ class Entities:
     # -- merges ------------------------------------------------------------------------------------------------------
 
     def merge_entities(self, merged: NodeKey, kept: NodeKey, *, now: int, reason: str, score: float) -> int:
-        """Give an entity's names and mentions to another, and return the merge's key; `unmerge` takes it back."""
+        """Give an entity's names and mentions to another, and return the merge's key; `undo_merge` undoes it."""
         run = self._connection.execute
         key = int(
             run(

@@ -121,7 +121,7 @@ class Nodes:
         self._log = log
 
     def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
-        """Store a memory as `add` does, and return it as it is stored."""
+        """Store a memory as `add_row` does, and return it as it is stored."""
         node = self.get_by_key(self.add_row(new, now=now, place=place, session_key=session_key))
         assert node is not None
         return node
@@ -205,7 +205,7 @@ class Nodes:
         return {row[0]: node_from_row(row) for row in rows}
 
     def get_candidates(self, keys: Iterable[int]) -> dict[NodeKey, SearchCandidate]:
-        """Return what the ranking looks at of the nodes that exist among `keys`; a third of the time of `by_keys`."""
+        """Return the fields that ranking needs of those nodes that exist; takes a third of the time of `get_by_keys`."""
         cursor = self._connection.cursor()
         cursor.row_factory = None
         rows = cursor.execute(

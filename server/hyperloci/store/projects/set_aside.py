@@ -39,7 +39,7 @@ class Attempt:
 
 
 class SetAsideRows:
-    """The set-aside things of one database. Every write but that of `attempt` expects to run inside a transaction."""
+    """The set-aside items of one database. Every write except `attempt_piece` expects to run inside a transaction."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class SetAsideRows:
         """Run the block for one thing: if it fails by the thing's own fault, undo it alone and set the thing aside.
 
         Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of
-        `put`. What is yielded tells afterwards whether it failed.
+        `add_failure`. What is yielded tells afterwards whether it failed.
 
         Raises:
             StoreError, OSError: the database or the system failed, not the thing.

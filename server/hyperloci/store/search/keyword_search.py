@@ -80,7 +80,7 @@ class KeywordSearch:
         """Look up a question's words; None if none of them stands anywhere.
 
         Args:
-            terms: analysed query terms (`analysis.query_terms`).
+            terms: analysed query terms (`analysis.analyse_query`).
             allowed: bitmap over node keys: which may be found.
         """
         frequencies = self.count_frequencies(terms)
