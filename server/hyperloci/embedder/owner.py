@@ -46,7 +46,7 @@ class SupervisionPolicy:
         stuck_after: how long one request may keep the model busy before the child is killed.
         first_delay: pause before the first restart after a crash; doubled at each further one.
         longest_delay: where the doubling ends.
-        crashes: how many in a row before the lock is given up for `longest_delay`.
+        crashes: number in a row before the lock is given up for `longest_delay`.
         sound_after: a child that lived so long was no failed start.
         end_within: how long a child may take to end when told to.
     """

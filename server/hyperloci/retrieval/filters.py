@@ -26,7 +26,7 @@ CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
 SCOPE_CHOICES: Final = ("project", "global", "all")
 
 MAX_WORDS: Final = 50
-"""Words of one list: a condition of more than a few is a mistake, and SQLite takes no thousand of them."""
+"""Words in one list: more than a few are a mistake, and SQLite limits their number."""
 
 MAX_LINE: Final = 2**31
 """No file has so many lines, and no larger number fits into SQLite's."""
@@ -77,7 +77,7 @@ class RelatedTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """What a search is limited to, and how it was asked to go about it."""
+    """What a search is limited to, and its strategy."""
 
     where: SearchFilter
     related_to: RelatedTo | None = None

@@ -17,7 +17,7 @@ from hyperloci.spaces.space import SPACES, SpaceCategory
 K = TypeVar("K")
 
 RRF_K: Final = 60
-"""B.06: the higher, the flatter the contribution of a rank (Cormack et al. 2009 chose 60)."""
+"""B.06: the higher, the less ranks differ (Cormack et al. 2009 chose 60)."""
 
 OTHER_SPACE: Final = 0.05
 """What a space counts that a profile does not name: the least that any does."""

@@ -37,7 +37,7 @@ of: about what its words would have counted, had they named it. Memories that na
 all that mention it costs LoCoMo up to half a point (docs/why.md)."""
 
 MAX_MENTIONS: Final = 100
-"""Memories that speak of a thing, the latest, of which `MAX_REACHED` at most are taken."""
+"""Memories that speak of a thing, the latest, of which `MAX_EXPANDED` at most are taken."""
 
 IN_TIME_FACTOR: Final = 1.2
 """Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what

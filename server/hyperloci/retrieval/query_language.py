@@ -4,7 +4,7 @@
 
 The language is flat - terms beside each other, all of which must hold - so a lexer of one regular expression reads it:
 a grammar and its library would be larger than what they describe, and their errors name tokens, not what to write.
-What the keys mean is said by `retrieval.filters`, which the tools use too; here they only get short names.
+`retrieval.filters`, which the tools use too, defines what the keys mean; here they only get short names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
 from hyperloci.store.search.filters import compile_where
 
 MAX_CHARS: Final = 10_000
-"""As long as a query may be."""
+"""Longest query."""
 
 _TOKEN: Final = re.compile(
     r'\s*(?:(?P<key>[A-Za-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*|(?="))|"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[^\s]+))'
@@ -37,7 +37,7 @@ _AT_MOST: Final = re.compile(r"<?=?\s*([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A query as it was read: the words, and what `Memory.search` is given besides."""
+    """A parsed query: the words, and further arguments of `Memory.search`."""
 
     text: str
     content_type: str = "any"
@@ -240,7 +240,7 @@ def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
 
 
 def _read_condition(line: str, term: _ConditionTerm, project: str, now: int) -> Mapping[str, Any]:
-    """Read one condition and try it on its own, so that an error can say where it stands."""
+    """Read one condition and check it on its own, so that an error can name its column."""
     try:
         read = KEYS[term.key](term.value)
         search = {name: read[name] for name in _OF_SEARCH[:4] if name in read}

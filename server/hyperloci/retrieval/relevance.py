@@ -89,13 +89,13 @@ PROMPT_FLOOR: Final = RelevanceFloor(min_meaning=0.45, min_shared_terms=4, min_s
 prompts of a hundred do."""
 
 MIN_QUERY_TERMS: Final = 3
-"""Fewer say nothing to look for: it spares half the everyday prompts their search and costs 1 question in 200."""
+"""Prompts with fewer are not searched: it spares half the everyday prompts their search and costs 1 question in 200."""
 
 QUERY_CHARS: Final = 1_000
 """What a prompt is about stands at its beginning; what follows is often pasted."""
 
 EXCERPTED_CHARS: Final = 20_000
-"""Of a longer text only so much is looked through."""
+"""Characters of a longer text that are searched."""
 
 
 def select_relevant(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:
@@ -119,7 +119,7 @@ def space_score(hit: Hit, space: str) -> float | None:
 
 
 def query_from_prompt(prompt: str) -> str | None:
-    """Return what to look for with a prompt; None where it says too little to look for anything."""
+    """Return what to look for with a prompt; None if it says too little."""
     query = prompt[:QUERY_CHARS]
     return query if len(analyse_query(query)) >= MIN_QUERY_TERMS else None
 

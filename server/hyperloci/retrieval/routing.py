@@ -38,7 +38,7 @@ class RelationToFollow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """What a search does for a question besides looking for its words and its meaning.
+    """What a search does for a question beyond words and meaning.
 
     Attributes:
         intent: what it wants to know.
@@ -92,7 +92,7 @@ _TAIL: Final = re.compile(
 
 
 def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
-    """Return where a question leads. Pure: it reads nothing but its arguments.
+    """Return the route of a question. Pure: it depends on its arguments only.
 
     Args:
         query: the question.

@@ -240,7 +240,7 @@ def choose_dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspecti
 
     Args:
         nodes: the candidates.
-        perspective: from which side to look.
+        perspective: which spaces count how much.
         best: the highest cosine among them.
     """
     if perspective.meaning is not None:

@@ -84,8 +84,8 @@ def rank_candidates(
 
     Args:
         look: the question in the store.
-        strategy: how to go about it.
-        profile: from which side to look (`profiles.PROFILES`).
+        strategy: which of the four.
+        profile: the perspective (`space_weights.PROFILES`).
         limit: how many hits are wanted.
         first_space: the one that leads, where one does.
         settings: sizes and weights that a user may change.

@@ -40,7 +40,7 @@ _NUMBERS: Final = {
 
 
 def has_waiting(connection: sqlite3.Connection) -> bool:
-    """Return whether a living node that was not given up waits for a fingerprint; without numpy, as it is called often."""
+    """Return whether a living node that was not given up waits for a fingerprint; without numpy, for frequent calls."""
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM pending p JOIN nodes n ON n.key = p.node_key"
         " WHERE n.deleted_at IS NULL AND p.attempts < ?)",

@@ -260,7 +260,7 @@ class Store:
         """Make sure that what is written goes where it will be found.
 
         Raises:
-            StoreMovedError: another program has moved, replaced or cut the files; the message says where their content is.
+            StoreMovedError: another program has moved, replaced or cut the files; says where their content is.
         """
         if (
             not (self.read_only or self.connection.in_transaction)

@@ -50,7 +50,7 @@ class BackgroundThread:
 
 
 class StatusBoard(Generic[_StatusT]):
-    """What a background thread last told of itself: a frozen value that other threads read."""
+    """The last status of a background thread: a frozen value that other threads read."""
 
     def __init__(self, status: _StatusT) -> None:
         self._lock = threading.Lock()

@@ -21,7 +21,7 @@ def lock_path(lock_dir: Path, role: str, subject: str) -> Path:
 
 
 class Election:
-    """A standing candidature for one lock. Safe to use from several threads."""
+    """A candidate for one lock. Thread-safe."""
 
     def __init__(self, lock_path: Path) -> None:
         self.lock_path = lock_path

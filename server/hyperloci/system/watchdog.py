@@ -56,7 +56,7 @@ def start_watchdog() -> None:
 
 
 def _release_resources(told: int) -> None:
-    """Let go of all that is the guarded process's, but its stdin, whose end is to be seen."""
+    """Release everything inherited from the guarded process except its stdin, whose end must be noticed."""
     for number in ENDINGS:
         signal.signal(number, signal.SIG_IGN)
     os.close(told)

@@ -118,7 +118,7 @@ def test_an_emptied_file_is_refused_and_an_empty_one_is_used(path: Path, beside:
         add(store, "The tug is red.")
     os.truncate(path, 0)
     Path(f"{path}{beside}").write_bytes(b"x")
-    with pytest.raises(StoreCorruptError, match="delete the file, to begin anew"):
+    with pytest.raises(StoreCorruptError, match="delete the file to start over"):
         Store.open(path)
     with pytest.raises(StoreCorruptError, match="is empty"):
         Store.open(path, read_only=True)

@@ -19,7 +19,7 @@ CACHED_SENTENCES: Final = 4_096
 """Sentences whose analysis is kept: the same memories are candidates again and again."""
 
 MAX_STATEMENTS: Final = 12
-"""Sentences of a statement that are compared; more is no statement but a text."""
+"""Sentences of a statement that are compared; anything longer is a text, not a statement."""
 
 FEW_SENTENCES: Final = 3
 """Memories of so few sentences are analysed whole: most facts are."""

@@ -49,7 +49,7 @@ CHANGE_SHARED: Final = 2
 """Words that a change and the old statement must share: `increased to 78%` alone fits everything."""
 
 MIN_SIMILARITY: Final = 0.35
-"""Below this cosine two texts are about different things, whatever words they share."""
+"""Below this cosine two texts are about different things, even if they share words."""
 
 
 CHANGED: Final = re.compile(
@@ -58,7 +58,7 @@ CHANGED: Final = re.compile(
     r"(?<!\w)(?:больше не|теперь|перешли|заменили)(?!\w)",
     re.IGNORECASE,
 )
-"""Words that tell of a change: what denies an older statement with these brings it up to date."""
+"""Words that describe a change: a denial with one of these updates an older statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class ContradictionJudge:
         return len(mine & theirs) / math.sqrt(len(mine) * len(theirs)) if mine and theirs else 0.0
 
     def score_uptake(self, approach: str) -> float:
-        """Return how surely the statement means to do what `approach` says, 0..1; 0 where it warns of it."""
+        """Return how likely the statement proposes what `approach` says, 0..1; 0 if it warns against it."""
         return max((_score_uptake(a, b) for a in self._sentences for b in analyse_statements(approach)), default=0.0)
 
 

@@ -53,7 +53,7 @@ def merge_alike_entities(context: MaintenanceContext) -> int:
 
 
 def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
-    """Return the pairs of a scope that are one thing, the more mentioned first of each; surest pairs first."""
+    """Return the pairs of a scope that are one entity, the more mentioned first in each; surest pairs first."""
     import numpy as np
 
     from hyperloci.store.vectors import half

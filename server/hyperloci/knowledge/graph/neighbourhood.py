@@ -16,7 +16,7 @@ ANY: Final = "any"
 DIRECTIONS: Final = (OUTWARD, INWARD, BOTH_WAYS)
 
 MAX_NODES: Final = 2_000
-"""Nodes visited at most: three unbounded hops are half of a large graph, and nobody reads so many."""
+"""Nodes visited at most: three unlimited steps reach half of a large graph."""
 
 
 @dataclass(frozen=True, slots=True)

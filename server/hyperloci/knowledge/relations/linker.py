@@ -31,7 +31,7 @@ _ISSUE_IN_COMMIT: Final = re.compile(r"(?<![\w&/])(?:#|GH-)(\d{1,6})\b")
 
 
 class RelationLinker:
-    """Finds relations in one project. It remembers what it read: make a new one for what was written since.
+    """Finds relations in one project. It caches what it read: create a new one after writes.
 
     Args:
         store: the open store.
@@ -127,7 +127,7 @@ class RelationLinker:
         return wanted
 
     def replace_edges(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:
-        """Replace the edges of some snippets of a file, inside the caller's transaction; return how many came and went.
+        """Replace the edges of some snippets of a file, inside the caller's transaction; return (added, removed).
 
         The snippets stay in the queue: `indexing.link_queue` takes them out once all files of a run are written.
         """

@@ -1,8 +1,8 @@
 """Chunk archive: cold chunks in one file per day, JSON lines compressed with zstd, beside the database (C.01, C.07).
 
 A file is a sequence of zstd frames, one per chunk, so that one chunk is read without the others and `zstd -dc`
-still prints the day. Appended chunks are synced and read back before their place is returned; an incomplete frame that a
-killed process left at the end is cut off by the next append. Text to be erased is blanked: the file is rewritten, and
+still prints the day. Appended chunks are synced and read back before their place is returned; the next append cuts off
+an incomplete frame that a killed process left at the end. Text to be erased is blanked: the file is rewritten, and
 every other chunk stays where it was.
 """
 

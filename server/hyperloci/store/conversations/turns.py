@@ -111,7 +111,7 @@ class TurnRows:
     def list_worth_keeping(self, session_key: int) -> list[NodeId]:
         """Return what a session leaves in tier `task` that was recalled or extracted (requirements, F).
 
-        What was confirmed has left that tier at once.
+        Confirmed memories have already left that tier.
         """
         rows = self._connection.execute(
             "SELECT id FROM nodes WHERE session_key = ? AND tier = 'task' AND deleted_at IS NULL"

@@ -155,7 +155,7 @@ def _file_size(name: str) -> int:
 
 
 def refuse_foreign_database(connection: sqlite3.Connection, path: Path) -> None:
-    """Look whose database this is, without changing a byte of it.
+    """Refuse a database of another program, without changing a byte of it.
 
     Raises:
         StoreCorruptError: it belongs to another program.
@@ -172,7 +172,7 @@ def refuse_foreign_database(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Take others' access to the file and its companions away, where the file system knows of such a thing."""
+    """Make the file, its log and its index private to the user, where the file system supports it."""
     real = os.path.realpath(path)
     for name in (real, f"{real}-wal", f"{real}-shm"):
         try:

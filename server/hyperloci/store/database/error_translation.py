@@ -43,7 +43,7 @@ _PRIMARY_CODE_MASK: Final = 0xFF
 
 
 def translate_error(error: Exception, path: object = None) -> StoreError:
-    """Return our error for one of SQLite's, in our words: SQLite's own tell a caller nothing to do."""
+    """Return our error for one of SQLite's, with a message that says what to do."""
     where = f" Database: {path}." if path is not None else ""
     kind = _error_class_for(error)
     if kind is StoreError:

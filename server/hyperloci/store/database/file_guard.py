@@ -66,7 +66,7 @@ class FileGuard:
     """Watches over the files of one connection."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Take note of the files as they are; the connection has read from them already."""
+        """Record the files as they are now; the connection has already read from them."""
         self._connection = connection
         self._path = path
         real = os.path.realpath(path)
@@ -122,7 +122,7 @@ class FileGuard:
         return pages * page_bytes <= size
 
     def secure_content(self, change: DatabaseChange) -> StoreMovedError:
-        """Bring what the files hold to safety and return what to tell; the connection is of no further use.
+        """Save the content of the files and return the message for the caller; the connection can no longer be used.
 
         Call it outside a transaction, on the connection's thread.
         """
@@ -209,7 +209,7 @@ class FileGuard:
 
 
 def refuse_missing_log(path: Path) -> None:
-    """Keep off a database whose log was deleted while another process has it open.
+    """Refuse a database whose log was deleted while another process has it open.
 
     Opened now, it would get a second log, and what the first one holds could not be brought into the file any more.
 

@@ -32,7 +32,7 @@ class WriteQueue:
 
     @contextlib.contextmanager
     def announce_waiting(self) -> Iterator[None]:
-        """Wait for the write lock inside the block, and let others see it."""
+        """Announce inside the block that this connection waits for the write lock."""
         held = self._try_lock(shared=True)
         try:
             yield

@@ -15,7 +15,7 @@ from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.store.memories.evolution_log import EvolutionLog
 
 PRUNE_OPERATION: Final = "prune"
-"""What the log says of a memory that faded away; `forget` is what somebody wanted."""
+"""Log entry of a memory that faded away; `forget` is for explicit requests."""
 
 _CONFIDENCE_NOW: Final = "n.confidence * decayed(n.decay_rate, ?1 - n.last_accessed)"
 

@@ -20,7 +20,7 @@ MAX_EDGES_PER_NODE: Final = 50
 """The three numbers of D.02."""
 
 LASTING_LABELS: Final = ("contains", "derived_from", "changed")
-"""How things are made up and what happened: facts of the record, not findings."""
+"""Structure and history: recorded facts, not findings."""
 
 PRUNE_BATCH: Final = 500
 """Edges removed in one transaction: some 10 ms."""

@@ -188,7 +188,7 @@ class Traversal:
     ) -> Iterator[Crossing]:
         """Yield which living nodes lie across one hyperedge, as (source, target, hyperedge), by source and age.
 
-        A faster variant of `find_steps` for walks over many nodes: no order by confidence, and from every source. Rows are
+        A faster variant of `find_steps` for walks over many nodes: no order by confidence, from every source. Rows are
         read on demand: a walk that has enough leaves the rest of a hub unread.
 
         Args:

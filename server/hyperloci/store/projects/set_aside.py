@@ -33,7 +33,7 @@ _SELECT_SET_ASIDE: Final = (
 
 @dataclass(slots=True)
 class Attempt:
-    """How a piece of work on one thing ended."""
+    """How the work on one item ended."""
 
     failed: bool = False
 
@@ -62,13 +62,13 @@ class SetAsideRows:
         content: str = "",
         node: NodeKey | None = None,
     ) -> Iterator[Attempt]:
-        """Run the block for one thing: if it fails by the thing's own fault, undo it alone and set the thing aside.
+        """Run the block for one item: if the item itself causes a failure, undo the block and set the item aside.
 
         Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of
         `add_failure`. What is yielded tells afterwards whether it failed.
 
         Raises:
-            StoreError, OSError: the database or the system failed, not the thing.
+            StoreError, OSError: the database or the system failed, not the item.
         """
         attempt = Attempt()
         try:
@@ -229,7 +229,7 @@ def note_failure_of(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Itera
 
 
 def is_fault_of_content(error: BaseException) -> bool:
-    """Tell whether an error comes of the thing at hand: not of the database, the disk, or a wish to stop."""
+    """Return whether the item itself caused an error, not the database, the disk or a request to stop."""
     if type(error) is StoreError:
         error = error.__cause__ or error
     if isinstance(error, (sqlite3.Error, sqlite3.Warning)):

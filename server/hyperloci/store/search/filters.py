@@ -24,7 +24,7 @@ Condition = tuple[str, tuple[Any, ...]]
 MAX_PATTERN_CHARS: Final = 500
 
 MAX_KEPT: Final = 64
-"""Bitmaps kept at once: each has a byte a node, and a search that asks for "2 hours ago" never asks the same again."""
+"""Bitmaps kept at once: one byte per node each, and a search that asks for "2 hours ago" never asks the same again."""
 
 _EARLIEST: Final = -(2**62)
 _LATEST: Final = 2**62
