@@ -129,7 +129,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     Raises:
         NotReadyError: nobody listens there.
         ConfigurationError: the folder is not this user's own.
-        EmbedderError: whoever listens there is somebody else, or does not answer.
+        EmbedderError: the listener is another user or program, or does not answer.
     """
     try:
         if place.transport == UNIX:

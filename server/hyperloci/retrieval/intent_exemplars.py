@@ -27,13 +27,13 @@ def has_current_vectors(store: Store, model_id: str) -> bool:
 
 
 def store_vectors(store: Store, model_id: str, vectors: NDArray[np.float32]) -> None:
-    """Store the exemplars' vectors, a row each, in a transaction that the caller has begun."""
+    """Store the exemplars' vectors, one row each, in a transaction that the caller has begun."""
     packed = base64.b64encode(vectors.astype("<f2").tobytes()).decode("ascii")
     store.meta.set(NAME, f"{_key_prefix(model_id)}\n{packed}")
 
 
 def load_vectors(store: Store, model_id: str) -> NDArray[np.float32] | None:
-    """Return the exemplars' vectors as a model sees them, a row each; None where there are none, or none that fit."""
+    """Return the exemplars' vectors of one model, one row each; None where there are none, or none that fit."""
     import numpy as np
 
     packed = _load_key(store, model_id)

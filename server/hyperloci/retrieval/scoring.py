@@ -80,7 +80,7 @@ SPEAKER: Final = 1.25
 
 EXPLICIT: Final = 1.5
 IN_PASSING: Final = 0.8
-"""Factors of a score: what somebody asked to be remembered comes before a turn or a document that says as much (and
+"""Factors of a score: what was remembered on purpose comes before a turn or a document that says as much (and
 before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
 figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
 

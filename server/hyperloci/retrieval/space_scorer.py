@@ -220,7 +220,7 @@ class SpaceScorer:
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
-        """Return whether somebody asked a memory to be remembered, for each of `keys`, ascending."""
+        """Return for each of `keys`, ascending, whether the memory was remembered on purpose."""
         told = np.zeros(len(keys), np.bool_)
         told[np.searchsorted(keys, sorted(self._store.nodes.find_explicit(keys.tolist())))] = True
         return told

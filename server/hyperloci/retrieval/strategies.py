@@ -174,7 +174,7 @@ def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.
     unseen = np.flatnonzero(np.isnan(near))
     exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
-    # What somebody asked to be remembered counts more, or a decision is lost among a hundred functions of its subject.
+    # What was remembered on purpose counts more, or a decision is lost among a hundred functions of its subject.
     return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT, 1.0)
 
 

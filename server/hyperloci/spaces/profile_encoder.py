@@ -52,7 +52,7 @@ class TokenModel(Protocol):
     """A model made for late interaction (ColBERT)."""
 
     def encode_tokens(self, texts: Sequence[str], *, query: bool) -> list[FloatArray]:
-        """Return per text a matrix with a unit row a token."""
+        """Return per text a matrix with one unit row per token."""
         ...
 
 

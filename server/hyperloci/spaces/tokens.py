@@ -30,7 +30,7 @@ _ROTATION_SEED: Final = 12
 
 
 def pack_token_vectors(states: FloatArray) -> bytes | None:
-    """Return a text's token states as packed signs, a row a span; None for a text without tokens."""
+    """Return a text's token states as packed signs, one row per span; None for a text without tokens."""
     if not len(states):
         return None
     turned = pool_rows(states, MAX_SPANS) @ _random_rotation(states.shape[1])

@@ -267,7 +267,7 @@ def _kinds_agree(known: EntityKind, named: EntityKind) -> bool:
 
 
 def guess_kind(name: str) -> EntityKind:
-    """Return what kind of thing a name that somebody declares is likely to be."""
+    """Return the likely kind of an entity that a user declares."""
     words = vocabulary()
     known = words.find_proper(name)
     if known is not None:

@@ -61,7 +61,7 @@ class Archive:
 
         Args:
             day: `YYYY-MM-DD`.
-            lines: one a chunk.
+            lines: one per chunk.
             known_end: where the last chunk that the database knows of ends.
 
         Raises:

@@ -42,7 +42,7 @@ def register_functions(connection: sqlite3.Connection, database: Path) -> None:
 
     @functools.lru_cache(maxsize=MAX_KEPT_CHUNKS)
     def texts(chunk_id: str, ctf_length: int | None, place: ArchivePlace | None) -> Sequence[str | None]:
-        # What is in a place of a chunk never changes, but for turns that are purged, which nobody asks for any more.
+        # The content of a place in a chunk never changes, except for purged turns, which are never requested again.
         if ctf_length is None:
             return () if place is None else _read_archived(database, place)
         row = connection.execute("SELECT ctf FROM chunks WHERE id = ?", (chunk_id,)).fetchone()

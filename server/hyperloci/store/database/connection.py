@@ -36,7 +36,7 @@ MMAP_BYTES: Final = 4 << 30
 """Readers map the file instead of copying pages; SQLite maps no more than the file has, most builds at most 2 GiB."""
 
 LOG_BYTES: Final = 8 << 20
-"""What the write-ahead log is cut to when it begins anew; SQLite begins it anew after 4 MB, where nobody reads."""
+"""Size to which the write-ahead log is cut on restart; SQLite restarts it after 4 MB, when nobody reads."""
 
 CACHE_KIB: Final = 32_000
 """Pages kept of what isn't mapped: of a file of 8 GB, the upper levels of its trees. Below 2 GiB nearly none."""

@@ -215,7 +215,7 @@ class Nodes:
         return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
-        """Return which of `keys` somebody asked to be remembered."""
+        """Return which of `keys` were remembered on purpose."""
         rows = self._connection.execute(
             "SELECT n.key FROM nodes n INDEXED BY idx_nodes_told WHERE n.key IN (SELECT value FROM json_each(?))"
             # In the very words of the index, or it could not be used.

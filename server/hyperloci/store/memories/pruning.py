@@ -1,7 +1,7 @@
 """Edge pruning: relations that fade, and measures of the concept graph (D.02).
 
 An automatic relation that nobody confirmed loses a twentieth of its confidence a week. It is worked out when it is
-asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what somebody stated or
+asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what a user stated or
 confirmed; how things are made up (`contains`, `derived_from`, `changed`); and what a file says, as long as the file
 says it - its relations are found anew when it changes.
 """

@@ -336,7 +336,7 @@ class Filters:
 
     def _select_bitmap(self, wanted: Condition) -> BoolArray:
         condition, values = wanted
-        # One long string is five times faster to bring over than a row a key.
+        # One long string is five times faster to transfer than one row per key.
         text, last = self._connection.execute(
             f"SELECT group_concat(n.key), (SELECT coalesce(max(key), 0) FROM nodes) FROM nodes n WHERE {condition}",
             values,
