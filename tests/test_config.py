@@ -124,7 +124,7 @@ def test_a_project_whose_file_does_not_parse_has_a_memory_and_is_told(home: Path
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_a_pipe_in_a_files_place_keeps_nobody_waiting(home: Path, project: Path) -> None:
     os.mkfifo(project / ".hyperloci.toml")
-    assert "no file of settings" in str(load(home, project).exclude_fault)
+    assert "not a settings file" in str(load(home, project).exclude_fault)
 
 
 def test_a_folder_in_a_files_place_is_named_and_a_missing_folder_is_none(home: Path, project: Path) -> None:
@@ -210,10 +210,10 @@ def test_a_value_that_can_not_be_is_named(home: Path, name: str, value: str) -> 
         ("rrf_k = 1.5", "use a whole number"),
         ("rrf_k = [1]", "use a number"),
         ("rrf_weight_fts = {a = 1}", "use a number"),
-        ("model = 5", "use a text"),
-        ('device = ["cpu"]', "use a text"),
-        ("exclude = 5", "use a list of texts"),
-        ("exclude = [5]", "use a list of texts"),
+        ("model = 5", "use a string"),
+        ('device = ["cpu"]', "use a string"),
+        ("exclude = 5", "use a list of strings"),
+        ("exclude = [5]", "use a list of strings"),
         ("watch = 2", "use true or false"),
         ("database = 5", "database=5"),
     ],

@@ -73,8 +73,8 @@ def test_what_is_caught_inside_is_named_too() -> None:
 
 
 def test_a_syntax_error_points_at_its_column() -> None:
-    error = QuerySyntaxError('a "b', 3, "this quote has no end.")
-    assert str(error) == 'column 3: this quote has no end.\n  a "b\n    ^'
+    error = QuerySyntaxError('a "b', 3, "this quote is not closed.")
+    assert str(error) == 'column 3: this quote is not closed.\n  a "b\n    ^'
     assert error.column == 3
 
 

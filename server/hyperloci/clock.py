@@ -1,4 +1,4 @@
-"""Time, in one place: milliseconds since the epoch, UTC, taken from a clock that tests can replace."""
+"""Clock: the time in milliseconds since the epoch, UTC, which tests can replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings, read once at the door and passed down.
+"""Settings: read once at the entry points and passed down.
 
 Precedence, lowest first: the defaults below, the user's file (`~/.claude/hyperloci.toml`), the project's file
 (`.hyperloci.toml` at its root; it may not move the database or name a model), environment variables.
@@ -28,13 +28,13 @@ _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project
 `project` is a claim, not a setting."""
 
 MAX_SETTINGS_BYTES: Final = 1 << 20
-"""A larger file holds no settings."""
+"""Larger files are refused."""
 
 MAX_CLIENT_FILE_BYTES: Final = 1_000_000
-"""Of a file of the client's settings; a longer one is cut, and then can't be read."""
+"""Bytes read of a client's settings file; a longer one is cut and then fails to parse."""
 
 _CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
-"""What only a project's own file says."""
+"""Fields that only a project's own file can set."""
 
 
 _LARGEST: Final = 1e308
@@ -70,7 +70,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "backups_monthly": (0, math.inf),
     "llm_timeout_seconds": (1, 3_600),
 }
-"""Lowest and highest value of the numbers; NaN is in no range."""
+"""Lowest and highest value of each numeric setting; NaN is in no range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +83,18 @@ class Settings:
         runtime_dir: sockets; short, because a Unix socket's path may have 104 bytes at most.
         synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the speed.
         profile: which model sees which space (`bundled`, `gpu` or one of the user's own).
-        model: a sentence-transformers model by name or folder for E1; None is the profile's own.
-        nli_model: a natural-language-inference cross-encoder by name or folder, for contradictions; None is none.
+        model: a sentence-transformers model by name or folder for E1; None uses the profile's.
+        nli_model: a natural-language-inference cross-encoder by name or folder, for contradictions; None: rules only.
         profiles: the user's own, by name: a table of space = model (`spaces.profile`).
         device: where the models run; `auto` takes cuda, then mps, then cpu.
         embedder: False keeps this installation on keywords and graph only.
         embedder_idle_seconds: the embedder exits after so long without a request.
         tools: `core` or `all` (tools contract).
         project: the user's own name for the project; projects of one name share a memory.
-        claimed_project: the name that the project's own file gives it; it only shows and suggests.
-        project_faults: what is wrong with the project's own file, in words; what is wrong there is left out, so that a
+        claimed_project: the name in the project's own file; it is only shown and suggested.
+        project_faults: what is wrong with the project's own file, in words; wrong settings are ignored, so that a
             cloned repository can't switch the memory off.
-        exclude_fault: that of them which keeps it unknown what the project excludes: nothing is indexed until it is
-            corrected.
+        exclude_fault: the fault that makes the exclude patterns unreadable: nothing is indexed until it is corrected.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
         history_commits: how many commits of a project's history are stored, the newest; 0 is all.
@@ -111,13 +110,13 @@ class Settings:
         context_token_budget: tokens of a context, half of it for a simple question, 1.5 times for a complex one (B.08).
         embedding_dimensions: how many dimensions E1's model must have; 0 is any (B.20).
         intent_similarity_threshold: how near an exemplar a question must be to take its intent (B.04, B.20).
-        entity_enrichment_min_mentions, causal_inference_batch_size: upkeep (B.18, B.20).
+        entity_enrichment_min_mentions, causal_inference_batch_size: maintenance (B.18, B.20).
         hot_chunks, hot_max_tokens: how much of a conversation's end stays as it is (C.01).
         defer_summarization: summarise a chunk when it is demoted, not when it is full (C.05).
         archive_cold_content: move the texts of cold chunks out of the database, into the archive beside it (C.01).
         cold_retention_days: archive files older than this are deleted; 0 keeps them for ever (C.01).
         log_level: of the file log.
-        upkeep: whether servers look after the memory while idle (sessions, decay and the like).
+        upkeep: whether servers run maintenance jobs while idle (consolidation, decay and others).
         prune_cap: memories that decay may forget in 24 hours, at most.
         backups_daily, backups_weekly, backups_monthly: how many days, weeks and months keep a backup; all 0 for none.
         consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `host` (the assistant, asked by the
@@ -206,7 +205,7 @@ class Settings:
 
     @property
     def installation_paths(self) -> InstallationPaths:
-        """Where the database's sockets and spool lie, as hooks find it without these settings."""
+        """Paths of the database's sockets and spool, as hooks find them without these settings."""
         return InstallationPaths(str(self.database), str(self.state_dir), str(self.runtime_dir))
 
     @property
@@ -216,7 +215,7 @@ class Settings:
 
     @property
     def lock_dir(self) -> Path:
-        """Where the locks that elect owners of watchers and upkeep lie; the embedder's lies beside its socket."""
+        """Folder of the locks that elect the owner of watchers and maintenance; the embedder's is beside its socket."""
         return self.state_dir / "locks"
 
     @classmethod
@@ -265,7 +264,7 @@ _CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", 
 
 
 def _names_project(folder: Path) -> bool:
-    """Whether files of the project set HYPERLOCI_PROJECT: then its value is the repository's word, not the user's."""
+    """Whether files of the project set HYPERLOCI_PROJECT: then the repository chose its value, not the user."""
     import json
 
     for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
@@ -274,7 +273,7 @@ def _names_project(folder: Path) -> bool:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError, RecursionError):
-            return True  # What can't be read may say so.
+            return True  # A file that can't be read may contain it.
         if _has_key(value, "HYPERLOCI_PROJECT"):
             return True
     return False
@@ -298,7 +297,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         size = path.stat().st_size
         # A pipe would keep its reader waiting for ever.
         if size > MAX_SETTINGS_BYTES or not (path.is_file() or str(path) == os.devnull):
-            raise ConfigurationError(f"{path} cannot be read: it is no file of settings.")
+            raise ConfigurationError(f"{path} cannot be read: it is not a settings file.")
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -389,7 +388,7 @@ def _convert_value(name: str, value: Any, default: object, source: str) -> Any:
         if isinstance(default, int | float):
             return _convert_number(value, type(default))
         if not isinstance(value, str):
-            raise TypeError("use a text")
+            raise TypeError("use a string")
         return value
     except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigurationError(f"{source}: {name}={value!r} is not usable: {error}") from error
@@ -401,14 +400,14 @@ def _convert_path(value: str | Path) -> Path:
 
 def _convert_tables(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise TypeError("write [profiles.NAME] tables in your hyperloci.toml")
+        raise TypeError("add [profiles.NAME] tables to your hyperloci.toml")
     return value
 
 
 def _convert_texts(value: object) -> tuple[str, ...]:
     items = value.split(os.pathsep) if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise TypeError("use a list of texts")
+        raise TypeError("use a list of strings")
     return tuple(items)
 
 

@@ -1,4 +1,4 @@
-"""Every error Hyperloci raises on purpose.
+"""Errors: every error that Hyperloci raises on purpose.
 
 The tree, by what a caller can do about it; those that one module alone raises are defined there::
 
@@ -7,15 +7,15 @@ The tree, by what a caller can do about it; those that one module alone raises a
     │   └── QuerySyntaxError     a query that doesn't parse; carries the column
     ├── NotFoundError            no such memory, session, entity or file
     ├── NotReadyError            not now: model loading, index building; says when to try again
-    │   ├── SilentError          the embedder has not answered lately
-    │   └── UpkeepStoppedError   upkeep was interrupted; the rest is done the next time
+    │   ├── EmbedderSilentError  the embedder has not answered lately
+    │   └── MaintenanceStoppedError  maintenance was interrupted; the rest is done the next time
     ├── ConfigurationError       a setting, file or environment variable is wrong; names it
     ├── ChatError                the language model did not answer, or not as it should
     ├── EmbedderError            the embedder process could not answer
-    │   ├── WireError            its socket is answered by something else
+    │   ├── ProtocolError        its socket is answered by something else
     │   ├── ConnectionLostError  it went away before it had answered
     │   └── DeadlineError        it did not answer in time
-    └── StoreError               the database could not do it
+    └── StoreError               the database operation failed
         ├── StoreBusyError       another process held the write lock for too long
         ├── StoreFullError       no room left on the disk
         ├── StoreReadOnlyError   the file or its folder cannot be written
@@ -24,8 +24,8 @@ The tree, by what a caller can do about it; those that one module alone raises a
         └── StoreVersionError    the schema is newer than this program knows
 
 Raised and caught inside, never seen by a caller: GitError and BrokenRepositoryError (a repository can't be read),
-CancelledError (an indexing run), Refused, Stopped and CallFailed (a program in the sandbox), and the WireErrors of the
-parser's and the sandbox's pipes.
+ParsingCancelledError (an indexing run), Refused, Stopped and CallFailed (a program in the sandbox), and FrameError (the
+pipes of the parser and of the sandbox).
 
 A class's docstring is its default message. Messages name the value that was wrong and what would be right.
 """
@@ -71,7 +71,7 @@ class EmbedderError(HyperlociError):
 
 
 class StoreError(HyperlociError):
-    """The database could not do it."""
+    """The database operation failed."""
 
 
 class StoreBusyError(StoreError):

@@ -1,4 +1,4 @@
-"""What a step of upkeep is, and what it is given to work with (`maintenance.job_list` lists the steps)."""
+"""Maintenance jobs: what a job is, and what it is given to work with (`maintenance.job_list` lists them)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
 
 ALWAYS: Final = 0
-"""`every_ms` of a step that looks for work each time: its look must cost next to nothing where there is none."""
+"""`every_ms` of a job that checks for work each time: the check must cost almost nothing when there is none."""
 
 HOURLY: Final = 3_600_000
 DAILY: Final = MS_PER_DAY
@@ -27,7 +27,7 @@ WEEKLY: Final = 7 * MS_PER_DAY
 
 
 class MaintenanceStoppedError(NotReadyError):
-    """Upkeep was stopped between two pieces of work; what was done is kept, the rest is done the next time."""
+    """Maintenance was stopped between two pieces of work; what was done is kept, the rest is done the next time."""
 
 
 def _never_stop() -> bool:
@@ -36,14 +36,14 @@ def _never_stop() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceContext:
-    """What a step works with. Steps look after the whole database, every project in it.
+    """What a job works with. Jobs maintain the whole database, every project in it.
 
     Attributes:
         store: an open store of this thread's own; write inside `store.transaction()`, one bounded piece of work each.
         settings: those in force.
         clock: the time.
         client: asks the embedder for vectors; None where embeddings are switched off. It may be cold: skip then.
-        stop: waits while the assistant is being served, then tells whether to end.
+        stop: waits while the assistant is being served, then returns whether to stop.
         dry_run: the store is a throw-away copy, so writing to it is fine; leave everything outside it alone (files,
             the network).
     """
@@ -59,7 +59,7 @@ class MaintenanceContext:
         """Let others go first; call it between two transactions, never inside one.
 
         Raises:
-            UpkeepStoppedError: the process ends; let it pass through.
+            MaintenanceStoppedError: the process ends; let it pass through.
         """
         if self.should_stop():
             raise MaintenanceStoppedError()
@@ -69,10 +69,10 @@ class MaintenanceContext:
         return [scope.id for scope in self.store.scopes.list_scopes()]
 
     def isolate_failure(self, node: Node, job: str) -> AbstractContextManager[Attempt]:
-        """Run the block for one memory: what fails by its fault is undone, and the memory is set aside for that step.
+        """Run the block for one memory: what fails by its fault is undone, and the memory is set aside for that job.
 
         Raises:
-            StoreError, OSError: the database or the system failed, not the memory.
+            StoreError, OSError: the failure is not specific to this memory.
         """
         scope_key = self.store.scopes.find_key(node.scope)
         assert scope_key is not None
@@ -91,7 +91,7 @@ class MaintenanceJob:
         every_ms: how long after a run it is due again, in milliseconds; `ALWAYS` for each time.
         run: does all there is to do (or a bounded part of it) and returns how many things it changed. It must be
             resumable (killed anywhere, the next run goes on) and idempotent (run again at once, it changes nothing
-            and returns 0). It may raise `HyperlociError` or `OSError`: the other steps run all the same.
+            and returns 0). It may raise `HyperlociError` or `OSError`: the other jobs run all the same.
     """
 
     name: str

@@ -361,7 +361,7 @@ def test_an_index_interrupted_among_the_files_says_so(tmp_path: Path, monkeypatc
     result = invoke("index")
 
     assert result.exit_code == 130 and "Not all files are indexed: the next session" in result.stdout
-    assert "not looked at yet" in result.stdout
+    assert "not checked yet" in result.stdout
 
 
 def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:

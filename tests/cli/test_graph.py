@@ -63,5 +63,5 @@ def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd
     result = invoke("query", "cache sectoin:Design", "--project", str(project))
     assert result.exit_code == 2
     said = result.output + capfd.readouterr().err
-    assert "column 7: sectoin: is no condition; did you mean section:?" in said
+    assert "column 7: sectoin: is not a condition; did you mean section:?" in said
     assert "\n        ^" in said

@@ -19,9 +19,9 @@ def test_what_is_set_aside_is_counted_listed_and_tried_again(tmp_path: Path) -> 
     assert json.loads(run("index", "--json"))["report"]["set_aside"] == 1
     assert json.loads(run("stats", "--json"))["set_aside"] == {"file": 1}
     told = invoke("doctor").stdout
-    assert "late.md (holds what is no valid text" in " ".join(told.split())
+    assert "late.md (contains invalid text" in " ".join(told.split())
 
-    assert "file late.md: holds what is no valid text" in run("set-aside")
+    assert "file late.md: contains invalid text" in run("set-aside")
     (listed,) = json.loads(run("set-aside", "--json"))
     assert (listed["kind"], listed["subject"], listed["tries"]) == ("file", "late.md", 1)
 

@@ -177,7 +177,7 @@ def test_a_database_that_was_emptied_is_not_begun_anew_by_whoever_comes_next(hou
     os.truncate(house.database, 0)
     done = command(house, "remember", AFTER)
     assert done.returncode == 1
-    assert "delete the file, to begin anew" in done.stderr
+    assert "delete the file to start over" in done.stderr
     assert house.database.stat().st_size == 0
     assert command(house, "doctor").returncode == 1
     house.database.unlink()

@@ -78,7 +78,7 @@ def stages(settings: Settings) -> Iterator[EncoderStage]:
 
 
 def broken_stages(settings: Settings) -> Iterator[EncoderStage]:
-    raise ConfigurationError("device='cuda': this torch sees no such device.")
+    raise ConfigurationError("device='cuda': this torch has no such device.")
     yield
 
 

@@ -96,7 +96,7 @@ def test_a_link_in_place_of_the_folder_is_refused(settings: Settings, tmp_path: 
 
 def test_a_file_in_place_of_the_folder_is_refused(settings: Settings) -> None:
     settings.runtime_dir.write_text("")
-    with pytest.raises(ConfigurationError, match="cannot be made"):
+    with pytest.raises(ConfigurationError, match="cannot be created"):
         make_private_folder(settings.runtime_dir)
 
 
@@ -183,7 +183,7 @@ def test_a_visitor_without_the_secret_is_turned_away_and_so_is_the_stranger_it_m
     listener, secret = listen_for_sessions(place)
     note = json.loads(place.path.read_text())
     place.path.write_text(json.dumps({**note, "secret": "00" * 32}))
-    with attended(listener, secret) as admitted, pytest.raises(EmbedderError, match="served by a stranger"):
+    with attended(listener, secret) as admitted, pytest.raises(EmbedderError, match="belongs to another program"):
         connect_to_embedder(place, deadline=soon())
     assert admitted == [False]
 

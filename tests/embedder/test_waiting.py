@@ -44,7 +44,7 @@ def test_without_any_sign_of_an_embedder_waiting_ends() -> None:
     headway = DrainProgress(32, 0.0)
     headway.record_progress(31, status(1), 1.0)
     headway.record_progress(31, None, GONE_SECONDS)
-    with pytest.raises(EmbedderError, match="There is no embedder"):
+    with pytest.raises(EmbedderError, match="No embedder is running"):
         headway.record_progress(31, None, GONE_SECONDS + 2)
 
 

@@ -47,7 +47,7 @@ SKIPPED = {
     "up": "a symbolic link to a folder",
     "outside.md": "a symbolic link out of the project",
     "nul.py": "binary",
-    "late.md": "set aside: holds what is no valid text",
+    "late.md": "set aside: contains invalid text",
     "large.md": "1,000,001 bytes, above 1,000,000",
 }
 

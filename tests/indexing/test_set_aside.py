@@ -159,7 +159,7 @@ def test_a_chunk_that_the_database_refuses_costs_itself_alone(index: Index, tree
     texts = index.texts()
     assert all(name in texts for name in ("alpha", "gamma", "beta")) and "REFUSED" not in texts
     ((subject, reason),) = index.set_aside().items()
-    assert subject.startswith("a.md#") and reason.startswith("holds what is no valid text")
+    assert subject.startswith("a.md#") and reason.startswith("contains invalid text")
     assert report.added == len(index.store.nodes.query_nodes(type="snippet", limit=100))
     again = index()
     assert (again.added, again.changed, again.unchanged_files) == (0, 0, 2)

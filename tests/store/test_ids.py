@@ -49,7 +49,10 @@ def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: S
     for id in ids:
         called(store, add(store, id), id)
 
-    with pytest.raises(BadRequestError, match=rf"replaces='{SHARED}' could be {ids[0]}, {ids[1]}: give more of the id"):
+    with pytest.raises(
+        BadRequestError,
+        match=rf"replaces='{SHARED}' matches several ids: {ids[0]}, {ids[1]}. Give more characters of the id",
+    ):
         resolve_node(store.nodes, SHARED, "replaces")
     assert resolve_node(store.nodes, ids[1][:13]).id == ids[1]
 

@@ -484,6 +484,6 @@ def test_a_copy_over_a_locked_database_gives_up(
 def test_a_program_that_still_runs_writes_nothing_into_what_a_newer_one_has_changed(store: Store) -> None:
     with closing(sqlite3.connect(store.path)) as newer:
         newer.execute(f"PRAGMA user_version = {latest_version() + 1}")
-    with pytest.raises(StoreVersionError, match="Start it again"):
+    with pytest.raises(StoreVersionError, match="Restart it"):
         add(store, "written as it used to be")
     assert store.nodes.query_nodes() == []

@@ -1,1 +1,1 @@
-"""The process that owns torch and the device, and its client."""
+"""Embedder: the process that owns the models and the device, and its client."""

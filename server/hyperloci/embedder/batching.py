@@ -1,4 +1,4 @@
-"""Cut a list of texts into batches of like length, so that a short text never pays for a long one."""
+"""Batching: cuts a list of texts into batches of similar length, so that little time goes into padding."""
 
 from __future__ import annotations
 

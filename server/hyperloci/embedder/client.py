@@ -1,4 +1,4 @@
-"""The way to the embedder from sessions, hooks and the command line: standard library, numpy once vectors come back.
+"""Client of the embedder for sessions, hooks and the command line: standard library, numpy once vectors arrive.
 
 A client never starts an embedder (`owner.py` does) and never waits past its deadline. Without one, memory works on
 keywords and graph.
@@ -30,10 +30,10 @@ class EmbedderSilentError(NotReadyError):
 
 
 DEFAULT_SECONDS: Final = 5.0
-"""A cold embedder answers within half a second, a warm one within a hundredth; past this, something is wrong."""
+"""A cold embedder answers within half a second, a warm one within a hundredth; anything slower is a fault."""
 
 _WARM_SECONDS: Final = 0.02
-"""What a hook can spare to learn whether vectors are to be had; a warm embedder answers in one."""
+"""Time a hook may spend to find out whether vectors are available; a warm embedder answers in a millisecond."""
 
 _STATUS_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.005
@@ -42,11 +42,11 @@ _CHARS_PER_REQUEST: Final = 1_000_000
 """An eighth of what a message may hold, if every character is escaped as JSON."""
 
 _SERVER_SHARE: Final = 0.9
-"""The embedder is told to give up a little before the client does, so that its reason still arrives."""
+"""The embedder gives up slightly before the client does, so that its reason still arrives."""
 
 
 class EmbedderClient:
-    """Talks to the embedder of these settings, whoever owns it. Holds no connection; safe in any thread."""
+    """Client of the embedder of these settings, whichever session owns it. Holds no connection; thread-safe."""
 
     def __init__(self, settings: Settings, *, transport: str | None = None, insistent: bool = False) -> None:
         """Make it; an `insistent` one asks an embedder that does not answer as often as it is told to."""
@@ -85,7 +85,7 @@ class EmbedderClient:
     def embed_query_spaces(
         self, text: str, entities: Sequence[str] = (), timeout: float = DEFAULT_SECONDS
     ) -> QueryFingerprint:
-        """See a question in every space, in one round trip.
+        """Encode a question for every space, in one round trip.
 
         Args:
             text: the question.
@@ -141,7 +141,7 @@ class EmbedderClient:
         return ready
 
     def status(self, timeout: float = _STATUS_SECONDS) -> EmbedderStatus | None:
-        """Ask the embedder how it is; None if there is none or it does not answer in time."""
+        """Return the status of the embedder; None if none runs or it does not answer in time."""
         from hyperloci.embedder.status import EmbedderStatus
 
         try:
@@ -151,11 +151,11 @@ class EmbedderClient:
             return None
 
     def notify(self, database: Path) -> bool:
-        """Tell the embedder that memories wait in `database`; return whether there was one to tell."""
+        """Tell the embedder that memories wait in `database`; return whether one was running."""
         return self._send_command({"op": "drain", "database": str(database.absolute())})
 
     def stop_embedder(self) -> bool:
-        """Ask the embedder to end; return whether there was one."""
+        """Ask the embedder to stop; return whether one was running."""
         return self._send_command({"op": "stop"})
 
     def _send_command(self, request: Mapping[str, Any]) -> bool:
@@ -173,7 +173,7 @@ class EmbedderClient:
         for part in _split_texts(texts):
             header, body = self._request_answer({"op": "embed", "texts": part, "tokens": tokens}, deadline)
             if model_id is not None and _read_model_id(header) != model_id:
-                raise EmbedderError(f"The embedder runs {_read_model_id(header)}; {model_id} was asked for.")
+                raise EmbedderError(f"The embedder runs {_read_model_id(header)}; the request needs {model_id}.")
             results.append(_read_matrices(header, body, texts=len(part), tokens=tokens))
         return results
 
@@ -183,10 +183,10 @@ class EmbedderClient:
         return get_circuit_breaker(self._address().path).silent_since
 
     def _request_answer(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
-        """Ask and wait for the answer: once in vain, then not at all until the embedder is well again.
+        """Send a request and wait for the answer; after one timeout fail at once until the embedder has recovered.
 
         Raises:
-            SilentError: it has not answered lately.
+            EmbedderSilentError: it has not answered lately.
         """
         patience = get_circuit_breaker(self._address().path)
         if not self._insistent and not (patience.allows_request() and self._has_recovered(patience)):
@@ -199,14 +199,14 @@ class EmbedderClient:
                 patience.record_silence()
             raise
         except NotReadyError:
-            # It said so itself, or nobody listens there: the next one to ask loses no time.
+            # It answered, or nothing listens there: the next request loses no time.
             patience.record_answer()
             raise
         patience.record_answer()
         return answer
 
     def _has_recovered(self, patience: CircuitBreaker) -> bool:
-        """Tell whether an embedder that was silent is well again, at the cost of a moment."""
+        """Return whether a silent embedder has recovered, with one short request."""
         if patience.silent_since is None:
             return True
         try:
@@ -224,7 +224,7 @@ class EmbedderClient:
         try:
             connection = connect_to_embedder(self._address(), deadline=deadline)
         except ConfigurationError as error:
-            # Vectors are a help, not a need: whatever keeps them away must look alike to a search.
+            # Vectors are optional: to a search every failure must look the same.
             raise EmbedderError(str(error)) from error
         with connection:
             seconds = max(0.001, (deadline - time.monotonic()) * _SERVER_SHARE)

@@ -1,6 +1,6 @@
-"""Noticing that nobody embeds what waits, without being told: the session that owned the embedder may be dead.
+"""Failover: notices that memories wait and no embedder runs, and starts one.
 
-A killed process says goodbye to nobody, and a survivor that is asked nothing would never find out.
+The session that owned the embedder may have been killed, and an idle session would never find out.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hyperloci.system.background import BackgroundThread
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 2.0
-"""How often a session looks. A look at an embedder that is at home is one short question, 1 ms; where none is, one read
-of the queue beside it, 2 ms. Within seconds of a death the next one takes over."""
+"""How often a session checks. If an embedder runs, this is one short request, 1 ms; if none runs, also one read of the
+queue, 2 ms. Within seconds of a death the next session takes over."""
 
 _ANSWER_SECONDS: Final = 0.5
 
@@ -32,7 +32,7 @@ class EmbedderFailover:
     """
 
     def __init__(self, settings: Settings, start: Callable[[], object], every: float = LOOK_SECONDS) -> None:
-        """Make it; `start` is called where an embedder is missing, as often as it is."""
+        """Create it; `start` is called whenever an embedder is missing."""
         self._settings = settings
         self._client = EmbedderClient(settings, insistent=True)
         self._start = start
@@ -40,11 +40,11 @@ class EmbedderFailover:
         self._thread = BackgroundThread("embedder-takeover", self._watch_queue)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start checking."""
         self._thread.start()
 
     def stop(self, timeout: float = 0.0) -> bool:
-        """End; return whether a look that is under way has ended within `timeout` seconds."""
+        """Stop; return whether a running check ended within `timeout` seconds."""
         return self._thread.stop(timeout)
 
     def _watch_queue(self) -> None:
@@ -54,11 +54,11 @@ class EmbedderFailover:
                 if not self._is_embedder_running() and self._has_pending_nodes() and not stopping.is_set():
                     self._start()
             except (HyperlociError, OSError) as error:
-                # A database that is being restored, or a disk that is full: the next look may find it better.
-                logger.info("it can't be told whether memories wait for vectors: %s", error)
+                # A database that is being restored, or a disk that is full: the next check may succeed.
+                logger.info("cannot check whether memories wait for vectors: %s", error)
 
     def _is_embedder_running(self) -> bool:
-        # Whoever holds the socket and says nothing is no embedder: one that is starting or loading tells its state.
+        # A process that holds the socket and does not answer is not an embedder: one that is loading reports it.
         return self._client.status(_ANSWER_SECONDS) is not None
 
     def _has_pending_nodes(self) -> bool:

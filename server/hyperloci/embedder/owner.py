@@ -1,4 +1,4 @@
-"""A session's side of the embedder process: elects, starts, watches, restarts and ends it.
+"""Owner: a session's side of the embedder process; elects, starts, supervises, restarts and ends it.
 
 Whoever holds the lock beside the socket owns the embedder; the others only talk to it. The owner keeps a thread for as
 long as its child lives. That thread starts the child, since Linux ties `PR_SET_PDEATHSIG` to the thread that did, and
@@ -37,16 +37,16 @@ _NO_CONSOLE_WINDOW: Final = 0x08000000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisionPolicy:
-    """How patiently an owner treats its child, in seconds unless it says otherwise.
+    """Timeouts for the supervision of the child, in seconds unless stated otherwise.
 
     Attributes:
-        check_every: how often the child is asked whether it still answers.
-        check_timeout: how long it may take for that; a machine under load needs a while.
+        check_every: interval between two health checks.
+        check_timeout: time limit of one check; a busy machine needs a while.
         checks_missed: how many checks in a row it may miss before it is killed.
         stuck_after: how long one request may keep the model busy before the child is killed.
         first_delay: pause before the first restart after a crash; doubled at each further one.
         longest_delay: where the doubling ends.
-        crashes: how many in a row before the lock is given up for `longest_delay`.
+        crashes: number in a row before the lock is given up for `longest_delay`.
         sound_after: a child that lived so long was no failed start.
         end_within: how long a child may take to end when told to.
     """
@@ -63,7 +63,7 @@ class SupervisionPolicy:
 
 
 class EmbedderOwner:
-    """Makes sure that an embedder runs while this session needs one. Thread-safe; closing it ends the child."""
+    """Keeps an embedder running while this session needs one. Thread-safe; closing it ends the child."""
 
     def __init__(
         self,
@@ -73,13 +73,13 @@ class EmbedderOwner:
         command: Sequence[str] = COMMAND,
         policy: SupervisionPolicy | None = None,
     ) -> None:
-        """Make it; nothing is started before `ensure_running`.
+        """Create it; nothing is started before `ensure_running`.
 
         Args:
-            settings: what the embedder is told.
+            settings: passed to the embedder.
             transport: `unix`, `loopback`, or None for the platform's own.
             command: starts the child.
-            policy: how patiently it is treated.
+            policy: timeouts of its supervision.
         """
         self._settings = settings
         self._handover = StartupConfig(settings=settings, transport=transport)
@@ -101,7 +101,7 @@ class EmbedderOwner:
         return child.pid if child is not None and child.poll() is None else None
 
     def ensure_running(self) -> bool:
-        """See to it that an embedder runs or is being started, here or in another session; returns at once.
+        """Ensure that an embedder runs or is being started, here or in another session; returns at once.
 
         False means that there will be none for now: embeddings are switched off, this owner is closed, or the embedder
         crashed too often a short while ago.
@@ -143,7 +143,7 @@ class EmbedderOwner:
             self._lock.acquire()
         return bool(self._lock.is_locked)
 
-    # -- the keeper's thread ------------------------------------------------------------------------------------------
+    # -- the supervisor thread -----------------------------------------------------------------------------------------
 
     def _supervise_child(self) -> None:
         crashes = 0
@@ -175,7 +175,7 @@ class EmbedderOwner:
         return not self._closing.wait(delay)
 
     def _run_child_once(self) -> int:
-        """Start a child, watch over it and return the exit status it ended with."""
+        """Start a child, supervise it and return its exit status."""
         child = self._start_child()
         try:
             with self._mutex:
@@ -223,7 +223,7 @@ class EmbedderOwner:
 
 
 def _end_child(child: subprocess.Popen[bytes], within: float) -> None:
-    """Close the pipe that keeps a child alive, and see it die."""
+    """Close the pipe that keeps a child alive, and wait for its end."""
     if child.stdin is not None:
         with contextlib.suppress(OSError):
             child.stdin.close()

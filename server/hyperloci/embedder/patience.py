@@ -1,6 +1,6 @@
-"""Waiting once for an embedder that does not answer: searches go on with words until it does.
+"""Circuit breaker: after one timeout, searches use words until the embedder answers again.
 
-What is known of it is shared by all of a process: whoever waited in vain has waited for the others too.
+Its state is shared by the whole process, so that only one caller has to wait.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Final
 from hyperloci.clock import Clock, system_clock
 
 FIRST_SECONDS: Final = 1.0
-"""Before it is asked again after the first silence; doubled after each further one."""
+"""Pause before the next request after the first timeout; doubled after each further one."""
 
 LONGEST_SECONDS: Final = 30.0
-"""Where the doubling ends: so long may an embedder be back before anybody notices."""
+"""Longest pause: a recovered embedder is noticed within this time."""
 
 PROBE_SECONDS: Final = 0.25
-"""What asking again may take: an embedder that is well tells its state in a thousandth of it."""
+"""Time limit of the next request: a healthy embedder reports its status in a thousandth of it."""
 
 COUNTED_SECONDS: Final = 0.9
-"""Whoever had less patience than this has learnt nothing: a busy machine may take as long."""
+"""A shorter timeout proves nothing: a busy machine may take as long."""
 
 
 class CircuitBreaker:
-    """What is known of the silence of one embedder. Safe in any thread."""
+    """Records whether one embedder answers. Thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic, clock: Clock = system_clock) -> None:
         self._now, self._clock = now, clock
@@ -38,13 +38,13 @@ class CircuitBreaker:
 
     @property
     def silent_since(self) -> int | None:
-        """When it was first waited for in vain (Unix ms), None while it answers."""
+        """Time of the first timeout (Unix ms), None while it answers."""
         return self._since if self._silences else None
 
     def allows_request(self) -> bool:
-        """Tell whether to ask it at all: it answered when it was last asked, or that is long enough ago.
+        """Return whether to send a request: the last one was answered, or failed long enough ago.
 
-        Only one asks after a silence; the others are told to go on without it.
+        Only one caller tries again after a timeout; the others go on without the embedder.
         """
         if not self._silences:
             return True
@@ -72,7 +72,7 @@ class CircuitBreaker:
         return min(FIRST_SECONDS * 2.0 ** min(self._silences - 1, 10), LONGEST_SECONDS)
 
     def describe_silence(self) -> str:
-        """Return what to tell of the silence."""
+        """Return the message for callers."""
         since = time.strftime("%H:%M:%S", time.localtime(self._since / 1_000))
         return f"The embedder has not answered since {since}; searches use words until it does."
 
@@ -81,5 +81,5 @@ _by_address: Final[dict[Path, CircuitBreaker]] = {}
 
 
 def get_circuit_breaker(address: Path) -> CircuitBreaker:
-    """Return what this process knows of the embedder that listens at an address."""
+    """Return this process's circuit breaker for the embedder at an address."""
     return _by_address.setdefault(address, CircuitBreaker())

@@ -1,4 +1,4 @@
-"""One model, two lanes: a query waits for one small batch of bulk work at most, bulk work waits for every query."""
+"""Priority lock: a query waits for one small batch of bulk work at most, bulk work waits for every query."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EncoderStage:
         encoder: the model.
         backend: the library that computes it: `numpy`, `torch`, `sentence-transformers`, `endpoint`.
         device, dtype: where, and in which precision.
-        bulk_tokens: how many tokens of bulk work a query may have to wait for.
+        bulk_tokens: tokens of bulk work that a query may have to wait for.
         interim: whether a faster form of the same model follows.
     """
 
@@ -49,7 +49,7 @@ class PriorityLock:
 
     @property
     def has_waiting_query(self) -> bool:
-        """Whether a query stands at the gate."""
+        """Whether a query waits for the lock."""
         return self._queries_waiting > 0
 
     @contextmanager
@@ -119,16 +119,16 @@ class BulkEncoder:
 
     @property
     def has_tokens(self) -> bool:
-        """Whether E12 can be seen."""
+        """Whether E12 is available."""
         return self._multi_space_encoder().has_tokens
 
     @property
     def weigh_terms(self) -> bool:
-        """Whether `expand` leaves it to the index to weigh terms."""
+        """Whether `expand_terms` leaves it to the index to weigh terms."""
         return self._multi_space_encoder().weigh_terms
 
     def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, NDArray[np.float32]]]:
-        """Return what every space sees (see `Eyes.look`), the model given back between small batches."""
+        """Encode as `MultiSpaceEncoder.encode_requests` does, giving the model back between small batches."""
         eyes = self._multi_space_encoder()
         seen: dict[int, dict[str, NDArray[np.float32]]] = {}
         lengths = [
@@ -140,7 +140,7 @@ class BulkEncoder:
         return [seen[index] for index in range(len(looks))]
 
     def expand_terms(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
-        """Return the terms that stand for each text (see `Eyes.expand`)."""
+        """Return the terms that stand for each text (see `MultiSpaceEncoder.expand_terms`)."""
         eyes = self._multi_space_encoder()
         if eyes.weigh_terms:  # By rule: no model is needed.
             return eyes.expand_terms(texts, query=query)
@@ -161,11 +161,11 @@ class BulkEncoder:
 
 
 def require_token_encoder(encoder: Encoder) -> TokenEncoder:
-    """Return `encoder` as one that shows its tokens.
+    """Return `encoder` as one with token vectors.
 
     Raises:
         BadRequestError: it has no token states.
     """
     if not isinstance(encoder, TokenEncoder):
-        raise BadRequestError(f"{encoder.model_id} has no token states; late interaction needs a model that has.")
+        raise BadRequestError(f"{encoder.model_id} has no token states; late interaction needs a model that has them.")
     return encoder

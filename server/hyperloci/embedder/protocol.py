@@ -1,4 +1,4 @@
-"""What travels between a session and its embedder: frames with a JSON header and a body of raw float32.
+"""Embedder protocol: frames with a JSON header and a body of raw float32.
 
 A connection carries one request and its answer. Nothing is ever unpickled. Every read and write has a deadline on the
 monotonic clock and a size limit.
@@ -47,7 +47,7 @@ class DeadlineError(EmbedderError):
 
 
 def deadline_after(seconds: float) -> float:
-    """Return the moment `seconds` from now, on the clock that `send` and `receive` count on."""
+    """Return the moment `seconds` from now, on the clock that `send_message` and `receive_message` use."""
     return time.monotonic() + seconds
 
 
@@ -67,7 +67,7 @@ def send_message(connection: socket.socket, header: Mapping[str, Any], *, body: 
     """Send one message.
 
     Raises:
-        WireError: the message is larger than the limits allow.
+        ProtocolError: the message is larger than the limits allow.
         ConnectionLostError: the other end is gone.
         DeadlineError: the deadline passed first.
     """
@@ -81,7 +81,7 @@ def receive_message(connection: socket.socket, *, deadline: float) -> tuple[dict
     """Receive one message: its header and its body.
 
     Raises:
-        WireError: what came is no message of this version, or is larger than the limits allow.
+        ProtocolError: what came is no message of this version, or is larger than the limits allow.
         ConnectionLostError: the other end is gone.
         DeadlineError: the deadline passed first.
     """
@@ -118,7 +118,7 @@ def matrices_from_body(shapes: Sequence[Any], body: bytes | bytearray) -> list[N
     """Cut a body into the matrices that its header announces.
 
     Raises:
-        WireError: they do not fit each other.
+        ProtocolError: they do not fit each other.
     """
     import numpy as np
 
@@ -154,7 +154,7 @@ def fingerprint_from_message(header: Mapping[str, Any], body: bytes | bytearray)
     """Read what `fingerprint_to_message` wrote.
 
     Raises:
-        WireError: it is no such message.
+        ProtocolError: it is no such message.
     """
     from hyperloci.spaces.query import QueryFingerprint
 

@@ -1,4 +1,4 @@
-"""What a session tells the embedder that it starts: one line of JSON at the head of the pipe that ties their lives."""
+"""Startup configuration: one line of JSON that a session sends to the embedder it starts, through its stdin."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ class StartupConfig:
         """Read what `to_line` wrote.
 
         Raises:
-            ConfigurationError: it is something else.
+            ConfigurationError: the line is not a startup configuration.
         """
         try:
             values = json.loads(line)
             return cls(**{**values, "settings": _settings_from_json(values["settings"])})
         except (ValueError, TypeError, KeyError) as error:
-            raise ConfigurationError(f"An embedder is started by a session, with its settings: {error}") from error
+            raise ConfigurationError(
+                f"Only a session can start the embedder, because it passes the settings: {error}"
+            ) from error
 
 
 def _settings_from_json(values: dict[str, Any]) -> Settings:

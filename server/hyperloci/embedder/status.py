@@ -1,4 +1,4 @@
-"""What an embedder tells about itself."""
+"""Embedder status: what an embedder reports about itself."""
 
 from __future__ import annotations
 

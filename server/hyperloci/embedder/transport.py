@@ -1,6 +1,6 @@
-"""Where sessions and the embedder meet, and how each makes sure of the other.
+"""Transport: the socket where sessions and the embedder meet, and how each verifies the other.
 
-On Unix: a socket of mode 0600 in a folder of mode 0700 that belongs to the user, and the kernel's word for who is at
+On Unix: a socket of mode 0600 in a folder of mode 0700 that belongs to the user, and the kernel tells which user is at
 the other end. Elsewhere (`loopback`): a TCP port of the loopback interface, announced in a file that only the user can
 read, with a secret that both ends prove to know without sending it.
 
@@ -36,7 +36,7 @@ _NONCE_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class EmbedderAddress:
-    """The meeting place of one model on one device.
+    """The address of the embedder of one model on one device.
 
     Attributes:
         folder: the private folder that holds it.
@@ -60,7 +60,7 @@ class EmbedderAddress:
 
 
 def find_embedder_address(settings: Settings, transport: str | None = None) -> EmbedderAddress:
-    """Name the meeting place that `settings` lead to; `transport` is the platform's own unless given.
+    """Return the address for `settings`; `transport` is the platform's own unless given.
 
     Raises:
         ConfigurationError: `runtime_dir` is too long a path for a socket.
@@ -82,13 +82,13 @@ def require_short_path(address: Path) -> None:
     length = len(os.fsencode(address))
     if length > MAX_PATH_BYTES:
         raise ConfigurationError(
-            f"{address} has {length} bytes; a socket's path may have {MAX_PATH_BYTES}. Set HYPERLOCI_RUNTIME_DIR to a "
-            "shorter folder."
+            f"{address} has {length} bytes; a socket's path may have at most {MAX_PATH_BYTES}. "
+            "Set HYPERLOCI_RUNTIME_DIR to a shorter folder."
         )
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create `folder` for this user alone, or make sure that it is.
+    """Create `folder` for this user alone, or check that it is private.
 
     Raises:
         ConfigurationError: it cannot be made, is a link, or belongs to somebody else.
@@ -96,7 +96,7 @@ def make_private_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigurationError(f"The runtime folder {folder} cannot be made: {error}") from error
+        raise ConfigurationError(f"The runtime folder {folder} cannot be created: {error}") from error
     if sys.platform == "win32":
         return
     _require_own_folder(folder)
@@ -105,7 +105,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def listen_for_sessions(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
-    """Open the meeting place; return the listening socket and the secret of its visitors (empty on Unix).
+    """Open the address; return the listening socket and the secret that clients need (empty on Unix).
 
     The address appears at once and complete, over whatever a dead embedder has left there.
     """
@@ -129,7 +129,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     Raises:
         NotReadyError: nobody listens there.
         ConfigurationError: the folder is not this user's own.
-        EmbedderError: whoever listens there is somebody else, or does not answer.
+        EmbedderError: the listener is another user or program, or does not answer.
     """
     try:
         if place.transport == UNIX:
@@ -143,7 +143,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
 
 
 def admit_visitor(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:
-    """Tell, at the embedder's end, whether a visitor belongs to this user (and prove the same to it)."""
+    """Return, in the embedder, whether a connection comes from this user (and prove the same to it)."""
     if not secret:
         return is_same_user(connection)
     return _exchange_nonces(connection, secret, b"embedder", b"visitor", deadline)
@@ -166,7 +166,7 @@ def _connect_unix(place: EmbedderAddress) -> socket.socket:
         connection.setblocking(False)
         connection.connect(str(place.path))
         if not is_same_user(connection):
-            raise protocol.ProtocolError(f"{place.path} is served by another user.")
+            raise protocol.ProtocolError(f"{place.path} belongs to another user.")
         undo.pop_all()
     return connection
 
@@ -178,13 +178,13 @@ def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
     with contextlib.ExitStack() as undo:
         undo.callback(connection.close)
         if not _exchange_nonces(connection, secret, b"visitor", b"embedder", deadline):
-            raise protocol.ProtocolError(f"Port {port} is served by a stranger.")
+            raise protocol.ProtocolError(f"Port {port} belongs to another program.")
         undo.pop_all()
     return connection
 
 
 def _exchange_nonces(connection: socket.socket, secret: bytes, own: bytes, other: bytes, deadline: float) -> bool:
-    """Prove to know the secret and check that the other end does; the roles keep an answer from being echoed."""
+    """Prove knowledge of the secret and check that the other end knows it; the roles prevent echoed answers."""
     mine = secrets.token_bytes(_NONCE_BYTES)
     protocol.send_message(connection, {"nonce": mine.hex()}, deadline=deadline)
     theirs, _ = protocol.receive_message(connection, deadline=deadline)

@@ -1,4 +1,4 @@
-"""Waiting until a database's queue is empty, for whoever wants everything embedded before going on."""
+"""Waiting until a database's queue is empty, for callers that need everything embedded."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ GONE_SECONDS: Final = 30.0
 """Without any sign of an embedder for so long, there is none. One that lives is waited for, however slow it is."""
 
 QUIET_SECONDS: Final = 60.0
-"""After so long without headway, whoever waits is told."""
+"""After so long without progress, the caller is notified."""
 
 
 class DrainProgress:
-    """Tells whether a queue is being worked off: how fast, since when not, and whether anybody is left who could."""
+    """Tracks the progress of a queue: its pace, since when it is stuck, and whether an embedder is left."""
 
     def __init__(self, left: int, now: float) -> None:
         """Begin to watch; `now` is the time in seconds, on a clock of the caller's choice."""
@@ -36,11 +36,11 @@ class DrainProgress:
         self._moved = self._seen_alive = now
 
     def record_progress(self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False) -> str:
-        """Take note of how many nodes wait and of what the embedder tells; say how it goes.
+        """Record how many nodes wait and the embedder's status; return a description of the progress.
 
         Args:
             left: nodes that wait.
-            status: what the embedder tells, None where it tells nothing.
+            status: of the embedder, None if it does not answer.
             now: the time.
             alive: an embedder is being started, or kept running, by somebody.
 
@@ -57,7 +57,7 @@ class DrainProgress:
         if status is not None or alive or self._moved == now:
             self._seen_alive = now
         if now - self._seen_alive > GONE_SECONDS:
-            raise EmbedderError("There is no embedder, and none can be started; the log says why.")
+            raise EmbedderError("No embedder is running, and none can be started; see the log.")
         return self._describe_progress(now)
 
     def _describe_progress(self, now: float) -> str:

@@ -1,4 +1,4 @@
-"""Telling a memory's facets by rules; the rules are data (`knowledge/data/facets.toml`) (D.07)."""
+"""Facet rules: classify a memory by cue words; the words are data (`knowledge/data/facets.toml`) (D.07)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, S
 from hyperloci.model.kinds import TRUST, Origin
 
 MAX_CHARS: Final = 4_000
-"""Of a text, what is looked at: what it is shows in its beginning."""
+"""Characters of a text that are read: its beginning shows what it is."""
 
 LONG_WORDS: Final = 80
 """Of so many different words, one cue says nothing of the domain; two do."""

@@ -1,1 +1,1 @@
-"""What the memory is made of: frozen values and closed sets, no I/O."""
+"""Data model: frozen values and enumerations, no I/O."""

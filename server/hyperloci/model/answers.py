@@ -1,4 +1,4 @@
-"""What the façade's use cases answer with. Times are ISO 8601, scores and confidences 0..1 unless said otherwise."""
+"""Answers of the use cases of `Memory`. Times are ISO 8601, scores and confidences 0..1 unless said otherwise."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from hyperloci.model.search import Hit, HitSource
 
 Progress = Callable[[int, int, str], None]
-"""Called with (done, total, what is being done)."""
+"""Called with (done, total, description)."""
 
 
 class ContradictionKind(StrEnum):
-    """Why two memories are held to disagree (D.10)."""
+    """How two memories were found to disagree (D.10)."""
 
     EXPLICIT = "explicit"
     SUPERSEDED = "superseded"
@@ -35,7 +35,7 @@ class ContradictionNature(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """A memory that disagrees with a statement, how surely, and why in words."""
+    """A memory that disagrees with a statement: confidence and reason."""
 
     id: str
     content: str
@@ -62,8 +62,8 @@ class ImportReport:
     Attributes:
         format: `hyperloci`, `server-memory` or `notes`.
         files: those that were read.
-        added: how many of each kind were new.
-        known: how many were here already; they stay as they are.
+        added: new items by kind.
+        known: items that were already stored; unchanged.
         redactions: secrets that were replaced.
         skipped: what was left out, each with its file, line and why.
     """
@@ -167,10 +167,10 @@ class CommitCounts:
     is_known: bool = True
 
     def describe_progress(self) -> str:
-        """Say it in one line."""
+        """Return it as one line."""
         known = self.stored + self.waiting
         if not known:
-            return "no commits" if self.is_known else "not looked at yet"
+            return "no commits" if self.is_known else "not checked yet"
         if self.waiting:
             return f"{self.stored:,} of {known:,} commits, newest first"
         bound = f"; {self.older:,} older ones are left out (history_commits)" if self.older else ""
@@ -183,7 +183,7 @@ class IndexReport:
 
     `set_aside` counts what of the project failed by itself, in this run or an earlier one, and is left out until it or
     the program changes.
-    `commits` are the newest that were new; `commits_waiting` older ones are still to be stored.
+    `commits` are the new commits that were stored, newest first; `commits_waiting` older ones are still to be stored.
     """
 
     files: int
@@ -202,11 +202,11 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeReport:
-    """What was purged, and what a caller should know of it.
+    """What was purged, and what remains.
 
     Attributes:
         ids: the memories that are gone for good.
-        entities: names of things that only they spoke of; gone too.
+        entities: names of entities that only they mentioned; purged too.
         alike: memories that hold the same text or were made from it; they stay, unless purged too.
         sources: files they were indexed from; when those change, they are indexed again.
         records: how many waiting records of hooks held them.
@@ -225,7 +225,7 @@ class PurgeReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplError:
-    """Why a program ended early; `line` is where, if one of its lines was running."""
+    """Why a program ended early; `line` is the line that was running, if any."""
 
     type: str
     message: str
@@ -295,7 +295,7 @@ class EdgePruneReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityInfo:
-    """A thing that memories are about (B.10); `summary` is None until it was spoken of often enough."""
+    """An entity (B.10); `summary` is None until it was mentioned often enough."""
 
     id: str
     canonical_name: str
@@ -317,7 +317,7 @@ class RelatedEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityProfile:
-    """What is known of an entity (B.15): what was stated, what happened, and what it is spoken of with."""
+    """What is known of an entity (B.15): facts, events, and entities mentioned with it."""
 
     entity: EntityInfo
     facts: tuple[Hit, ...]
@@ -327,7 +327,7 @@ class EntityProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityMerge:
-    """Two entities that were found, or said, to be one; `id` takes it back."""
+    """Two entities merged by a rule or a user; `id` undoes the merge."""
 
     id: int
     kept: str

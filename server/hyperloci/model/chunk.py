@@ -1,4 +1,4 @@
-"""What a chunker makes of a file."""
+"""Chunks: what a chunker makes of a file."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _SECONDS: Final = re.compile(r"(-?)(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
 def encode_turns(turns: Sequence[Turn], fields: Sequence[str] = FIELDS) -> str:
-    """Write turns as CTF v1; `decode` gives back the fields that were written.
+    """Write turns as CTF v1; `decode_turns` gives back the fields that were written.
 
     Raises:
         BadRequestError: a field is unknown or named twice.
@@ -75,7 +75,7 @@ def _parse_origin(origin: str | None) -> int | None:
     try:
         return None if origin is None else from_iso(origin)
     except (ValueError, OverflowError) as error:
-        raise BadRequestError(f"line 1: from={origin!r:.40} is no time.") from error
+        raise BadRequestError(f"line 1: from={origin!r:.40} is not a time.") from error
 
 
 def _parse_turn(number: int, line: str, fields: Sequence[str], start: int | None) -> Turn:
@@ -111,7 +111,7 @@ def _unescape_value(value: str) -> str:
         if found[0] == "¶":
             return "\n"
         if found[1] not in _MEANINGS:
-            raise ValueError(f"{found[0]!r} is no escape; there are \\\\ \\t \\r \\p \\-")
+            raise ValueError(f"{found[0]!r} is not an escape; use one of \\\\ \\t \\r \\p \\-")
         return _MEANINGS[found[1]]
 
     return _ESCAPED.sub(meaning, value)
@@ -130,7 +130,9 @@ def _parse_time(value: str, start: int | None) -> int | None:
         return None
     found = _SECONDS.fullmatch(value)
     if found is None or start is None:
-        raise ValueError(f"time {value!r:.40} is no number of seconds" + ("" if start is not None else " after from="))
+        raise ValueError(
+            f"time {value!r:.40} is not a number of seconds" + ("" if start is not None else " after from=")
+        )
     since = int(found[2]) * 1_000 + int((found[3] or "").ljust(3, "0"))
     return start - since if found[1] else start + since
 

@@ -1,4 +1,4 @@
-"""A hyperedge: any number of nodes joined, each with a role."""
+"""Hyperedge: joins any number of nodes, each with a role."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Hyperedge:
 
 @dataclass(frozen=True, slots=True)
 class WantedRelation:
-    """A relation that a rule found in a snippet: to which node, how sure, and by what words (D.03)."""
+    """A relation that a rule found in a snippet: target node, confidence and evidence (D.03)."""
 
     label: str
     target: NodeKey

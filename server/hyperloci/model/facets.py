@@ -1,4 +1,4 @@
-"""What kind of content a memory is, on several axes at once (D.07)."""
+"""Facets: what kind of content a memory is, on several axes (D.07)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another program remembered, as far as it can be taken over."""
+"""Imported memory: what another program remembered, as far as it can be imported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ImportedFact:
 
 @dataclass(frozen=True, slots=True)
 class ImportedEntity:
-    """A thing that the other program knew by name; `kind` in its own words."""
+    """An entity of the other program; `kind` in its own words."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class ImportedEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedRelation:
-    """How one thing stands to another, both by name."""
+    """A relation between two entities, both by name."""
 
     source: str
     target: str

@@ -1,4 +1,4 @@
-"""The closed sets. Their values are what the database stores."""
+"""Enumerations; their values are what the database stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The levels of the pyramid (C.01); apart from the rest of it, which a search need not load."""
+"""Pyramid levels (C.01), in a module of their own so that a search need not load the rest."""
 
 from __future__ import annotations
 

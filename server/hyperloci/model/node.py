@@ -1,4 +1,4 @@
-"""A memory: one node of the hypergraph."""
+"""Node: a stored memory, one vertex of the hypergraph."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Node:
 
 
 class SearchCandidate(NamedTuple):
-    """What the ranking looks at of a memory: the fields of `Node` by the same names. A search reads hundreds."""
+    """The fields of `Node` that ranking needs, under the same names. A search reads hundreds of them."""
 
     key: NodeKey
     type: str

@@ -1,4 +1,4 @@
-"""Where a memory stands in the world of files (D.01)."""
+"""Position: where a memory stands in a file, a document or on the web (D.01)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pyramid of a conversation: chunks of its turns, and what is given of them (RFC-013, C.01 to C.10)."""
+"""Pyramid of a conversation: chunks of its turns, and the answers made from them (RFC-013, C.01 to C.10)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PyramidChunk:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a chunk comes to: its summary, the facts in it and what it is about."""
+    """Digest of a chunk: its summary, key facts and themes."""
 
     summary: str
     key_facts: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a hook has to keep, as a value: the same whether it is stored at once or read back from the spool."""
+"""Record: what a hook has to keep; the same value whether stored at once or read back from the spool."""
 
 from __future__ import annotations
 

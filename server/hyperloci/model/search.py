@@ -1,4 +1,4 @@
-"""What a search asks for and what it answers."""
+"""Search: its filters, hits and answers."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorCoverage:
-    """How much of what a question may be answered from can be found by meaning now.
+    """How many of the memories that a question may find have vectors now.
 
     Attributes:
         embedded: memories that have their vectors.
         total: memories that meet the question's conditions.
         waiting: those that still get theirs; the rest can't be embedded.
-        seconds_left: about how long that takes, None where nobody can tell.
+        seconds_left: estimated time for that, None if unknown.
     """
 
     embedded: int
@@ -116,12 +116,14 @@ class VectorCoverage:
         return self.embedded / self.total if self.total else 1.0
 
     def describe_missing(self) -> str | None:
-        """Say what can't be found by meaning yet; None if all can that ever will be."""
+        """Describe what can't be found by meaning yet; None if nothing is waiting."""
         if not self.waiting:
             return None
         left = "" if self.seconds_left is None else f", about {_format_duration(self.seconds_left)}"
         percent = "none" if not self.embedded else f"{max(1, min(99, round(100 * self.share)))} %"
-        return f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} wait{left}"
+        return (
+            f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} still waiting{left}"
+        )
 
 
 def _format_duration(seconds: int) -> str:
@@ -135,7 +137,7 @@ class SearchAnswer:
     """The answer of a search.
 
     `mode` is hybrid, or keyword where no memory could be found by meaning; `degraded` says why, or what part could not;
-    `by_meaning` counts it, None where the question itself was not seen by meaning.
+    `by_meaning` counts it, None if the question itself has no vector.
     """
 
     query: str

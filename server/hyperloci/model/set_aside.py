@@ -1,4 +1,4 @@
-"""What is set aside: one thing that failed by itself, while everything else went on."""
+"""Set aside: one item that failed by itself while everything else went on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SetAsideKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
-    """One thing that was set aside.
+    """One item that was set aside.
 
     Attributes:
         scope: id of the project (or `global`).

@@ -1,4 +1,4 @@
-"""Where a memory came from, as callers see it."""
+"""Hit sources: where a memory came from, as callers see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics and timelines: what memories cluster into, and what came before and after (E.09, E.10)."""
+"""Topics and timelines: clusters of memories, and their order in time (E.09, E.10)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_AGREEMENT: Final = sum(TOPIC_WEIGHTS.values())
 """8.5: all spaces agree on every member."""
 
 AGREEMENT_NEEDED: Final = 2.5
-"""Less is no topic: three semantic spaces, or two and a relational one (E.09)."""
+"""Less is not a topic: three semantic spaces, or two and a relational one (E.09)."""
 
 
 class TopicPhase(StrEnum):
@@ -51,7 +51,7 @@ class Topic:
         key, id: integer key of the tables; text for callers, the same from run to run.
         scope: the project's id, or `global`.
         name, terms: its most telling words; the name is empty until the next run where a member was purged.
-        phase: as the latest run left it; `topics.phase.phase_of` tells it for now.
+        phase: as the latest run left it; `topics.phase.phase_of` gives the present one.
         agreement: sum of weight x strength over the spaces, 2.5 to 8.5.
         strengths: by space, share of the members that the space alone would put here, 0..1.
         churn: share of members that the latest run changed, 0..1.

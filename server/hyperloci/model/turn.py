@@ -1,4 +1,4 @@
-"""One thing said or done in a conversation, as a transcript tells it."""
+"""Turn: one thing said or done in a conversation, as a transcript records it."""
 
 from __future__ import annotations
 

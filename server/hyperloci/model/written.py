@@ -1,4 +1,4 @@
-"""What is answered to whoever writes; apart from the other answers, which a hook need not load."""
+"""Answers to writes, in a module of their own so that a hook need not load the other answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RememberedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenFact:
-    """A memory that was forgotten; until when `restore` brings it back."""
+    """A forgotten memory, and until when it can be restored."""
 
     id: str
     restorable_until: str

@@ -1,1 +1,1 @@
-"""How the memory answers: intent, candidates, fusion, explanation, context."""
+"""Retrieval: intent, candidates, scores, fusion, explanation, context."""

@@ -1,4 +1,4 @@
-"""What stands beside an answer in a conversation: a question and its reply speak of one thing, one names it."""
+"""Adjacent turns: a question and its reply are about one thing, but often only one of them names it."""
 
 from __future__ import annotations
 

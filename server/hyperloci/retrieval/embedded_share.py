@@ -1,4 +1,4 @@
-"""How much of what a question may be answered from can be found by meaning, counted by two bitmaps."""
+"""Embedded share: how many of the memories that a question may find have vectors, counted by two bitmaps."""
 
 from __future__ import annotations
 

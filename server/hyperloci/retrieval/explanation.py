@@ -1,4 +1,4 @@
-"""Why a memory was found: its scores by category, who speaks for it, what meaning alone missed (E.08, E.15)."""
+"""Explanations: why a memory was found, with its scores by category and what E1 alone missed (E.08, E.15)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HINTS: Final[tuple[tuple[str, float, str], ...]] = (
     ("e8", 0.15, "E8 (references) found more than E1: try profile=graph"),
     ("e10", 0.15, "E10 (goals) found more than E1: try profile=intent"),
 )
-"""E.08: by how much a space must exceed E1, and where to look on."""
+"""E.08: by how much a space must exceed E1, and what to suggest then."""
 
 
 def explain_scores(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
@@ -66,11 +66,11 @@ def find_blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
 
 
 def suggest_spaces(scores: Mapping[str, float]) -> list[str]:
-    """Return where to look on: the spaces that say more of this memory than E1 does."""
+    """Return suggestions: the spaces that score this memory higher than E1 does."""
     meaning = scores.get("e1", 0.0)
     return [hint for space, margin, hint in _HINTS if scores.get(space, 0.0) > meaning + margin]
 
 
 def _explains_score(space: str) -> bool:
-    # Being recent, or said at the same hour, says nothing of what a memory is about.
+    # Recency and rhythm say nothing about the content of a memory.
     return SPACES[space].category is not SpaceCategory.TEMPORAL

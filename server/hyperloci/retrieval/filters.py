@@ -1,4 +1,4 @@
-"""From what a caller writes to conditions: content types, scopes, time bounds and the `where` object."""
+"""Filters: turn what a caller gives (content types, scopes, time bounds, `where`) into conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
 SCOPE_CHOICES: Final = ("project", "global", "all")
 
 MAX_WORDS: Final = 50
-"""Words of one list: a condition of more than a few is a mistake, and SQLite takes no thousand of them."""
+"""Words in one list: more than a few are a mistake, and SQLite limits their number."""
 
 MAX_LINE: Final = 2**31
 """No file has so many lines, and no larger number fits into SQLite's."""
@@ -77,7 +77,7 @@ class RelatedTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """What a search is limited to, and how it was asked to go about it."""
+    """What a search is limited to, and its strategy."""
 
     where: SearchFilter
     related_to: RelatedTo | None = None
@@ -178,7 +178,7 @@ def _parse_list(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         raise BadRequestError(f"where.{key}={value!r:.80} must be a list of words.")
     if len(items) > MAX_WORDS:
-        raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are looked at.")
+        raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are allowed.")
     allowed = _MEMBERS.get(key)
     for item in items:
         if allowed is not None and item not in allowed:
@@ -188,7 +188,7 @@ def _parse_list(key: str, value: Any) -> tuple[str, ...]:
 
 def _parse_text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadRequestError(f"{name}={value!r:.80} must be a text that is not empty.")
+        raise BadRequestError(f"{name}={value!r:.80} must be a non-empty string.")
     return value
 
 

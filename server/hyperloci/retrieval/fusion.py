@@ -1,4 +1,4 @@
-"""Joining the lists of several spaces into one order by their ranks alone (B.06, E.07).
+"""Fusion: one order out of the lists of several spaces, by ranks alone (B.06, E.07).
 
 Reciprocal ranks are safe against any scale of scores; the pipeline fuses its third stage so, and `fusion = "rrf"` all
 searches. Calibrated scores (`scoring`) say more where they can be trusted. Vectors themselves are never fused.
@@ -17,7 +17,7 @@ from hyperloci.spaces.space import SPACES, SpaceCategory
 K = TypeVar("K")
 
 RRF_K: Final = 60
-"""B.06: the higher, the flatter the contribution of a rank (Cormack et al. 2009 chose 60)."""
+"""B.06: the higher, the less ranks differ (Cormack et al. 2009 chose 60)."""
 
 OTHER_SPACE: Final = 0.05
 """What a space counts that a profile does not name: the least that any does."""

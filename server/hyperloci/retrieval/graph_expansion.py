@@ -1,4 +1,4 @@
-"""What a question leads to by the graph (B.05).
+"""Graph expansion: further candidates along hyperedges (B.05).
 
 From the best hits along their relations: what caused them, what came of them, what was said next. From the thing that
 a question names: what is said of it without calling it so.
@@ -37,7 +37,7 @@ of: about what its words would have counted, had they named it. Memories that na
 all that mention it costs LoCoMo up to half a point (docs/why.md)."""
 
 MAX_MENTIONS: Final = 100
-"""Memories that speak of a thing, the latest, of which `REACHED` at most are taken."""
+"""Memories that speak of a thing, the latest, of which `MAX_EXPANDED` at most are taken."""
 
 IN_TIME_FACTOR: Final = 1.2
 """Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what

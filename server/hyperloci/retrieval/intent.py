@@ -1,4 +1,4 @@
-"""What a question wants to know: why, when, who, what, or anything (B.04, B.08).
+"""Intent: what a question wants to know: why, when, who, what, or anything (B.04, B.08).
 
 Rules over the question's words decide where one speaks; else the nearest exemplar, where vectors are at hand. Both are
 data (`retrieval/data/intents.toml`), in English and Russian.
@@ -94,7 +94,7 @@ def estimate_effort(query: str) -> Effort:
 
 
 class IntentClassifier:
-    """Tells intents by rules and, where no rule speaks, by the nearest exemplar.
+    """Classifies intents by rules and, if none applies, by the nearest exemplar.
 
     Args:
         known: gives the exemplars' vectors; they are kept here from the first time that there are any.
@@ -111,7 +111,7 @@ class IntentClassifier:
 
         Args:
             query: the question.
-            model_id: the model that has seen it.
+            model_id: the model that encoded it.
             vector: its unit vector in E1.
         """
         ruled = classify_intent(query)

@@ -1,7 +1,7 @@
-"""The vectors of the exemplars of intents, kept with the memory (B.04).
+"""Intent exemplars: their vectors, stored in the database (B.04).
 
-Upkeep makes them once for a model (`maintenance.exemplar_job`), searches read them: 62 texts take a fifth of a second
-to two thirds, which no search should wait for.
+Maintenance computes them once per model (`maintenance.exemplar_job`), searches read them: 62 texts take a fifth to
+two thirds of a second, which no search should wait for.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def has_current_vectors(store: Store, model_id: str) -> bool:
 
 
 def store_vectors(store: Store, model_id: str, vectors: NDArray[np.float32]) -> None:
-    """Store the exemplars' vectors, a row each, in a transaction that the caller has begun."""
+    """Store the exemplars' vectors, one row each, in a transaction that the caller has begun."""
     packed = base64.b64encode(vectors.astype("<f2").tobytes()).decode("ascii")
     store.meta.set(NAME, f"{_key_prefix(model_id)}\n{packed}")
 
 
 def load_vectors(store: Store, model_id: str) -> NDArray[np.float32] | None:
-    """Return the exemplars' vectors as a model sees them, a row each; None where there are none, or none that fit."""
+    """Return the exemplars' vectors of one model, one row each; None where there are none, or none that fit."""
     import numpy as np
 
     packed = _load_key(store, model_id)

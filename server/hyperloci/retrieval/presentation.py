@@ -1,4 +1,4 @@
-"""From stored nodes to what callers see: times as ISO 8601, the source, the confidence of today, warnings."""
+"""Presentation: turns stored nodes into hits, with ISO 8601 times, source, present confidence and warnings."""
 
 from __future__ import annotations
 

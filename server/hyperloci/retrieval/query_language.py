@@ -1,10 +1,10 @@
-"""One line for people: words to look for, and `key:value` conditions among them (D.08, D.11).
+"""Query language: one line of words to look for and `key:value` conditions (D.08, D.11).
 
     caching in:docs/** section:Design type:decision after:last_week not:contradicted
 
 The language is flat - terms beside each other, all of which must hold - so a lexer of one regular expression reads it:
 a grammar and its library would be larger than what they describe, and their errors name tokens, not what to write.
-What the keys mean is said by `retrieval.filters`, which the tools use too; here they only get short names.
+`retrieval.filters`, which the tools use too, defines what the keys mean; here they only get short names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
 from hyperloci.store.search.filters import compile_where
 
 MAX_CHARS: Final = 10_000
-"""As long as a query may be."""
+"""Longest query."""
 
 _TOKEN: Final = re.compile(
     r'\s*(?:(?P<key>[A-Za-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*|(?="))|"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[^\s]+))'
@@ -37,7 +37,7 @@ _AT_MOST: Final = re.compile(r"<?=?\s*([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A query as it was read: the words, and what `Memory.search` is given besides."""
+    """A parsed query: the words, and further arguments of `Memory.search`."""
 
     text: str
     content_type: str = "any"
@@ -64,7 +64,7 @@ def _read_list(name: str) -> ConditionReader:
 def _read_whole_number(name: str) -> ConditionReader:
     def read(value: str) -> Mapping[str, Any]:
         if not value.isdecimal() or len(value) > 9:
-            raise BadRequestError(f"{value!r} is no whole number.")
+            raise BadRequestError(f"{value!r} is not a whole number.")
         return {name: int(value)}
 
     return read
@@ -89,27 +89,27 @@ def _read_confidence(value: str) -> Mapping[str, Any]:
     try:
         return {"min_confidence": float(match[1])} if match else {"confidence_level": value}
     except ValueError:
-        raise BadRequestError(f"{value!r} is no number.") from None
+        raise BadRequestError(f"{value!r} is not a number.") from None
 
 
 def _read_level(value: str) -> Mapping[str, Any]:
     match = _AT_MOST.fullmatch(value)
     if match is None:
-        raise BadRequestError(f"{value!r} is no heading level: write level:2 for headings of level 1 and 2.")
+        raise BadRequestError(f"{value!r} is not a heading level: write level:2 for headings of level 1 and 2.")
     return {"heading_level_max": int(match[1])}
 
 
 def _read_lines(value: str) -> Mapping[str, Any]:
     match = _RANGE.fullmatch(value)
     if match is None:
-        raise BadRequestError(f"{value!r} is no range of lines: write lines:10-20.")
+        raise BadRequestError(f"{value!r} is not a range of lines: write lines:10-20.")
     return {"lines": [int(match[1]), int(match[2] or match[1])]}
 
 
 def _read_state(holds: bool) -> ConditionReader:
     def read(value: str) -> Mapping[str, Any]:
         if value != "contradicted":
-            raise BadRequestError(f"{value!r} is unknown: contradicted is the one state that can be asked for.")
+            raise BadRequestError(f"{value!r} is unknown: only contradicted is supported.")
         return {"contradicted": holds}
 
     return read
@@ -173,7 +173,7 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
         QuerySyntaxError: an unknown key, a value that it can't have, a quote without end; it says at which column.
     """
     if len(line) > MAX_CHARS:
-        raise BadRequestError(f"the query has {len(line)} characters; at most {MAX_CHARS} are read.")
+        raise BadRequestError(f"the query has {len(line)} characters; at most {MAX_CHARS} are allowed.")
     words: list[str] = []
     given: dict[str, Any] = {}
     for token in _tokenize(line):
@@ -182,7 +182,7 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
             continue
         for name, value in _read_condition(line, token, project, now).items():
             if name in given and name not in _MANY:
-                raise QuerySyntaxError(line, token.column, f"{token.key}: is given twice; once is enough.")
+                raise QuerySyntaxError(line, token.column, f"{token.key}: is given twice; give it once.")
             given[name] = [*given[name], *value] if name in given else value
     _check_combination(line, given)
     search = {name: given.pop(name) for name in _OF_SEARCH if name in given}
@@ -211,10 +211,10 @@ def _tokenize(line: str) -> Iterator[str | _ConditionTerm]:
         else:
             start = len(line[: match.end()]) - len(match[0].lstrip())
             if (match["word"] or "").startswith('"') or match["value"] == "":
-                raise QuerySyntaxError(line, start + 1, "this quote has no end.")
+                raise QuerySyntaxError(line, start + 1, "this quote is not closed.")
             if (match["word"] or "").rstrip(":") in KEYS and match[0].endswith(":"):
                 raise QuerySyntaxError(
-                    line, start + 1, f"{match['word']} has no value; write it right behind the colon."
+                    line, start + 1, f"{match['word']} has no value; write it right after the colon."
                 )
             yield match[0].lstrip()
 
@@ -226,10 +226,12 @@ def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
         near = difflib.get_close_matches(key, KEYS, n=1)
         hint = f"did you mean {near[0]}:? " if near else ""
         raise QuerySyntaxError(
-            line, column, f"{key}: is no condition; {hint}There are {', '.join(KEYS)}. Words with a colon go in quotes."
+            line,
+            column,
+            f"{key}: is not a condition; {hint}Use one of {', '.join(KEYS)}. Put words with a colon in quotes.",
         )
     if value == "":
-        raise QuerySyntaxError(line, match.end() + 1, "this quote has no end.")
+        raise QuerySyntaxError(line, match.end() + 1, "this quote is not closed.")
     if value.startswith('"'):
         value = _ESCAPE.sub(r"\1", value[1:-1])
     if not value.strip():
@@ -238,7 +240,7 @@ def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
 
 
 def _read_condition(line: str, term: _ConditionTerm, project: str, now: int) -> Mapping[str, Any]:
-    """Read one condition and try it on its own, so that an error can say where it stands."""
+    """Read one condition and check it on its own, so that an error can name its column."""
     try:
         read = KEYS[term.key](term.value)
         search = {name: read[name] for name in _OF_SEARCH[:4] if name in read}
@@ -254,4 +256,4 @@ def _check_combination(line: str, given: Mapping[str, Any]) -> None:
     for name in ("relation", "depth"):
         if name in given and "related_to" not in given:
             column = line.find(f"{name}:") + 1
-            raise QuerySyntaxError(line, column, f"{name}: says how to get there from a memory: add related:ID.")
+            raise QuerySyntaxError(line, column, f"{name}: needs a memory to start from: add related:ID.")

@@ -1,9 +1,9 @@
-"""Relevance: whether a memory bears on what was asked at all.
+"""Relevance: whether a memory has anything to do with the question.
 
 A ranking always has a first place, an answer needs a floor.
 
-A hit passes by its meaning (helped a little by its words), by its words where it has no vector, or because it holds
-every word that was asked for. Neither the score of a hit nor its share of a perfect BM25 makes a floor by itself: a
+A hit passes by its meaning (helped a little by its words), by its words where it has no vector, or because it contains
+every word of the question. Neither the score of a hit nor its share of a perfect BM25 makes a floor by itself: a
 question about something else finds its two or three common words together in some memory. A score of 0.25, the floor
 before, let 0.28 to 0.41 of the questions about other subjects through, for no more answers.
 
@@ -89,13 +89,13 @@ PROMPT_FLOOR: Final = RelevanceFloor(min_meaning=0.45, min_shared_terms=4, min_s
 prompts of a hundred do."""
 
 MIN_QUERY_TERMS: Final = 3
-"""Fewer say nothing to look for: it spares half the everyday prompts their search and costs 1 question in 200."""
+"""Prompts with fewer are not searched: it spares half the everyday prompts their search and costs 1 question in 200."""
 
 QUERY_CHARS: Final = 1_000
 """What a prompt is about stands at its beginning; what follows is often pasted."""
 
 EXCERPTED_CHARS: Final = 20_000
-"""Of a longer text only so much is looked through."""
+"""Characters of a longer text that are searched."""
 
 
 def select_relevant(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:
@@ -119,7 +119,7 @@ def space_score(hit: Hit, space: str) -> float | None:
 
 
 def query_from_prompt(prompt: str) -> str | None:
-    """Return what to look for with a prompt; None where it says too little to look for anything."""
+    """Return what to look for with a prompt; None if it says too little."""
     query = prompt[:QUERY_CHARS]
     return query if len(analyse_query(query)) >= MIN_QUERY_TERMS else None
 

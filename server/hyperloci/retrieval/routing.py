@@ -1,4 +1,4 @@
-"""Where a question leads: which relations to follow, in which order to answer, how far to go (B.05, B.08, B.14)."""
+"""Routing: which relations a question follows, in which order to answer, how far to go (B.05, B.08, B.14)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RelationToFollow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """What a search does for a question besides looking for its words and its meaning.
+    """What a search does for a question beyond words and meaning.
 
     Attributes:
         intent: what it wants to know.
@@ -92,11 +92,11 @@ _TAIL: Final = re.compile(
 
 
 def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
-    """Return where a question leads. Pure: it reads nothing but its arguments.
+    """Return the route of a question. Pure: it depends on its arguments only.
 
     Args:
         query: the question.
-        intent: what it wants to know (`intent.classify`, `intent.IntentClassifier`).
+        intent: what it wants to know (`intent.classify_intent`, `intent.IntentClassifier`).
         now: the time in milliseconds, which expressions like `yesterday` are counted from; None looks for none.
     """
     level = estimate_effort(query)

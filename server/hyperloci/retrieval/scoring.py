@@ -1,4 +1,4 @@
-"""What a memory's score is made of, and how much each space counts.
+"""Scoring: what a memory's score is made of, and how much each space counts.
 
 A score is `w * meaning + (1 - w) * words + bonuses`, times what the memory's kind and speaker are worth:
 
@@ -80,7 +80,7 @@ SPEAKER: Final = 1.25
 
 EXPLICIT: Final = 1.5
 IN_PASSING: Final = 0.8
-"""Factors of a score: what somebody asked to be remembered comes before a turn or a document that says as much (and
+"""Factors of a score: what was remembered on purpose comes before a turn or a document that says as much (and
 before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
 figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
 
@@ -240,7 +240,7 @@ def choose_dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspecti
 
     Args:
         nodes: the candidates.
-        perspective: from which side to look.
+        perspective: which spaces count how much.
         best: the highest cosine among them.
     """
     if perspective.meaning is not None:

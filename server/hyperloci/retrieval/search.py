@@ -1,7 +1,7 @@
-"""The search, from a question to memories in order (B.04-B.08, E.06, E.08).
+"""Search: from a question to ranked memories (B.04-B.08, E.06, E.08).
 
-`Searcher.find` is the whole of it: the question is seen as vectors, its intent told and its conditions made a bitmap;
-a strategy ranks candidates, the graph adds what the best lead to, and the best are taken, each text once.
+`Searcher.find` does all of it: it encodes the question, classifies its intent and turns its conditions into a bitmap;
+a strategy ranks candidates, graph expansion adds more, and the best are returned, each text once.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ MAX_LIMIT: Final = 50
 MAX_QUERY_CHARS: Final = 10_000
 
 AROUND_LIMIT: Final = 2_000
-"""Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
+"""Nodes that a relation filter reaches at most: three unlimited steps reach half of a large graph."""
 
 
 class SearchEncoder(Protocol):
-    """What turns a query into vectors; the embedder's client, or a stand-in."""
+    """Encodes queries: the client of the embedder, or a substitute in tests."""
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Return the model's id and the query's unit vector in E1.
@@ -61,7 +61,7 @@ class SearchEncoder(Protocol):
         ...
 
     def embed_query_spaces(self, text: str) -> QueryFingerprint:
-        """Return what every space sees of a query; raises as `embed_query`."""
+        """Return the fingerprint of a query; raises as `embed_query`."""
         ...
 
 
@@ -83,10 +83,10 @@ class Searcher:
 
     Args:
         store: the open store.
-        encoder: what sees queries; None for keywords only.
+        encoder: encodes queries; None for keywords only.
         settings: sizes and weights that a user may change.
         off_reason: why there is no encoder.
-        without: spaces left out of every search, to measure what each is worth.
+        without: spaces left out of every search, to measure what each contributes.
         clock: the present, for what is recent.
     """
 
@@ -125,11 +125,11 @@ class Searcher:
 
         Args:
             query: a question or words.
-            conditions: what to look among, and by which strategy.
+            conditions: which memories to search, and by which strategy.
             limit: how many at most.
-            profile: from which side to look (`profiles.PROFILES`).
+            profile: the perspective (`space_weights.PROFILES`).
             explain: score the hits in every space, also where it changes no order.
-            quick: see the question in E1 and its words only, as a hook must that holds up a prompt.
+            quick: use E1 and words only, for a hook that delays a prompt.
 
         Raises:
             BadRequestError: an empty or overlong query, a limit outside 1..50, an unknown profile or strategy.
@@ -205,7 +205,7 @@ class Searcher:
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
     def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
-        """Return what the model makes of a question, or why there is nothing of it."""
+        """Return the encoded question, or why there is none."""
         if self._encoder is None:
             return None, self._off_reason
         try:
@@ -241,7 +241,7 @@ class Searcher:
 
 
 def _choose_strategy(conditions: Conditions, scorer: SpaceScorer) -> SearchStrategy:
-    """Return how to go about it: what was asked for, or what can be done without vectors."""
+    """Return the strategy: the requested one, or what is possible without vectors."""
     chosen = conditions.strategy or (
         SearchStrategy.EMBEDDER_FIRST if conditions.first_space else SearchStrategy.MULTI_SPACE
     )
@@ -253,7 +253,7 @@ def _choose_strategy(conditions: Conditions, scorer: SpaceScorer) -> SearchStrat
 def _score_all_spaces(
     scorer: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate], scores: Mapping[NodeKey, Scores]
 ) -> dict[NodeKey, Scores]:
-    """Return the scores with those of the spaces that had no say in the order."""
+    """Return the scores, completed with the spaces that did not affect the order."""
     keys = list(nodes)
     known = {space for found in scores.values() for space in found.spaces}
     seen = scorer.score_spaces([space for space in SPACES if space not in ("e1", "e6")], nodes)
@@ -283,11 +283,11 @@ def _drop_repeated_turns(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, Sear
 
 
 def check_query(query: str, limit: int, profile: str, conditions: Conditions) -> None:
-    """Raise BadRequestError for what no search can use."""
+    """Raise BadRequestError for arguments that no search can use."""
     if not query.strip():
         raise BadRequestError("query is empty: say what to look for.")
     if len(query) > MAX_QUERY_CHARS:
-        raise BadRequestError(f"query has {len(query)} characters; at most {MAX_QUERY_CHARS} are searched.")
+        raise BadRequestError(f"query has {len(query)} characters; at most {MAX_QUERY_CHARS} are allowed.")
     if not 1 <= limit <= MAX_LIMIT:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
     if profile not in PROFILES:

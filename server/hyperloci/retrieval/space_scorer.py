@@ -1,4 +1,4 @@
-"""One question against one set of memories, space by space: who is near in a space, and how near everybody is."""
+"""Space scorer: one question against one set of memories, space by space: the nearest, and the score of each."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ question or at an end: a heading such as `requests now carry an id` tells of a c
 
 
 class SpaceScorer:
-    """The scores of one question in one store, each space's looked up at most once for a set of memories."""
+    """Scores of one question in one store; each space is computed at most once for a set of memories."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class SpaceScorer:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether the question was seen by a model that has seen memories too."""
+        """Whether the question was encoded by the model of the stored fingerprints."""
         return self._seen is not None and self._model is not None
 
     @functools.cached_property
@@ -86,7 +86,7 @@ class SpaceScorer:
         """Return what is known of the memories that any of several spaces found."""
         return self._store.nodes.get_candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
 
-    # -- who is near -------------------------------------------------------------------------------------------------
+    # -- nearest memories --------------------------------------------------------------------------------------------
 
     def find_likely(self) -> list[NodeKey]:
         """E6: return the memories whose words of the question weigh most."""
@@ -154,7 +154,7 @@ class SpaceScorer:
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
 
-    # -- how near everybody is ---------------------------------------------------------------------------------------
+    # -- scores of given memories ------------------------------------------------------------------------------------
 
     def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """E6: return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
@@ -220,7 +220,7 @@ class SpaceScorer:
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
-        """Return whether somebody asked a memory to be remembered, for each of `keys`, ascending."""
+        """Return for each of `keys`, ascending, whether the memory was remembered on purpose."""
         told = np.zeros(len(keys), np.bool_)
         told[np.searchsorted(keys, sorted(self._store.nodes.find_explicit(keys.tolist())))] = True
         return told

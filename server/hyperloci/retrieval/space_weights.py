@@ -1,4 +1,4 @@
-"""How much each space counts: the documents' profiles for reciprocal ranks, ours for calibrated scores (E.07, E.14).
+"""Space weights: profiles for reciprocal ranks, perspectives for calibrated scores (E.07, E.14).
 
 Every weight here was chosen with `python -m bench quality` on all development sets, `python -m bench leave_one_out`
 and `python -m bench blind_spots`; docs/why.md ("What a space counts ...") says what was tried.

@@ -1,4 +1,4 @@
-"""Whose words a question is after: a turn of the one it names counts more.
+"""Speakers: whose words a question asks for; that speaker's turns count more.
 
 Measured (`python -m bench quality`): recall@10 0.737 to 0.764 and MRR@10 0.524 to 0.593 on LoCoMo, where questions
 name one of two speakers; recall@10 0.590 to 0.644 on BEAM, where they say "I".

@@ -1,4 +1,4 @@
-"""The four ways to answer a question: meaning alone, all spaces, four stages, one space first (E.06).
+"""Strategies: four ways to find candidates: meaning alone, all spaces, four stages, one space first (E.06).
 
 Every strategy finds candidates and has `scoring` or `fusion` make one score of those by space.
 """
@@ -84,8 +84,8 @@ def rank_candidates(
 
     Args:
         look: the question in the store.
-        strategy: how to go about it.
-        profile: from which side to look (`profiles.PROFILES`).
+        strategy: which of the four.
+        profile: the perspective (`space_weights.PROFILES`).
         limit: how many hits are wanted.
         first_space: the one that leads, where one does.
         settings: sizes and weights that a user may change.
@@ -174,7 +174,7 @@ def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.
     unseen = np.flatnonzero(np.isnan(near))
     exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
-    # What somebody asked to be remembered counts more, or a decision is lost among a hundred functions of its subject.
+    # What was remembered on purpose counts more, or a decision is lost among a hundred functions of its subject.
     return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT, 1.0)
 
 

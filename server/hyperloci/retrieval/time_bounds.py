@@ -1,4 +1,4 @@
-"""Bounds in time: of a question (`yesterday`, `in March`, `since 2026-01-31`) and of arguments (B.05, B.07)."""
+"""Time bounds: of a question (`yesterday`, `in March`, `since 2026-01-31`) and of arguments (B.05, B.07)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OpenSpan = tuple[int | None, int | None]
 def find_time_bounds(query: str, now: int) -> TimeBounds | None:
     """Return the first stretch of time that a question names; None if it names none.
 
-    Days are UTC days. `last week` is the seven days up to now, as in the bounds of a search (`parse_when`); a
+    Days are UTC days. `last week` is the seven days up to now, as in the bounds of a search (`parse_time_bound`); a
     month or weekday by name is the latest one that has begun.
     """
     text = DateText(query)

@@ -1,1 +1,1 @@
-"""How the memory sees: the embedding spaces behind one protocol."""
+"""Spaces: thirteen ways to compare texts, behind one protocol."""

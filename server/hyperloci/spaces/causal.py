@@ -1,4 +1,4 @@
-"""E5: cause and effect clauses, by cue words (`[causal]` of a language's tables).
+"""Causal space (E5): cause and effect clauses, found by cue words (`[causal]` in a language's tables).
 
 A sentence is cut at its cue: `the build failed because the cache was stale` has the effect on the left, `the cache was
 stale, so the build failed` on the right. Directions are never mixed: what is asked for the cause of is compared with

@@ -1,4 +1,4 @@
-"""E7: what a piece of code does, told in words a model of language understands.
+"""Code view (E7): what a piece of code does, in words that a language model understands.
 
 The name split into words, what the docstring says, the signature, what is called: the parse tree's facts and none of
 the syntax. A definition's body says how; these say what.
@@ -16,7 +16,7 @@ from hyperloci.text.language.fences import fenced_code
 MAX_CALLEES: Final = 12
 MAX_DOC_CHARS: Final = 400
 MAX_VIEW_CHARS: Final = 900
-"""The model reads 256 tokens; what comes last is cut, and callees say least."""
+"""The model reads 256 tokens; the end is cut, and callees matter least."""
 
 MIN_FILE_WORD: Final = 3
 """Letters of a file's name that make a word."""

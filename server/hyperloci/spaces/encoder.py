@@ -1,4 +1,4 @@
-"""What turns text into vectors, as seen by everything that needs one."""
+"""Encoders: the protocols of what turns text into vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 MAX_WINDOWS: Final = 4
-"""Windows of a model that E12 reads of a text: four are a thousand tokens, and each costs as much as a memory."""
+"""Model windows that E12 reads of a text: four are a thousand tokens, and each costs as much as a memory."""
 
 
 class Encoder(Protocol):
@@ -46,7 +46,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class TokenEncoder(Encoder, Protocol):
-    """An encoder that also shows what it saw token by token (late interaction, E12)."""
+    """An encoder that also returns token vectors (late interaction, E12)."""
 
     def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Embed every token: per text `(tokens, hidden)`, special tokens left out, each row of length one."""
@@ -55,10 +55,10 @@ class TokenEncoder(Encoder, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodeRequest:
-    """One text, and the columns or spaces that want to see it.
+    """One text, and the columns or spaces that need it.
 
     Attributes:
-        text: what is seen.
+        text: what to encode.
         spaces: `e1`, `e5_cause`, `e12`...
         query: whether it is a question and not a memory; some models tell the two apart.
     """
@@ -74,16 +74,16 @@ class MultiSpaceEncoder(Encoder, Protocol):
 
     @property
     def has_tokens(self) -> bool:
-        """Whether E12 can be seen."""
+        """Whether E12 is available."""
         ...
 
     @property
     def weigh_terms(self) -> bool:
-        """Whether `expand` leaves it to the index to weigh terms by their rarity."""
+        """Whether `expand_terms` leaves it to the index to weigh terms by their rarity."""
         ...
 
     def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, NDArray[np.float32]]]:
-        """Return per look what each of its spaces sees: a unit vector, or for E12 a matrix of them, a row a token.
+        """Return for each request the result of each space: a unit vector, or for E12 a matrix with a row per token.
 
         Equal texts go through a model once, and all texts of a model in one call.
         """

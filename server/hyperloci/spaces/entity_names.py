@@ -1,4 +1,4 @@
-"""E11: the things a memory is about, each under one name whatever it is called there.
+"""Entity names (E11): what a memory is about, each entity under its canonical name.
 
 Names come from the graph where it has them (`store.memories.entities`), else from rules of spelling. Aliases that every
 programmer knows are the vocabulary's (`text.language.vocabulary`); those of a project are the store's.

@@ -1,4 +1,4 @@
-"""E13 by rule: a memory's own terms, weighed; a question's terms and others that stand for the same.
+"""Term expansion (E13) by rule: a memory's own terms, weighted; a question's terms and their synonyms.
 
 SPLADE learns both sides (Formal et al. 2021). Here a memory keeps the stems of its words and of its identifiers' parts,
 weighed as BM25 weighs them, and the question brings the other words: those of a thesaurus of programming, the nearest

@@ -1,4 +1,4 @@
-"""Making fingerprints: what every space sees of a memory, as the bytes the store keeps (E.01)."""
+"""Fingerprints: what every space keeps of a memory, as the bytes the store holds (E.01)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Fingerprint", "compute_fingerprints", "semantic_view"]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What all spaces see of one memory.
+    """What all spaces keep of one memory.
 
     Attributes:
         columns: bytes by column of the fingerprints table; what is left out is absent.
@@ -59,7 +59,7 @@ def compute_fingerprints(sights: Sequence[EncoderInput], encoder: Encoder) -> li
 
 
 class _RequestCollector:
-    """Collects which spaces want to see which text, each text once."""
+    """Collects which spaces need which text, each text once."""
 
     def __init__(self) -> None:
         self._spaces: dict[str, dict[str, None]] = {}

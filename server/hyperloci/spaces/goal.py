@@ -1,4 +1,4 @@
-"""E10: what a memory is good for, as a short phrase: the same goal in other words lies near it.
+"""Goals (E10): what a memory is good for, as a short phrase; the same goal in other words lies near it.
 
 `Use WAL mode so that readers never block` and `how do I keep reads going during a write?` share a goal and few words.
 Rules, in order: what stands after a word of purpose; what somebody wants or has decided to do; for code the first

@@ -1,4 +1,4 @@
-"""Profiles: which model sees which space, as data; those that ship and those of the user's file."""
+"""Profiles: which model sees which space; the built-in ones and those of the user's file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ RULE: Final = "rule"
 """E13 without a model (`spaces.expansion`)."""
 
 FINGERPRINT_VERSION: Final = 3
-"""Part of a profile's id: views or formats that change what is stored get another, and every memory is seen anew."""
+"""Part of a profile's id: change it when views or formats change what is stored, and every memory is embedded again."""
 
 _CHOICE_KEYS: Final = frozenset({"model", "query", "document"})
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model, and what it wants to stand in front of a text.
+    """A model, and the prompts it needs in front of a text.
 
     Attributes:
         model: a name on the Hugging Face Hub, a folder, an embeddings endpoint (E1 alone), `bundled` or `rule`.
@@ -43,14 +43,14 @@ class Profile:
 
     Attributes:
         name: as in the settings.
-        choices: by space; one that is left out is seen by E1's model, E13 by rule.
+        choices: by space; a missing one uses E1's model, E13 uses rules.
     """
 
     name: str
     choices: Mapping[str, ModelChoice]
 
     def choice_of(self, space: str) -> ModelChoice:
-        """Return what sees a space."""
+        """Return the model of a space."""
         return self.choices.get(space, ModelChoice(RULE) if space == "e13" else self.choices["e1"])
 
 
@@ -97,12 +97,12 @@ def find_profile(name: str, own: Mapping[str, object], model: str | None = None)
     elif name in SHIPPED_PROFILES:
         found = SHIPPED_PROFILES[name]
     elif model:
-        # One model named beside a profile that nobody knows is enough to work with.
+        # An unknown profile is fine if a model is set.
         found = SHIPPED_PROFILES[BUNDLED]
     else:
         known = ", ".join(sorted({*SHIPPED_PROFILES, *own}))
         raise ConfigurationError(
-            f"profile={name!r} names no model that is known here: use one of {known}, set `model`, or write "
+            f"profile={name!r} is unknown: use one of {known}, set `model`, or write "
             f"[profiles.{name}] in your hyperloci.toml."
         )
     return Profile(found.name, {**found.choices, "e1": ModelChoice(model)}) if model else found
@@ -141,12 +141,12 @@ def _read_choice(where: str, space: str, value: object) -> ModelChoice:
     wrong = sorted(key for key, text in value.items() if key not in _CHOICE_KEYS or not isinstance(text, str))
     if wrong:
         raise ConfigurationError(
-            f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_CHOICE_KEYS))}."
+            f"{where}: {space} has {', '.join(wrong)}; use strings for {', '.join(sorted(_CHOICE_KEYS))}."
         )
     if value["model"] == RULE and space != "e13":
-        raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 is seen by rule; name a model.")
+        raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 can use rules; name a model.")
     if space != "e1" and value["model"].startswith(("http://", "https://")):
-        raise ConfigurationError(f"{where}: {space} can't be seen through an endpoint; only e1 can.")
+        raise ConfigurationError(f"{where}: {space} cannot use an endpoint; only e1 can.")
     return ModelChoice(**value)
 
 

@@ -1,4 +1,4 @@
-"""The models of a profile as one: every space is seen by the model that the profile names for it."""
+"""Profile encoder: all models of a profile as one; each space uses the model that the profile names for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME_COLUMNS: Final = frozenset({"e8_out", "e11"})
 
 _NAMES_KEPT: Final = 8_192
 _NAME_CHARS: Final = 60
-"""Names whose vectors are kept, 13 MB of them at 384 dimensions: they are a third of what a code base needs seen."""
+"""Names whose vectors are kept, 13 MB of them at 384 dimensions: they are a third of all texts of a code base."""
 
 
 @runtime_checkable
@@ -27,13 +27,13 @@ class WholeTextEncoder(Encoder, Protocol):
     """An encoder that gives vectors and token states in one pass, and reads a text past its window for the latter."""
 
     def encode_both(self, texts: Sequence[str], whole: Collection[int]) -> tuple[FloatArray, dict[int, FloatArray]]:
-        """Embed all texts, and show every token of those in `whole`, by their place."""
+        """Embed all texts, and return the token vectors of those in `whole`, by their place."""
         ...
 
 
 @runtime_checkable
 class PromptingEncoder(Encoder, Protocol):
-    """An encoder that sees a question otherwise than a text."""
+    """An encoder that treats a question differently from a text."""
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Embed questions: `(len(texts), dimensions)`."""
@@ -52,12 +52,12 @@ class TokenModel(Protocol):
     """A model made for late interaction (ColBERT)."""
 
     def encode_tokens(self, texts: Sequence[str], *, query: bool) -> list[FloatArray]:
-        """Return per text a matrix with a unit row a token."""
+        """Return per text a matrix with one unit row per token."""
         ...
 
 
 class ProfileEncoder:
-    """Any models as the eyes of all spaces. Satisfies `Eyes`.
+    """Any models as the encoder of all spaces. Satisfies `MultiSpaceEncoder`.
 
     Attributes:
         model_id: of all of them together.
@@ -108,7 +108,7 @@ class ProfileEncoder:
         """
         looks = [EncodeRequest(text=text, spaces=(TOKEN_SPACE,)) for text in texts]
         if not self.has_tokens:
-            raise ValueError(f"{self.model_id} has no token states; late interaction needs a model that has.")
+            raise ValueError(f"{self.model_id} has no token states; late interaction needs a model that has them.")
         return [seen[TOKEN_SPACE] for seen in self.encode_requests(looks)]
 
     def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, FloatArray]]:
@@ -136,7 +136,7 @@ class ProfileEncoder:
         *,
         query: bool,
     ) -> None:
-        """Fill in what one model sees: places of looks and the spaces that want it there."""
+        """Fill in the results of one model, by request and space."""
         texts = list(dict.fromkeys(looks[place].text for place, _ in share))
         shown = list(dict.fromkeys(looks[place].text for place, space in share if space == TOKEN_SPACE))
         names = {looks[place].text for place, space in share if space in NAME_COLUMNS}
@@ -165,7 +165,7 @@ def get_multi_space_encoder(encoder: Encoder) -> MultiSpaceEncoder:
 
 
 def _remember_vectors(memory: dict[str, FloatArray], vectors: Mapping[str, FloatArray]) -> None:
-    """Keep vectors of names, the oldest given up for the newest."""
+    """Cache vectors of names; the oldest go first."""
     memory.update(vectors)
     for name in list(memory)[: max(0, len(memory) - _NAMES_KEPT)]:
         del memory[name]

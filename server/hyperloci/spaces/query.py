@@ -1,4 +1,4 @@
-"""What a question looks like in every space (E.01): made where the models are, scored where the memory is."""
+"""Query fingerprint: a question as every space sees it (E.01); computed by the embedder, scored by the session."""
 
 from __future__ import annotations
 

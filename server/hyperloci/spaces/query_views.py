@@ -1,4 +1,4 @@
-"""The views of a question: which words of it are compared with which column."""
+"""Query views: which words of a question are compared with which column."""
 
 from __future__ import annotations
 

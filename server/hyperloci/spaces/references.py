@@ -1,4 +1,4 @@
-"""E8: what a memory refers to, and what it defines; the two are never compared with each other (E.05).
+"""References (E8): what a memory refers to and what it defines; the two are never compared with each other (E.05).
 
 `what calls X` is compared with what memories refer to, `where is X defined` and `what does X import` with what they
 define: the definition of X is where its own references stand.

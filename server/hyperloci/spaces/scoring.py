@@ -1,4 +1,4 @@
-"""Scores of stored memories against a query, one space at a time (E.01, E.05)."""
+"""Space scores: stored memories against a query, one space at a time (E.01, E.05)."""
 
 from __future__ import annotations
 

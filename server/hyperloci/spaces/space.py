@@ -1,4 +1,4 @@
-"""The thirteen spaces: what each is called, holds and counts for (E.01, architecture "The thirteen spaces")."""
+"""Spaces: name, storage and category of each of the thirteen (E.01)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_VIEW_SOURCE_CHARS: Final = 20_000
 
 
 class SpaceKind(StrEnum):
-    """How a space keeps what it sees of a memory."""
+    """How a space stores a memory."""
 
     DENSE = "dense"
     SPARSE = "sparse"
@@ -23,7 +23,7 @@ class SpaceKind(StrEnum):
 
 
 class SpaceCategory(StrEnum):
-    """What a space sees; decides what its agreement counts for a topic."""
+    """What a space compares; decides how much its agreement counts for a topic."""
 
     SEMANTIC = "semantic"
     TEMPORAL = "temporal"
@@ -33,7 +33,7 @@ class SpaceCategory(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """One way of seeing a memory.
+    """One way to compare memories.
 
     Attributes:
         name: `e1` to `e13`.

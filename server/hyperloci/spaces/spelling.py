@@ -1,4 +1,4 @@
-"""E9: a memory's spelling as 1,024 bits, closed form: what typos, word order and cut words leave of a text.
+"""Spelling (E9): a text as 1,024 bits that change little with typos, word order and cut words.
 
 Hyperdimensional computing (Kanerva 2009; Joshi, Halseth & Kanerva 2016): every character has a random vector of signs.
 A trigram binds three of them, each rotated by its place; a text is the sum of its distinct words' trigrams, and its

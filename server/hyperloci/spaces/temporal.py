@@ -1,4 +1,4 @@
-"""E2 and E3: recency and rhythm, computed when asked; nothing of them is stored.
+"""Temporal spaces (E2, E3): recency and rhythm, computed on demand; nothing of them is stored.
 
 They order what other spaces found and never make a topic (architecture, AP-60).
 """

@@ -1,4 +1,4 @@
-"""The thesaurus of programming: words that stand for the same, in groups."""
+"""Thesaurus of programming: groups of words that mean the same."""
 
 from __future__ import annotations
 

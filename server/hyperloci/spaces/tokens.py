@@ -1,4 +1,4 @@
-"""E12: a text token by token, small enough to keep: what a reranking by MaxSim needs of it (Khattab & Zaharia 2020).
+"""Token states (E12): a text token by token, packed for reranking by MaxSim (Khattab & Zaharia 2020).
 
 The token states of the whole text, windows behind the model's first one too, are pooled over up to 96 spans, parted
 where neighbours are least alike, turned by a fixed random rotation, and kept as 192 signs each: 2,304 bytes at most.
@@ -30,7 +30,7 @@ _ROTATION_SEED: Final = 12
 
 
 def pack_token_vectors(states: FloatArray) -> bytes | None:
-    """Return a text's token states as packed signs, a row a span; None for a text without tokens."""
+    """Return a text's token states as packed signs, one row per span; None for a text without tokens."""
     if not len(states):
         return None
     turned = pool_rows(states, MAX_SPANS) @ _random_rotation(states.shape[1])

@@ -1,4 +1,4 @@
-"""What every space that needs a model sees of a memory: texts drawn from it by rules (E.01).
+"""Views: the texts that each space with a model sees of a memory, extracted by rules (E.01).
 
 None is a value: the space does not apply (no causal clause, no code, no name), is stored as absent and scores nothing.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderInput:
-    """What there is to see of one memory.
+    """What an encoder is given of one memory.
 
     Attributes:
         content: its text.

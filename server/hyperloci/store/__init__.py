@@ -1,4 +1,4 @@
-"""How the memory keeps: the only place with SQL."""
+"""Store: everything kept in the database. The only place with SQL."""
 
 from hyperloci.store.store import Store, decay_factor
 

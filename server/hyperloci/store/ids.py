@@ -1,4 +1,4 @@
-"""Ids of memories and relations, whole or by their beginnings, as people type them and lists show them."""
+"""Ids of memories and relations: found whole or by their first characters, as lists show them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _Identified = TypeVar("_Identified", Node, Hyperedge)
 def find_node(nodes: Nodes, said: str, argument: str = "id", *, scopes: Sequence[str] = ()) -> Node | None:
     """Return the memory with an id, forgotten or not, or the only one whose id begins so; None if there is none.
 
-    A whole id is nothing that anyone comes by who was not shown it. The beginning of one may be a word, so it is
-    looked for within scopes, if any are given.
+    A whole id is known only to those who were shown it. The first characters of one may be a word, so they are
+    looked up only within the given scopes, if any.
 
     Raises:
         BadRequestError: several ids begin so; the message names the argument and the ids.
@@ -68,7 +68,9 @@ def _find(
         return found
     ids = ids_like(said)
     if len(ids) > 1:
-        raise BadRequestError(f"{argument}={said!r} could be {', '.join(ids)}: give more of the id.")
+        raise BadRequestError(
+            f"{argument}={said!r} matches several ids: {', '.join(ids)}. Give more characters of the id."
+        )
     return get(ids[0]) if ids else None
 
 

@@ -1,4 +1,4 @@
-"""Checking a database against itself, and mending what is derived from the rows of truth."""
+"""Integrity checks: find what is wrong in a database, and rebuild derived data from the primary rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperloci.store.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthCheck:
-    """One thing that must hold: a query that counts violations, and the statements that mend them."""
+    """One invariant: a query that counts violations, and the statements that repair them."""
 
     name: str
     count: str
@@ -102,7 +102,7 @@ OPTIONAL_REFERENCES: Final = frozenset(
 
 
 def check_integrity(store: Store) -> list[str]:
-    """Return what SQLite finds wrong with the file and the keyword index; empty when all is well."""
+    """Return what SQLite finds wrong with the file and the keyword index; empty if the file is healthy."""
     problems = [row[0] for row in store.connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
     try:
         # Rank 1: compared with the table it indexes too, not only with itself.
@@ -125,7 +125,7 @@ def count_violations(store: Store) -> dict[str, int]:
 def count_unreadable_turns(store: Store) -> int:
     """Return of how many packed turns the whole text can't be read: their chunk, or its archive, is damaged or gone.
 
-    It is no drift that could be mended from here: only the beginning of each is in the database.
+    This cannot be repaired: only the beginning of each text is in the database.
     """
     row = store.connection.execute(
         f"SELECT count(*) FROM nodes n{JOIN_PACKED} WHERE packed.node_key IS NOT NULL"
@@ -137,13 +137,13 @@ def count_unreadable_turns(store: Store) -> int:
 
 
 def repair_store(store: Store) -> None:
-    """Mend every violation: what is derived is made anew, and what refers to nothing is dropped.
+    """Repair every violation: derived data is rebuilt, and rows that refer to nothing are dropped.
 
     No memory is dropped: one whose scope is gone gets a scope of its own (`recovered-N`).
     """
     with store.transaction():
         store.connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('rebuild')")
-        # Readers forget what they kept of the broken one.
+        # Readers drop what they cached of the broken one.
         store.connection.execute("UPDATE keyword_totals SET rewritten = rewritten + 1")
         _repair_references(store.connection)
         for check in CHECKS:
@@ -176,7 +176,7 @@ def _repair_references(connection: sqlite3.Connection) -> None:
                     f" FROM {table} WHERE {lost}"
                 )
             elif (table, column) == ("chunks", "session_key"):
-                # A chunk holds the texts of its turns: its session is made anew, not the chunk dropped.
+                # A chunk holds the texts of its turns: its session is recreated, the chunk is not dropped.
                 connection.execute(
                     "INSERT INTO sessions(key, id, scope_key, started_at, last_seen_at, next_seq)"
                     " SELECT session_key, 'recovered-' || session_key, coalesce((SELECT n.scope_key FROM nodes n"

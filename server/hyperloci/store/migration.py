@@ -1,4 +1,4 @@
-"""Numbered migrations: `migrations/NNNN_name.sql` takes `PRAGMA user_version` from N-1 to N, after a backup."""
+"""Migrations: `migrations/NNNN_name.sql` takes `PRAGMA user_version` from N-1 to N, after a backup."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _migration_lock(path: Path) -> Iterator[None]:
     except Timeout as error:
         raise StoreBusyError(f"Another process is migrating {path}; try again in a minute.") from error
     except OSError as error:
-        raise StoreError(f"{lock.lock_file} cannot be made: {error.strerror}.") from error
+        raise StoreError(f"{lock.lock_file} cannot be created: {error.strerror}.") from error
     try:
         yield
     finally:
@@ -97,7 +97,7 @@ def _migration_lock(path: Path) -> Iterator[None]:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that this program can read the schema as it is, for a reader that may not migrate.
+    """Check that this program can read the schema as it is, for a reader that may not migrate.
 
     Raises:
         StoreVersionError: the schema is newer or older.
@@ -110,7 +110,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def refuse_changed_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Keep a program that still runs from writing as it does into what another one has changed meanwhile.
+    """Stop a running program from writing to a schema that another program has changed meanwhile.
 
     Raises:
         StoreVersionError: the schema is another than this program's.
@@ -118,8 +118,8 @@ def refuse_changed_schema(connection: sqlite3.Connection, path: Path) -> None:
     version = schema_version(connection)
     if version != latest_version():
         raise StoreVersionError(
-            f"Another Hyperloci has brought {path} to schema {version}; this one, still running, writes"
-            f" {latest_version()}. Start it again."
+            f"Another Hyperloci has upgraded {path} to schema {version}; this process still writes"
+            f" {latest_version()}. Restart it."
         )
 
 
@@ -129,7 +129,7 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     newest = latest_version()
     if version > newest:
         raise StoreVersionError(
-            f"{path} has schema {version}; this Hyperloci knows up to {newest}. Upgrade: pip install -U hyperloci."
+            f"{path} has schema {version}; this Hyperloci supports up to {newest}. Upgrade: pip install -U hyperloci."
         )
     return version
 

@@ -1,4 +1,4 @@
-"""Taking memories out of a database file so that no byte of their text stays in it: not deleted, gone."""
+"""Purge: removes memories from a database file so that no byte of their text stays in it."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _DERIVING_LABELS: Final = ("derived_from", "supersedes", "summarizes", "updates"
 
 @dataclass(frozen=True, slots=True)
 class ErasedMemory:
-    """What went with a memory, and what it leaves behind.
+    """What was erased with a memory, and what remains.
 
     Attributes:
         id: the memory's.
-        entities: names of things that only this memory spoke of; they went with it.
+        entities: names of entities that only this memory mentioned; they were erased too.
         alike: ids of memories that hold the same text or were made from it; they stay.
         source: the path of the file it was indexed from, which may bring it back.
     """
@@ -59,9 +59,9 @@ def was_purged(store: Store, node_id: str) -> bool:
 
 
 def erase_memory(store: Store, node_id: NodeId, *, now: int) -> ErasedMemory | None:
-    """Delete a memory with all that hangs off it, in one transaction; None if there is none of this id.
+    """Delete a memory with everything attached to it, in one transaction; None if no memory has this id.
 
-    Its log keeps what happened and loses the words. Traces in free pages go when the file is swept.
+    Its log keeps the events without their texts. Traces in free pages go when the file is swept.
     """
     # Cells that are freed are overwritten with zeros from here on.
     store.connection.execute("PRAGMA secure_delete = ON")
@@ -83,7 +83,7 @@ def erase_memory(store: Store, node_id: NodeId, *, now: int) -> ErasedMemory | N
 def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     """Delete a memory that was forgotten for too long to be restored; False if it is not forgotten.
 
-    Unlike `erase` it leaves to SQLite what becomes of the freed pages. Runs in a transaction.
+    Unlike `erase_memory` it leaves to SQLite what becomes of the freed pages. Runs in a transaction.
     """
     node = store.nodes.get_node(node_id)
     if node is None or node.deleted_at is None:
@@ -106,7 +106,7 @@ def _delete_with_entities(store: Store, node: Node, spoken_of: Sequence[Entity],
 
 
 def _remove_from_chunk(store: Store, node: Node, now: int) -> None:
-    """Take a turn's text out of its chunk, and drop the summaries that may quote it; upkeep makes them anew."""
+    """Take a turn's text out of its chunk, and drop the summaries that may quote it; maintenance makes new ones."""
     found = store.chunks.find_place(node.key)
     if found is None or node.seq is None:
         return
@@ -211,7 +211,7 @@ def sweep_file(store: Store) -> None:
         blocked = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     if blocked:
         raise StoreBusyError(
-            "The memory is gone, but another session still reads the database's log, where its text may lie: "
+            "The memory was deleted, but its text may still be in the database's log, which another session reads: "
             "close the other sessions and purge the same id again."
         )
 
@@ -229,7 +229,7 @@ class PurgedBackups:
 
     Attributes:
         rewritten: held the memory and hold it no more.
-        deleted: held it and have a schema that is no longer known how to take it out of.
+        deleted: held it and have a schema that this program can no longer edit.
         unreadable: could not be read or written; they may still hold it.
     """
 
@@ -244,7 +244,7 @@ def list_managed_backups(database: Path, backup_dir: Path) -> list[Path]:
 
 
 def list_unfinished_backups(database: Path, backup_dir: Path) -> list[Path]:
-    """Return what is left of copies that nobody finished, in the places of managed backups."""
+    """Return unfinished copies in the places of managed backups."""
     return _find_in_managed_places(database, backup_dir, ".db.partial*")
 
 
@@ -290,7 +290,7 @@ def _purge_from_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str 
 
 @contextlib.contextmanager
 def _open_backup(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a backup as the file by itself that it is: without a log left beside it."""
+    """Open a backup as a single file, without leaving a log beside it."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_TIMEOUT_MS / 1_000, isolation_level=None
     )

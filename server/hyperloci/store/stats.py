@@ -1,4 +1,4 @@
-"""Counting what a database holds."""
+"""Statistics: counts of what a database holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COUNTS: Final = {
     "nodes_by_type": "SELECT type, count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY type",
     "nodes_by_subtype": "SELECT coalesce(subtype, type), count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY 1",
     "nodes_by_tier": "SELECT tier, count(*) FROM nodes GROUP BY tier",
-    # Two projects may have one name: then the id stands with it.
+    # Two projects may have the same name: then the id is added.
     "nodes_by_scope": "SELECT s.name || CASE WHEN (SELECT count(*) FROM scopes o WHERE o.name = s.name) > 1"
     " THEN ' (' || s.id || ')' ELSE '' END, count(*) FROM nodes n JOIN scopes s ON s.key = n.scope_key"
     " WHERE n.deleted_at IS NULL GROUP BY s.key",
@@ -40,7 +40,7 @@ _NUMBERS: Final = {
 
 
 def has_waiting(connection: sqlite3.Connection) -> bool:
-    """Tell whether a living node waits for a fingerprint, those given up aside; without numpy, for who looks often."""
+    """Return whether a living node that was not given up waits for a fingerprint; without numpy, for frequent calls."""
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM pending p JOIN nodes n ON n.key = p.node_key"
         " WHERE n.deleted_at IS NULL AND p.attempts < ?)",

@@ -1,4 +1,4 @@
-"""The store: one connection to one database file, and everything kept in it."""
+"""Store: one connection to one database file, and everything kept in it."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Store:
     """One connection to the database; used by one thread at a time.
 
     Reads may run at any time; writes run inside `with store.transaction():`. The parts that a hook
-    can do without, those that need numpy above all, are loaded on first use, so that it stays quick.
-    `connection` is for the modules of this package: all others ask one of the parts.
+    does not need, above all those with numpy, are loaded on first use, so that hooks stay fast.
+    `connection` is for the modules of this package; all others use one of the parts.
     """
 
     def __init__(
@@ -144,14 +144,14 @@ class Store:
 
     @functools.cached_property
     def consolidations(self) -> Consolidations:
-        """How far each session was made into facts."""
+        """How far each session was consolidated."""
         from hyperloci.store.conversations.consolidations import Consolidations
 
         return Consolidations(self.connection, self.log)
 
     @functools.cached_property
     def ageing(self) -> Ageing:
-        """What has faded, moves a tier, or was forgotten for too long."""
+        """Memories that faded, change tier, or were forgotten for too long."""
         from hyperloci.store.memories.decay import Ageing
 
         return Ageing(self.connection, self.log)
@@ -260,7 +260,7 @@ class Store:
         """Make sure that what is written goes where it will be found.
 
         Raises:
-            StoreMovedError: another program has moved, replaced or cut the files; what they held is safe, or it says.
+            StoreMovedError: another program has moved, replaced or cut the files; says where their content is.
         """
         if (
             not (self.read_only or self.connection.in_transaction)
@@ -275,7 +275,7 @@ class Store:
 
     @contextlib.contextmanager
     def limit_lock_wait(self, milliseconds: int) -> Iterator[None]:
-        """Wait at most so long for the write lock inside the block, for what may as well be left undone."""
+        """Wait at most so long for the write lock inside the block, for work that may be skipped."""
         usual = int(self.connection.execute("PRAGMA busy_timeout").fetchone()[0])
         self.connection.execute(f"PRAGMA busy_timeout = {int(milliseconds)}")
         try:
@@ -290,7 +290,7 @@ class Store:
             yield
 
     def checkpoint_log(self) -> None:
-        """Bring what the write-ahead log holds into the file, as far as nobody is in the way."""
+        """Write the content of the write-ahead log into the file, as far as no other connection prevents it."""
         with self.limit_lock_wait(0), translate_block_errors(self.path):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 

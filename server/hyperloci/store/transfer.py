@@ -1,7 +1,7 @@
-"""Taking a whole memory out of a database and into another, as JSON lines; and putting a backup in place.
+"""Export and import of a whole memory as JSON lines; restoring a backup.
 
-The first line names the format; every other one is a row: `{"table": ..., "row": {...}}`. Keys are those of the
-database that wrote them and are mapped on the way in. Derived data (vectors, indexes) is left out and made anew.
+The first line names the format; every other line is a row: `{"table": ..., "row": {...}}`. Keys are those of the
+database that wrote them and are mapped on import. Derived data (vectors, indexes) is left out and rebuilt.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _PYTHON_TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _ExportedTable:
-    """How one table travels: its own key and unique columns, and which columns are keys of other tables.
+    """How one table is exported: its own key and unique columns, and which columns are keys of other tables.
 
     `repeats`: equal rows may stand in it more than once. `select`: what is written of it, if not all as it is.
     """
@@ -178,7 +178,7 @@ def _decode_value(value: Any) -> Any:
 
 
 def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
-    """Add what `export_all` wrote and return how many rows were new, by table; known rows stay as they are.
+    """Add what `export_memory` wrote and return how many rows were new, by table; known rows stay as they are.
 
     Raises:
         NotFoundError: there is no such file.
@@ -218,7 +218,7 @@ def _parse_line(number: int, line: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 class _Importer:
@@ -240,7 +240,7 @@ class _Importer:
         table = self._tables.get(str(record.get("table")))
         row = record.get("row")
         if table is None or not isinstance(row, dict):
-            raise BadRequestError(f"line {number}: no row of a known table.")
+            raise BadRequestError(f"line {number}: not a row of a known table.")
         unknown = sorted(set(row) - set(self._kinds[table.name]))
         if unknown:
             raise BadRequestError(f"line {number}: {table.name} has no column {', '.join(unknown)}.")
@@ -256,7 +256,7 @@ class _Importer:
         for name, value in values.items():
             kind = self._kinds[table.name][name]
             if value is not None and not isinstance(value, _PYTHON_TYPES[kind]):
-                raise ValueError(f"{name} is no {kind}")
+                raise ValueError(f"{name} is not of type {kind}")
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
                 raise ValueError(f"{name} has more than 64 bits")
         return values
@@ -279,11 +279,11 @@ class _Importer:
             self._keys[table.name, old_key] = known
 
     def _read_back(self, table: _ExportedTable, key: int) -> None:
-        """Make values of what was written: a row that makes none would fail every later search."""
+        """Check that a row can be read back as values: one that cannot would fail every later search."""
         if table.name == "nodes":
             node = self._store.nodes.get_by_key(key)
             if node is not None and not isinstance(node.metadata, dict):
-                raise ValueError("metadata is no object")
+                raise ValueError("metadata is not an object")
         elif table.name == "positions":
             self._store.positions.get_positions([key])
         elif table.name == "code_facts":
@@ -291,7 +291,7 @@ class _Importer:
 
     def _map_key(self, parent: str, key: int) -> int:
         if (parent, key) not in self._keys:
-            raise ValueError(f"it refers to {parent} {key}, which no line before it holds")
+            raise ValueError(f"it refers to {parent} {key}, which no earlier line defines")
         return self._keys[parent, key]
 
     def _find_row(self, table: _ExportedTable, row: Mapping[str, Any]) -> int | None:
@@ -324,7 +324,7 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
     if not source.is_file():
         raise NotFoundError(f"There is no backup at {source}.")
     if database.exists() and os.path.samefile(source, database):
-        raise BadRequestError(f"{source} is the database itself: give a backup.")
+        raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
     with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
         _check_backup(backup, source)
         kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
@@ -353,7 +353,7 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
     if owner != APPLICATION_ID or health != "ok":
         raise StoreCorruptError(f"{source} is not a healthy Hyperloci database ({health}). Nothing was changed.")
     if version > latest_version():
-        raise StoreVersionError(f"{source} has schema {version}; this Hyperloci knows up to {latest_version()}.")
+        raise StoreVersionError(f"{source} has schema {version}; this Hyperloci supports up to {latest_version()}.")
 
 
 def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
@@ -375,7 +375,7 @@ def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, 
 
 
 def _move_away(database: Path, kept: Path) -> None:
-    """Keep a damaged database's bytes as they are, its write-ahead log with it."""
+    """Move a damaged database aside unchanged, with its write-ahead log."""
     for suffix in ("", "-wal", "-shm"):
         if os.path.exists(f"{database}{suffix}"):
             os.replace(f"{database}{suffix}", f"{kept}{suffix}")

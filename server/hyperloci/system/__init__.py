@@ -1,1 +1,1 @@
-"""What touches the operating system, made of the standard library alone: the lowest room of all."""
+"""System: what touches the operating system, with the standard library only; the lowest layer."""

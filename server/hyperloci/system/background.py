@@ -1,4 +1,4 @@
-"""A background thread: it works beside the requests of this process until it is told to stop."""
+"""Background thread: works beside the requests of this process until it is stopped."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class BackgroundThread:
 
 
 class StatusBoard(Generic[_StatusT]):
-    """What a background thread last told of itself: a frozen value that other threads read."""
+    """The last status of a background thread: a frozen value that other threads read."""
 
     def __init__(self, status: _StatusT) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Where the files of one installation and one database lie: the one answer of hooks, servers and settings.
+"""Data paths: where the files of an installation and of a database are, for hooks, servers and settings alike.
 
 A hook asks before it has loaded anything, and the plugin's launcher on whatever Python a machine has: the standard
 library only, as little of it as can be, Python 3.7 and later.

@@ -1,8 +1,8 @@
-"""Frames on a stream of bytes: a header and a body behind a prefix of fixed size.
+"""Framing: messages on a stream of bytes, a header and a body after a prefix of fixed size.
 
     mark, 4 bytes | header length, 4 bytes, big endian | body length, 4 bytes, big endian | header | body
 
-All processes of this program talk to each other in them: each protocol has a mark and limits of its own, which are
+All processes of this program talk to each other in such frames. Each protocol has its own mark and limits, which are
 checked before anything is read. Nothing else of the standard library is loaded with this module, and it runs on Python
 3.7 and later: hooks and the plugin's launcher use it too.
 """
@@ -114,7 +114,7 @@ class Framing:
     def _read_lengths(self, prefix: bytearray) -> tuple[int, int]:
         mark = bytes(prefix[:4])
         if mark != self._mark:
-            raise FrameError(f"Expected a message that begins with {self._mark!r}; {mark!r} came.")
+            raise FrameError(f"Expected a message that begins with {self._mark!r}, got {mark!r}.")
         lengths = int.from_bytes(prefix[4:8], "big"), int.from_bytes(prefix[8:_PREFIX_BYTES], "big")
         self._check_size(*lengths, "accept")
         return lengths

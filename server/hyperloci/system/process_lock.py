@@ -1,4 +1,4 @@
-"""One owner at a time among any number of processes, by a lock that the operating system frees when its holder dies."""
+"""Process lock: one owner at a time among many processes; the operating system frees it when its holder dies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lock_path(lock_dir: Path, role: str, subject: str) -> Path:
 
 
 class Election:
-    """A standing candidature for one lock. Safe to use from several threads."""
+    """A candidate for one lock. Thread-safe."""
 
     def __init__(self, lock_path: Path) -> None:
         self.lock_path = lock_path

@@ -1,4 +1,4 @@
-"""Opening files that anyone may have put there: what is a pipe or a device instead is refused, not waited for."""
+"""Regular files: opens untrusted paths safely; a pipe or a device is refused, not waited for."""
 
 from __future__ import annotations
 

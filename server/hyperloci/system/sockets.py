@@ -1,4 +1,4 @@
-"""Local sockets, and how one user's processes make sure of each other there.
+"""Local sockets, and how one user's processes verify each other.
 
 Little of the standard library is loaded with this module, and it runs on Python 3.7 and later: hooks and the plugin's
 launcher use it too.

@@ -1,4 +1,4 @@
-"""A small process that ends a server which can't end itself.
+"""Watchdog: a small process that kills a server which can't end itself.
 
 Python hears a signal, and the end of its stdin, only between two steps of the interpreter. A regular expression, or a
 library that doesn't let go of the interpreter's lock, may keep it from both for ever. What C code does at a signal is
@@ -56,7 +56,7 @@ def start_watchdog() -> None:
 
 
 def _release_resources(told: int) -> None:
-    """Let go of all that is the guarded process's, but its stdin, whose end is to be seen."""
+    """Release everything inherited from the guarded process except its stdin, whose end must be noticed."""
     for number in ENDINGS:
         signal.signal(number, signal.SIG_IGN)
     os.close(told)

@@ -1,1 +1,1 @@
-"""Topics: clusters per space, agreed on across spaces (E.09). The parts with scikit-learn run in the embedder only."""
+"""Topics: clusters on which several spaces agree (E.09). Modules that use scikit-learn run only in the embedder."""

@@ -20,7 +20,7 @@ MIN_SAMPLES: Final = 2
 """E.09."""
 
 MEMORIES_PER_MEMBER: Final = 100
-"""Above 300 memories a cluster needs one in a hundred of them: nobody reads a thousand topics of three."""
+"""Above 300 memories a cluster needs one in a hundred of them: a thousand topics of three would be useless."""
 
 NEIGHBOURS_SHARE: Final = 0.6
 MIN_NEIGHBOURS: Final = 5

@@ -1,4 +1,4 @@
-"""A run: looks for the topics of one scope and stores them. It takes seconds; only the embedder process does it."""
+"""Topic run: finds the topics of one scope and stores them. It takes seconds; only the embedder process does it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MIN_MEMORIES: Final = 12
-"""Memories below which a scope has no topics: its owner knows them all by heart."""
+"""Scopes with fewer memories have no topics."""
 
 MAX_CLUSTERED: Final = 10_000
 """Memories clustered in one run, half a minute on one core; of more, the newest half of it and a sample of the rest,
@@ -50,7 +50,7 @@ MAX_NAMING_TEXTS: Final = 300
 
 
 def is_due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
-    """Tell whether a scope's topics should be looked for anew."""
+    """Return whether the topics of a scope are due for a new run."""
     run = store.topics.get_run(scope_key)
     if run is not None and (run.wanted or now - run.run_at < REST_MS):
         return run.wanted
@@ -61,7 +61,7 @@ def is_due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
 
 
 def detect_due_topics(store: Store, model_key: int, *, now: int) -> int:
-    """Look for topics in every scope where that is due; return in how many."""
+    """Detect topics in every scope where a run is due; return the number of scopes."""
     scopes = [scope.key for scope in store.scopes.list_scopes() if is_due(store, scope.key, model_key, now=now)]
     for scope in scopes:
         detect_topics(store, scope, model_key, now=now)
@@ -69,7 +69,7 @@ def detect_due_topics(store: Store, model_key: int, *, now: int) -> int:
 
 
 def detect_topics(store: Store, scope_key: int, model_key: int, *, now: int) -> int:
-    """Look for the topics of a scope, store them and return how many there are."""
+    """Detect the topics of a scope, store them and return their number."""
     everything = store.topics.list_candidates(scope_key, model_key)
     keys = sample_keys(everything, MAX_CLUSTERED)
     clusters = find_topics(store, keys) if len(everything) >= MIN_MEMORIES else []

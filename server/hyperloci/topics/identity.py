@@ -1,4 +1,4 @@
-"""Which topic of this run is which of the run before: those that share the most members are the same (stable ids)."""
+"""Topic identity: matches the topics of this run with those of the last one by shared members (stable ids)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New memories join the nearest topic at once, between two runs."""
+"""Joining: puts new memories into the nearest topic between two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of topics from what their members say: class-based TF-IDF (Grootendorst 2022, BERTopic)."""
+"""Topic names from the texts of their members: class-based TF-IDF (Grootendorst 2022, BERTopic)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EMPTY_WORDS: Final = frozenset(
     """also best better between difference different get getting issue let like lot make making may must need new
     non old one problem thing things two use used using via want way within without work working works yes""".split()  # noqa: SIM905
 )
-"""Words that stand in many texts of a topic without being what it is about."""
+"""Frequent words that never name a topic."""
 
 MIN_CHARS: Final = 2
 MAX_CHARS: Final = 40

@@ -1,4 +1,4 @@
-"""Nearest rows of a matrix, and rows drawn towards them."""
+"""Neighbours: nearest rows of a matrix, and rows moved towards them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def find_nearest(rows: FloatArray, count: int) -> tuple[NDArray[np.int64], Float
 def draw_together(rows: FloatArray, count: int, rounds: int) -> FloatArray:
     """Move every unit row half-way to the mean of its nearest, `rounds` times (mean shift over neighbours).
 
-    Text vectors lie almost equally far from each other; drawn together, what belongs together becomes dense.
+    Text vectors lie almost equally far from each other; after this, rows that belong together are dense.
     """
     for _ in range(rounds):
         indexes, _ = find_nearest(rows, count)

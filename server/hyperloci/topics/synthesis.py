@@ -1,4 +1,4 @@
-"""From clusters in each space to topics that the spaces agree on (E.09).
+"""Synthesis: from clusters in each space to topics that the spaces agree on (E.09).
 
 Clusters of different spaces that share members are one candidate. Then every memory goes to the candidate that the
 spaces together, by weight, hold nearest; candidates and members settle in a few rounds. A space's strength for a topic
@@ -67,7 +67,7 @@ def merge_clusters(views: Sequence[SpaceView], labels: Mapping[str, Labels], *, 
 
     Args:
         views: of the spaces that see these memories.
-        labels: each space's clusters (`clusters.clusters_of`).
+        labels: each space's clusters (`clusters.cluster_view`).
         fewest: members that a topic has at least.
     """
     if not views:
@@ -79,7 +79,7 @@ def merge_clusters(views: Sequence[SpaceView], labels: Mapping[str, Labels], *, 
         kept = [topic for topic in range(near.shape[1]) if _is_topic(views, near, owner, topic, fewest)]
         if len(kept) == near.shape[1]:
             break
-        # Members of what is no topic may belong to another.
+        # Members of a dropped candidate may belong to another one.
         owner, near = _regroup(views, owner, kept)
     return [
         TopicCluster(_member_nearness(near, owner, topic), _space_strengths(views, owner, topic))
@@ -156,7 +156,7 @@ def _settle_members(views: Sequence[SpaceView], owner: Labels) -> Labels:
 
 
 def _join_alike(views: Sequence[SpaceView], owner: Labels) -> Labels:
-    """Make one of candidates that are alike."""
+    """Merge candidates that are alike."""
     count = int(owner.max()) + 1
     alike = np.zeros((count, count))
     weight = np.zeros((count, count))

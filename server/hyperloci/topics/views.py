@@ -1,4 +1,4 @@
-"""What each space shows of many memories at once, as matrices to cluster: one unit row a memory.
+"""Space views: matrices to cluster, one per space, with one unit row per memory.
 
 Dense spaces come from the stored fingerprints. E6 is TF-IDF over the index terms; E13 the same after every term has
 lent weight to those that stand in the same company; both are reduced by latent semantic analysis (Deerwester 1990).
@@ -40,7 +40,7 @@ MAX_TERM_SHARE: Final = 0.4
 """A term in more of the memories than this tells no topic from another."""
 
 MIN_SEEN_SHARE: Final = 0.05
-"""A space that sees fewer of the memories than this has no say: its clusters would speak for next to nobody."""
+"""A space that covers a smaller share of the memories is left out."""
 
 SEED: Final = 0
 """Of the randomised decompositions: the same memories give the same topics."""
@@ -60,7 +60,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SpaceView:
-    """One space's matrix: a unit row a memory (zeros where the space is absent), and which rows are present."""
+    """One space's matrix: one unit row per memory (zeros where the space is absent), and which rows are present."""
 
     space: str
     matrix: FloatArray

@@ -31,7 +31,7 @@ def test_auto_takes_the_best_there_is() -> None:
 
 @WITHOUT_GPU
 def test_a_device_that_is_not_there_is_refused_with_the_remedy() -> None:
-    with pytest.raises(ConfigurationError, match=r"device='cuda'.*sees no such device. Use device=auto"):
+    with pytest.raises(ConfigurationError, match=r"device='cuda'.*has no such device. Use device=auto"):
         device.choose_device("cuda")
 
 

@@ -151,7 +151,7 @@ def test_a_class_that_is_not_sentence_transformers_own_is_refused(copy: Path) ->
     modules = json.loads((copy / "modules.json").read_text())
     modules[0]["type"] = "os.system"
     (copy / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(ConfigurationError, match=r"names 'os.system': only sentence_transformers' own may run"):
+    with pytest.raises(ConfigurationError, match=r"names 'os.system': only modules of sentence_transformers may run"):
         load_sentence_encoder(str(copy), CPU)
 
 

@@ -105,11 +105,11 @@ def test_before_a_model_is_loaded_the_caller_is_told_to_try_again() -> None:
 
 def test_a_model_that_cannot_be_loaded_says_why_to_every_caller() -> None:
     def stages() -> Iterator[EncoderStage]:
-        raise ConfigurationError("device='cuda': this torch sees no such device.")
+        raise ConfigurationError("device='cuda': this torch has no such device.")
         yield
 
     engine = running(stages)
-    with pytest.raises(EmbedderError, match="sees no such device"):
+    with pytest.raises(EmbedderError, match="has no such device"):
         engine.encode(["a"], tokens=False, deadline=soon())
     assert (engine.status().state, engine.has_failed) == (EmbedderState.FAILED, True)
 

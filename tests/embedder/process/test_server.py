@@ -171,7 +171,7 @@ def test_a_client_that_expects_another_model_is_told(settings: Settings) -> None
     with serving(settings):
         client = EmbedderClient(settings)
         assert client.embed(["a"], model_id="obedient@0/8").shape == (1, DIMENSIONS)
-        with pytest.raises(EmbedderError, match="runs obedient@0/8; other@1/8 was asked for"):
+        with pytest.raises(EmbedderError, match="runs obedient@0/8; the request needs other@1/8"):
             client.embed(["a"], model_id="other@1/8")
 
 
@@ -209,7 +209,7 @@ def test_warm_means_ready_to_answer(settings: Settings) -> None:
 
 def test_a_failed_model_says_why_through_the_socket(settings: Settings) -> None:
     with serving(settings, broken_stages):
-        with pytest.raises(EmbedderError, match="this torch sees no such device"):
+        with pytest.raises(EmbedderError, match="this torch has no such device"):
             EmbedderClient(settings).embed(["a"])
         assert "failed" in str(EmbedderClient(settings).status())
 

@@ -87,7 +87,7 @@ def test_a_value_is_reported_with_both_values_in_words() -> None:
     verdict = find_verdict("timeout is 30 s", "The timeout is 60 s")
     assert verdict is not None
     assert verdict.kind is ContradictionKind.VALUE
-    assert verdict.reason == "both speak of 'timeout'; one says 30 s, the other 60 s"
+    assert verdict.reason == "both are about 'timeout'; one says 30 s, the other 60 s"
 
 
 @pytest.mark.req("D.10")

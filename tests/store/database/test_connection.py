@@ -112,7 +112,7 @@ def test_a_file_system_without_modes_still_holds_a_database(
     monkeypatch.setattr(os, "chmod", refuse)
     with Store.open(path) as store:
         assert store.nodes.query_nodes() == []
-    assert "can't be made private" in caplog.text
+    assert "cannot be made private" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["with space.db", "a#b.db", "what?.db", "100%25.db", "é中.db", "quote'\".db", "-x.db"])
@@ -292,7 +292,7 @@ def test_a_snapshot_sees_one_state_while_others_write(store: Store) -> None:
 def test_writing_inside_a_snapshot_is_refused_instead_of_lost(store: Store) -> None:
     with store.snapshot(), pytest.raises(StoreError, match="A snapshot is open"):
         add(store)
-    with pytest.raises(StoreError, match="A snapshot only reads"), store.snapshot():
+    with pytest.raises(StoreError, match="A snapshot is read-only"), store.snapshot():
         store.log.add_entry("x", [], now=NOW)
     assert store.connection.execute("SELECT count(*) FROM evolution_log").fetchone()[0] == 0
     add(store, "after it")

@@ -145,6 +145,6 @@ def test_a_value_that_the_database_refuses_is_the_fault_of_the_thing(store: Stor
         with store.set_aside.attempt_piece(scope, SetAsideKind.CHUNK, str(number), now=NOW):
             store.connection.execute("SELECT ?", (value,))
     assert {item.reason.split(" (")[0] for item in store.set_aside.list_all()} == {
-        "holds what is no valid text",
-        "holds a number that is too large",
+        "contains invalid text",
+        "contains a number that is too large",
     }

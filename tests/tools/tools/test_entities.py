@@ -30,7 +30,7 @@ async def test_an_entity_is_told_by_any_of_its_names(connect: Connect) -> None:
 async def test_a_name_that_nothing_mentions_is_refused_with_a_way_on(connect: Connect) -> None:
     async with connect(tools="all") as client:
         answered = await client.call_tool("get_entity_info", {"name": "Nobody"})
-        assert answered.is_error and "name='Nobody' is no entity" in text_of(answered)
+        assert answered.is_error and "name='Nobody': no memory mentions this entity" in text_of(answered)
         with pytest.raises(MCPError):
             await client.read_resource("memory://entity/Nobody")
 

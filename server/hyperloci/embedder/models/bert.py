@@ -1,4 +1,4 @@
-"""The weights of a BERT encoder by the names they have on disk, for any array library."""
+"""BERT weights: read by their names on disk, for any array library."""
 
 from __future__ import annotations
 

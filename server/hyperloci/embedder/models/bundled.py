@@ -1,4 +1,4 @@
-"""The model that comes with Hyperloci: all-MiniLM-L6-v2, read from an installed package, checked, never downloaded."""
+"""Bundled model: all-MiniLM-L6-v2, read from an installed package, verified, never downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models made for late interaction (ColBERT and its like) through sentence-transformers' MultiVectorEncoder (E12)."""
+"""Late-interaction models (ColBERT and similar) through sentence-transformers' MultiVectorEncoder (E12)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ColbertModel:
         self.model_id = model_id
 
     def encode_tokens(self, texts: Sequence[str], *, query: bool) -> list[NDArray[np.float32]]:
-        """Return per text a matrix with a unit row a token."""
+        """Return per text a matrix with one unit row per token."""
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         encode = self._model.encode_query if query else self._model.encode_document
         found = encode(clean, batch_size=_BATCH, show_progress_bar=False, normalize_embeddings=True)

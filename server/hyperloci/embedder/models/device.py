@@ -1,4 +1,4 @@
-"""Where the models run, and in which precision."""
+"""Device: where the models run, and in which precision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperloci.errors import ConfigurationError
 DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 _MAX_THREADS: Final = 8
-"""More threads than this buy a model of this size little and take the machine from whoever is working on it."""
+"""More threads gain little for a model of this size and slow down everything else on the machine."""
 
 _CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
 
@@ -39,12 +39,12 @@ def choose_device(device: str, dtype: str | None = None) -> ComputeDevice:
     Half precision is 1.6 times as fast on such a CPU, at a cosine of 0.9999 to float32 (docs/benchmarks.md).
 
     Raises:
-        ConfigurationError: torch does not see the device asked for, or the dtype is unknown.
+        ConfigurationError: torch does not have the requested device, or the dtype is unknown.
     """
     name = _find_best_device() if device == "auto" else device
     if not _is_available(name):
         raise ConfigurationError(
-            f"device={device!r}: this torch ({torch.__version__}) sees no such device. Use device=auto, or install a "
+            f"device={device!r}: this torch ({torch.__version__}) has no such device. Use device=auto, or install a "
             f"torch built for it."
         )
     return ComputeDevice(torch.device(name), _choose_dtype(name, dtype))
@@ -54,7 +54,7 @@ def choose_float32_on_cpu(device: str) -> ComputeDevice:
     """Pick a device, a CPU in float32: what half precision costs there is known of the bundled model only.
 
     Raises:
-        ConfigurationError: torch does not see the device asked for.
+        ConfigurationError: torch does not have the requested device.
     """
     place = choose_device(device)
     return choose_device("cpu", "float32") if place.device.type == "cpu" else place

@@ -1,4 +1,4 @@
-"""An embeddings endpoint in place of a local model: anything that answers like OpenAI's `/v1/embeddings`.
+"""Endpoint: a remote model that answers like OpenAI's `/v1/embeddings`.
 
 `model = "http://localhost:11434/v1/embeddings#nomic-embed-text"`: the address, and the model's name as its fragment,
 which is no part of what is requested. Made for servers of one's own (Ollama, llama.cpp, vLLM, TEI): no key is sent.
@@ -37,7 +37,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> None:
         raise EmbedderError(
-            f"The endpoint {req.full_url} wants to redirect to {newurl}; name that one if you trust it."
+            f"The endpoint {req.full_url} redirects to {newurl}; use that address as `model` if you trust it."
         )
 
 
@@ -54,7 +54,9 @@ class EndpointEncoder:
     def __init__(self, address: str) -> None:
         self._url, self._model = urldefrag(address)
         if urlsplit(self._url).scheme not in {"http", "https"} or not urlsplit(self._url).netloc or not self._model:
-            raise ConfigurationError(f"model={address!r} is no endpoint: use http(s)://host/v1/embeddings#model-name.")
+            raise ConfigurationError(
+                f"model={address!r} is not an endpoint: use http(s)://host/v1/embeddings#model-name."
+            )
         self._opener = urllib.request.build_opener(_NoRedirects())
         self.dimensions = int(self._request_embeddings(["dimensions"]).shape[1])
         self.model_id = f"{self._model}@{urlsplit(self._url).netloc}/{self.dimensions}"
@@ -99,7 +101,7 @@ def _read_unit_rows(answer: Any, count: int) -> NDArray[np.float32]:
     """
     items = sorted(answer["data"], key=lambda item: int(item["index"]))
     if [item["index"] for item in items] != list(range(count)):
-        raise ValueError(f"{len(items)} embeddings came for {count} texts")
+        raise ValueError(f"{len(items)} embeddings were returned for {count} texts")
     rows = np.array([item["embedding"] for item in items], dtype=np.float32)
     norms = np.linalg.norm(rows, axis=1, keepdims=True) if rows.ndim == 2 else np.zeros(1)
     if not rows.size or not np.isfinite(rows).all() or not (norms > 0).all():

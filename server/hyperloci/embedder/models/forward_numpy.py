@@ -1,4 +1,4 @@
-"""The bundled model's forward pass in numpy alone: it answers the first query while torch is still being imported."""
+"""Forward pass of the bundled model in numpy: answers the first queries while torch is still being imported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ERF_SCALE: Final = 0.3275911
 
 
 class NumpyForward:
-    """all-MiniLM-L6-v2 on numpy's BLAS. Satisfies `Forward`."""
+    """all-MiniLM-L6-v2 on numpy's BLAS. Satisfies `ForwardPass`."""
 
     def __init__(self, weights: Path) -> None:
         tensors = load_file(weights)

@@ -1,4 +1,4 @@
-"""The bundled model's forward pass in torch: packed, so that linear layers never see padding.
+"""Forward pass of the bundled model in torch: packed, so that linear layers never see padding.
 
 The tokens of a whole batch lie in one `(tokens, hidden)` matrix. Only attention needs texts apart; it runs over runs of
 texts of like length, padded within the run. On a CPU the weights are laid out once for oneDNN.
@@ -46,7 +46,7 @@ _PACK_TOLERANCE_ULPS: Final = 4
 
 
 class TorchForward:
-    """all-MiniLM-L6-v2 on torch. Satisfies `Forward`."""
+    """all-MiniLM-L6-v2 on torch. Satisfies `ForwardPass`."""
 
     def __init__(self, weights: Path, device: torch.device, dtype: torch.dtype) -> None:
         self._device, self._dtype = device, dtype

@@ -1,4 +1,4 @@
-"""One model, and how it is brought up: the bundled one in two steps, one by name, or a server's."""
+"""Loader of E1's model: the bundled one in two stages, one by name, or an endpoint's."""
 
 from __future__ import annotations
 

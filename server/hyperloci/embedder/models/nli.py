@@ -1,4 +1,4 @@
-"""A natural-language-inference cross-encoder, if the user has named one: does one text contradict another (D.10)?"""
+"""Natural-language-inference model, if the user has set one: does one text contradict another (D.10)?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models that the settings name: E1's, joined with those of the profile's other spaces."""
+"""Profile models: E1's model, joined with those of the profile's other spaces."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load_profile_stages(settings: Settings) -> Iterator[EncoderStage]:
 
 
 def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -> Iterator[EncoderStage]:
-    """Give a stage of E1's model the eyes of the whole profile; an interim one is left out if others must load first.
+    """Add the profile's other models to a stage of E1's model; an interim one is left out if others must load first.
 
     Raises:
         ConfigurationError: a model cannot be used here.
@@ -75,7 +75,7 @@ def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -
 
 
 def check_dimensions(stage: EncoderStage, wanted: int) -> None:
-    """Refuse a model with other dimensions than the settings want (0 is any), before it embeds every memory anew.
+    """Refuse a model with other dimensions than the settings want (0 is any), before it embeds every memory again.
 
     Raises:
         ConfigurationError: it has others.
@@ -89,7 +89,7 @@ def check_dimensions(stage: EncoderStage, wanted: int) -> None:
 
 
 def _warm_up(eyes: ProfileEncoder) -> None:
-    """Let every model see a text, so that the first memory and the first question find all of them warm (E.17)."""
+    """Encode a text with every model, so that all are warm for the first memory and the first question (E.17)."""
     columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is SpaceKind.DENSE]
     spaces = (*columns, "e12") if eyes.has_tokens else tuple(columns)
     for query in (False, True):
@@ -98,7 +98,7 @@ def _warm_up(eyes: ProfileEncoder) -> None:
 
 
 class _ModelLoader:
-    """Loads each model once, whatever number of spaces it sees."""
+    """Loads each model once, however many spaces use it."""
 
     def __init__(self, stage: EncoderStage, foundation: ModelChoice, device: str) -> None:
         self._loaded: dict[str, Encoder] = {foundation.model: stage.encoder}
@@ -107,7 +107,7 @@ class _ModelLoader:
         self._device = device
 
     def load_prompted(self, choice: ModelChoice) -> Encoder:
-        """Return the same encoder for the same choice, so that its spaces are seen in one call."""
+        """Return the same encoder for the same choice, so that its spaces are encoded in one call."""
         return self._prompted.get(choice) or self._prompted.setdefault(choice, self._load_with_prompts(choice))
 
     def _load_with_prompts(self, choice: ModelChoice) -> Encoder:

@@ -1,4 +1,4 @@
-"""Words of the bundled model's own vocabulary that lie near each other: other words for a question's (E13)."""
+"""Related words: nearest words in the bundled model's vocabulary, to expand a question's terms (E13)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIN_LETTERS: Final = 3
 
 
 class WordVectors:
-    """Input embeddings of whole words. Satisfies `spaces.expansion.Neighbours`."""
+    """Input embeddings of whole words. Satisfies `spaces.expansion.WordNeighbours`."""
 
     def __init__(self, weights: Path, tokenizer: Tokenizer) -> None:
         """Remember where the words are; they are read when first needed (33 MB)."""

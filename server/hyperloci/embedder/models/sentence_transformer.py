@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, by the name it has on the Hugging Face Hub or from a folder.
+"""Sentence-transformers models, from a folder or by their name on the Hugging Face Hub.
 
 Weights are read from safetensors alone: a pickle can run code when it is opened, and a model's own code is never run.
 """
@@ -82,7 +82,7 @@ class SentenceEncoder:
 
 
 class PromptedEncoder:
-    """A model that wants words in front of a text. Satisfies `spaces.profile_encoder.QueryEncoder`."""
+    """A model that needs a prompt in front of a text. Satisfies `spaces.profile_encoder.PromptingEncoder`."""
 
     def __init__(self, encoder: Encoder, *, query: str, document: str) -> None:
         self._encoder = encoder
@@ -166,11 +166,11 @@ def require_safe_weights(folder: Path) -> None:
                 "`SentenceTransformer(...).save_pretrained(folder, safe_serialization=True)`."
             )
     if not weights:
-        raise ConfigurationError(f"{folder} holds no *.safetensors: it is no model that can be loaded safely.")
+        raise ConfigurationError(f"{folder} holds no *.safetensors: it cannot be loaded safely.")
     for module in _read_modules(folder):
         if not str(module).startswith("sentence_transformers."):
             raise ConfigurationError(
-                f"{folder / 'modules.json'} names {module!r}: only sentence_transformers' own may run."
+                f"{folder / 'modules.json'} names {module!r}: only modules of sentence_transformers may run."
             )
 
 
@@ -194,7 +194,7 @@ def _read_modules(folder: Path) -> list[object]:
     try:
         types = [module["type"] for module in json.loads((folder / "modules.json").read_text(encoding="utf-8"))]
         if not types:
-            raise ValueError("it names no module")
+            raise ValueError("it lists no modules")
         return types
     except FileNotFoundError:
         return []
@@ -233,5 +233,5 @@ def _read_dimensions(model: SentenceTransformer) -> int:
     told = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     dimensions = told()
     if dimensions is None:
-        raise ConfigurationError("The model does not tell how many dimensions its vectors have.")
+        raise ConfigurationError("The model does not say how many dimensions its vectors have.")
     return int(dimensions)

@@ -1,4 +1,4 @@
-"""Learned sparse models (SPLADE and its like) through sentence-transformers' SparseEncoder (E13)."""
+"""Learned sparse models (SPLADE and similar) through sentence-transformers' SparseEncoder (E13)."""
 
 from __future__ import annotations
 

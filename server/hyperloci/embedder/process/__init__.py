@@ -1,1 +1,1 @@
-"""The embedder process: it owns torch and the device."""
+"""Embedder process: it owns torch and the device."""

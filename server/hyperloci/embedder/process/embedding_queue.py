@@ -1,4 +1,4 @@
-"""Working off the durable queue: nodes without a fingerprint get one, a small batch at a time (B.03).
+"""Embedding queue: nodes without a fingerprint get one, a small batch at a time (B.03).
 
 Nothing is lost when the process dies: a node leaves the queue in the transaction that stores its fingerprint. A text
 that the model can't take is tried again alone, and after `store.stats.MAX_ATTEMPTS` it is left out, with the reason
@@ -36,7 +36,7 @@ who wait for it also where other programs leave the embedder a twentieth of the 
 def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
     """Give fingerprints to the next batch of queued nodes and return how many were looked at, 0 if none waits.
 
-    Nodes that another model saw are queued again first, once (D.13).
+    Nodes embedded by another model are queued again first, once (D.13).
 
     Raises:
         StoreError: the database can't be opened or written.
@@ -81,7 +81,7 @@ def _look_for_topics(store: Store, model: int) -> None:
 
 
 def read_encoder_inputs(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
-    """Return what there is to see of memories: their text, their place, their parse, the entities they mention."""
+    """Return the encoder inputs of memories: text, title, code facts, entities."""
     keys = [node.key for node in nodes]
     positions, facts = store.positions.get_positions(keys), store.positions.get_code_facts(keys)
     return [

@@ -1,8 +1,8 @@
-"""The model's side of the embedder process: loading, the query lane, the bulk lane.
+"""Engine of the embedder process: loads models, answers queries, works off queues.
 
-Three threads. The loader brings up better and better encoders. The query thread answers requests in the order they
-came. The bulk thread drains databases, one small batch at a time, at a lower priority of the operating system; the gate
-lets it at the model only while no query wants it.
+It has three threads. The loader brings up ever faster encoders. The query thread answers requests in the order they
+came. The bulk thread drains databases, one small batch at a time, at a lower priority of the operating system; the
+priority lock gives it the model only while no query wants it.
 """
 
 from __future__ import annotations
@@ -125,10 +125,10 @@ class EmbedderEngine:
         )
 
     def encode_query(self, text: str, entities: Sequence[str], *, deadline: float) -> QueryFingerprint:
-        """See a question in every space, ahead of all bulk work; waits until `deadline` at most.
+        """Encode a question for every space, ahead of all bulk work; waits until `deadline` at most.
 
         Raises:
-            NotReadyError, EmbedderError, TimeoutError: as `submit`.
+            NotReadyError, EmbedderError, TimeoutError: as `encode`.
         """
         # Not at the top: an embedder listens before it has loaded numpy.
         from hyperloci.spaces.query import fingerprint_query
@@ -140,7 +140,7 @@ class EmbedderEngine:
 
         Raises:
             BadRequestError: no inference model is configured.
-            NotReadyError, EmbedderError, TimeoutError: as `submit`.
+            NotReadyError, EmbedderError, TimeoutError: as `encode`.
         """
         return self._run_on_query_lane(lambda _: self._load_nli_model().contradiction(pairs), deadline)
 
@@ -226,7 +226,7 @@ class EmbedderEngine:
 
     def _adopt_stage(self, stage: EncoderStage) -> None:
         if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
-            raise EmbedderError(f"{stage.backend} is another model than {self._stage.backend}.")
+            raise EmbedderError(f"{stage.backend} is a different model from {self._stage.backend}.")
         took = time.monotonic() - self._started
         logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_describe_stage(stage), took)
         self._stage = stage
@@ -243,14 +243,14 @@ class EmbedderEngine:
                 self._answer_job(job, self._stage)
 
     def _answer_job(self, job: EncodeJob[Any], stage: EncoderStage) -> None:
-        self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
+        self._busy_since = time.monotonic()  # Before the lock: a query that cannot get it shows that bulk work hangs.
         with self._gate.hold_for_query():
             try:
                 job.answer.set_result(job.work(stage))
             except HyperlociError as error:
                 job.answer.set_exception(error)
             except Exception as error:
-                logger.exception("a request of the model failed")
+                logger.exception("a model request failed")
                 job.answer.set_exception(EmbedderError(f"The model failed: {type(error).__name__}: {error}"))
             finally:
                 self._queries += 1
@@ -277,7 +277,7 @@ class EmbedderEngine:
         try:
             done = drain(database, encoder, lambda: self._gate.has_waiting_query or self._stopping.is_set())
         except Exception:
-            # It may meet any state of any database; the lane has others to serve.
+            # Any database may be in any state; the thread has others to serve.
             logger.exception("draining %s failed; it waits for the next kick", database)
             done = 0
         self._drained += done
@@ -286,7 +286,7 @@ class EmbedderEngine:
             if done:
                 self._databases.move_to_end(database)
             elif self._databases[database] == kicks:
-                # A kick that came meanwhile may speak of work that the last batch had already looked past.
+                # A notification that came meanwhile may be about work that the last batch did not see.
                 del self._databases[database]
         if not done:
             release_memory()
@@ -303,6 +303,6 @@ def _describe_stage(stage: EncoderStage) -> tuple[str, str, str]:
 
 
 def _lower_own_priority() -> None:
-    """Make the calling thread nice. Only Linux gives threads a niceness of their own; elsewhere the gate must do."""
+    """Lower the priority of the calling thread. Only Linux can; elsewhere the priority lock must suffice."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

@@ -1,4 +1,4 @@
-"""The embedder process: `python -m hyperloci.embedder.process.main`, started by a session and never by hand.
+"""Embedder process: `python -m hyperloci.embedder.process.main`, started by a session and never by hand.
 
 Its standard input is the read end of a pipe whose write end its parent alone holds. One line comes through it, the
 settings; then only its end, when the parent is gone: the process exits at once, in the middle of a batch if need be.

@@ -1,4 +1,4 @@
-"""How much memory this process holds, and how it gives some back."""
+"""Memory use: how much memory this process holds, and how it gives some back."""
 
 from __future__ import annotations
 

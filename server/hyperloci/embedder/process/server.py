@@ -1,4 +1,4 @@
-"""The embedder's door: accepts connections, answers one request on each, ends the process when nobody needs it."""
+"""Embedder server: accepts connections, answers one request on each, ends the process when nobody needs it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ MAX_TEXTS: Final = 256
 MAX_TIMEOUT_SECONDS: Final = 600.0
 
 _MAX_CONNECTIONS: Final = 64
-"""Every session of a user at once has fewer; a runaway caller is turned away instead of exhausting threads."""
+"""All sessions of a user together need fewer; a runaway client is refused instead of exhausting threads."""
 
 _REQUEST_SECONDS: Final = 10.0
-"""How long a visitor may take to say what it wants, and to take its answer."""
+"""Time limit for a client to send its request and to receive its answer."""
 
 _LOOK_SECONDS: Final = 5.0
-"""How often the door looks whether it has been idle for too long."""
+"""How often the server checks whether it has been idle for too long."""
 
 _PAUSE_SECONDS: Final = 0.05
-"""How long it waits between two looks at least, if told to end as soon as it is idle."""
+"""Shortest pause between two checks, if it is to end as soon as it is idle."""
 
 _FAILED_LINGER_SECONDS: Final = 60.0
-"""A failed embedder tells why for so long; then a fresh one may find that the cause was put right."""
+"""A failed embedder reports its error for so long; then a new one may find that the cause was fixed."""
 
 
 class EmbedderServer:
@@ -52,7 +52,7 @@ class EmbedderServer:
         self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
     def serve_until_idle(self) -> str:
-        """Accept visitors until told to stop or idle for too long; return the reason in words."""
+        """Accept connections until stopped or idle for too long; return the reason in words."""
         self._listener.setblocking(False)
         with self._bell, self._heard, selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
@@ -86,7 +86,7 @@ class EmbedderServer:
             with connection:
                 self._exchange_messages(connection)
         except protocol.ConnectionLostError:
-            pass  # A visitor that gave up, or only wanted to know whether somebody is at home.
+            pass  # A client that gave up, or only checked whether something listens.
         except EmbedderError as error:
             logger.warning("a request could not be served: %s", error)
         finally:
@@ -95,7 +95,7 @@ class EmbedderServer:
     def _exchange_messages(self, connection: socket.socket) -> None:
         deadline = protocol.deadline_after(_REQUEST_SECONDS)
         if not admit_visitor(connection, self._secret, deadline=deadline):
-            logger.warning("refused a visitor that is not this user")
+            logger.warning("refused a connection from another user")
             return
         request, _ = protocol.receive_message(connection, deadline=deadline)
         try:
@@ -104,7 +104,7 @@ class EmbedderServer:
             header, body = {"ok": False, "error": _classify_error(error), "message": str(error)}, b""
         protocol.send_message(connection, header, body=body, deadline=protocol.deadline_after(_REQUEST_SECONDS))
         if request.get("op") == "stop":
-            with contextlib.suppress(OSError):  # It was rung before, and the door is closed.
+            with contextlib.suppress(OSError):  # The server was stopped meanwhile.
                 self._bell.send(b"!")
 
     def _answer_request(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -141,12 +141,12 @@ class EmbedderServer:
     def _answer_contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _read_texts(request), _read_seconds(request)
         if len(texts) % 2:
-            raise BadRequestError(f"{len(texts)} texts are no pairs: give premise and hypothesis in turn.")
+            raise BadRequestError(f"{len(texts)} texts do not form pairs: give premise and hypothesis in turn.")
         pairs = list(zip(texts[::2], texts[1::2], strict=True))
         try:
             scores = self._engine.score_contradictions(pairs, deadline=time.monotonic() + seconds)
         except TimeoutError:
-            raise EmbedderError(f"The inference model was not done within {seconds:.1f} s.") from None
+            raise EmbedderError(f"The inference model did not finish within {seconds:.1f} s.") from None
         return {"ok": True, "scores": scores}, b""
 
 
@@ -156,7 +156,7 @@ def _report_lateness(seconds: float) -> Iterator[None]:
         yield
     except TimeoutError:
         raise protocol.DeadlineError(
-            f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
+            f"The embedder did not finish within {seconds:.1f} s; it is busy or stuck."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Opposites as developers use them, and the word-forming that makes more of them (`encrypted`, `unencrypted`)."""
+"""Antonyms as developers use them, and the prefixes that make more of them (`encrypted`, `unencrypted`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sentence claims: its topics, who it is about, under which circumstances, its values, and what it denies."""
+"""Claims: what a sentence states: topics, subject, circumstances, values, and what it denies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CACHED_SENTENCES: Final = 4_096
 """Sentences whose analysis is kept: the same memories are candidates again and again."""
 
 MAX_STATEMENTS: Final = 12
-"""Sentences of a statement that are compared; more is no statement but a text."""
+"""Sentences of a statement that are compared; anything longer is a text, not a statement."""
 
 FEW_SENTENCES: Final = 3
 """Memories of so few sentences are analysed whole: most facts are."""
@@ -87,7 +87,7 @@ def select_comparable_sentences(text: str, needles: Sequence[str]) -> list[Analy
 
     Args:
         text: the memory; of a long one only sentences that hold a needle are analysed.
-        needles: what `needles_of` returned for the statement.
+        needles: what `search_needles` returned for the statement.
     """
     parts = split_statements(text)
     if len(parts) > FEW_SENTENCES:

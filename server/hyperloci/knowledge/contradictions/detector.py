@@ -1,4 +1,4 @@
-"""Finding what a statement contradicts among memories that are about the same (D.10).
+"""Contradiction detector: finds what a statement contradicts among memories about the same thing (D.10).
 
 In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of
 `knowledge.contradictions.rules` (and a language-inference model, if one is given).
@@ -36,7 +36,7 @@ NLI_GATE: Final = 0.5
 """Probability of a contradiction from which on the model is believed."""
 
 NLI_CANDIDATES: Final = 10
-"""Pairs put to the model at most; it takes tens of milliseconds for each."""
+"""At most so many pairs go to the model; each takes tens of milliseconds."""
 
 MAX_HISTORY: Final = 5
 """Corrections that are followed back from a candidate."""
@@ -44,7 +44,7 @@ MAX_HISTORY: Final = 5
 EXCERPT_CHARS: Final = 120
 
 UNJUDGED_ORIGINS: Final = frozenset({Origin.CLAUDE_RESPONSE, Origin.HOOK, Origin.CODE, Origin.COMMIT})
-"""Answers once given, logged actions, code and history claim nothing of today: on real conversations four false alarms
+"""Old answers, logged actions, code and history say nothing about today: on real conversations four false alarms
 of five came from the assistant's own answers."""
 
 
@@ -89,10 +89,10 @@ class ContradictionFinder:
         scopes: Sequence[str] = (),
         limit: int = 5,
     ) -> ContradictionReport:
-        """Return the memories that disagree with a statement, the surest first, each once.
+        """Return the memories that contradict a statement, by falling confidence, each once.
 
         Args:
-            statement: what is held, or about to be stored.
+            statement: a claim, or a fact about to be stored.
             candidates: memories about the same, as a search found them; superseded ones may be among them.
             scopes: only memories of these scopes; empty is every scope.
             limit: how many to return at most.
@@ -119,7 +119,7 @@ class ContradictionFinder:
         self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
     ) -> list[_FoundContradiction]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
-        # The relations first: few memories have one, and to tell what says the same is most of the work.
+        # The relations first: few memories have one, and finding equal statements is most of the work.
         related = self._traversal.find_steps([c.node.key for c in near], label="contradicts", scopes=scopes)
         ends = {key for step in related for key in (step.source, step.target)}
         same = {c.node.key: c.node for c in near if c.node.key in ends and _says_the_same(judge, c.node)}
@@ -191,7 +191,7 @@ class ContradictionFinder:
             return []
         return [
             _FoundContradiction(
-                c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict"
+                c.node, ContradictionKind.NLI, float(score), "the inference model says that they contradict each other"
             )
             for c, score in zip(nearest, scores, strict=True)
             if score >= NLI_GATE
@@ -213,7 +213,7 @@ class ContradictionFinder:
 
 
 def _find_dead_ends(judge: ContradictionJudge, near: Sequence[ContradictionCandidate]) -> Iterable[_FoundContradiction]:
-    """Find dead ends whose approach the statement takes up."""
+    """Find dead ends whose approach the statement repeats."""
     for candidate in near:
         node = candidate.node
         if node.subtype != "dead_end" or node.valid_until is not None:

@@ -1,4 +1,4 @@
-"""Whether two sentences speak of the same thing, leaving out the words in which they differ."""
+"""Sentence frames: whether two sentences are about the same thing, apart from the words in which they differ."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SentenceMatch:
 
     @property
     def fit(self) -> float:
-        """How surely both speak of the same thing under the same circumstances, 0..1."""
+        """Confidence that both are about the same thing under the same circumstances, 0..1."""
         return 0.0 if self.other_subject or self.other_place else self.likeness * EXTRA_ON_BOTH**self.extra
 
     @property

@@ -1,4 +1,4 @@
-"""The lexicon of the contradiction rules: what carries no topic, what is a verb, what means the same.
+"""Lexicon of the contradiction rules: function words, verbs, synonyms.
 
 The words stand in `data/lexicon.toml`; other names of tools are the vocabulary's (`text.language.vocabulary`).
 """

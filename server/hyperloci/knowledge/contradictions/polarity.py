@@ -1,4 +1,4 @@
-"""Who denies what: sentences cut into clauses, each asserted or denied.
+"""Polarity: sentences cut into clauses, each asserted or denied.
 
 A negation reaches over its clause (`feature flags are not used`); `without`, `instead of`, `rather than` and their
 like reach over the noun phrase after them only, which becomes a clause of its own. Two negations cancel out. The words

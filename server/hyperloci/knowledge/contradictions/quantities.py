@@ -1,4 +1,4 @@
-"""Values in a sentence, in units that can be compared: 30 s equals 30,000 ms; Postgres and MySQL exclude each other."""
+"""Quantities and other values in a sentence, in a form that compares: 30 s equals 30,000 ms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ISO_DATE: Final = re.compile(r"^([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})$")
 _PATH: Final = re.compile(r"^(?:~?/|\.{1,2}/)[\w.@/-]+$|^[\w.@-]+(?:/[\w.@-]+){2,}$|^[\w@-]+/[\w@-]+\.\w+$")
 _HOST: Final = re.compile(r"^[a-z][\w-]*(?:\.[\w-]+)+$", re.IGNORECASE)
 _MAX_COUNTED_WORDS: Final = 3
-"""`12 conditional probability problems`: a longer run of words is no noun phrase any more."""
+"""`12 conditional probability problems`: a longer run of words is not a noun phrase."""
 
 
 @functools.cache
@@ -54,7 +54,7 @@ class Value:
         name: of everything else, in a form that compares.
         text: as written.
         start, end: first and past-last word.
-        label: it names the thing that is spoken of rather than what is said of it.
+        label: it names the topic and is not a statement about it.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The rules by which two statements contradict each other (D.10): denial, opposites, another value."""
+"""Contradiction rules: two statements contradict each other by denial, opposites or different values (D.10)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CHANGE_SHARED: Final = 2
 """Words that a change and the old statement must share: `increased to 78%` alone fits everything."""
 
 MIN_SIMILARITY: Final = 0.35
-"""Below this cosine two texts are about different things, whatever words they share."""
+"""Below this cosine two texts are about different things, even if they share words."""
 
 
 CHANGED: Final = re.compile(
@@ -58,7 +58,7 @@ CHANGED: Final = re.compile(
     r"(?<!\w)(?:больше не|теперь|перешли|заменили)(?!\w)",
     re.IGNORECASE,
 )
-"""Words that tell of a change: what denies an older statement with these brings it up to date."""
+"""Words that describe a change: a denial with one of these updates an older statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class ContradictionJudge:
         return len(mine & theirs) / math.sqrt(len(mine) * len(theirs)) if mine and theirs else 0.0
 
     def score_uptake(self, approach: str) -> float:
-        """Return how surely the statement means to do what `approach` says, 0..1; 0 where it warns of it."""
+        """Return how likely the statement proposes what `approach` says, 0..1; 0 if it warns against it."""
         return max((_score_uptake(a, b) for a in self._sentences for b in analyse_statements(approach)), default=0.0)
 
 
@@ -128,7 +128,7 @@ def _score_uptake(a: AnalysedSentence, b: AnalysedSentence) -> float:
 
 
 def find_verdict(statement: str, candidate: str, similarity: float | None = None) -> Verdict | None:
-    """Return why a candidate text contradicts a statement, or None (D.10); see `Judge`."""
+    """Return why a candidate text contradicts a statement, or None (D.10); see `ContradictionJudge`."""
     return ContradictionJudge(statement).compare_memory(candidate, similarity)
 
 
@@ -182,7 +182,7 @@ def _judge_denied_clause(
     if clause.cue == "never" and any(word.lower == "always" for word in other.words):
         return Verdict(ContradictionKind.ANTONYM, min(1.0, score), f'on {words} one says "never", the other "always"')
     return Verdict(
-        ContradictionKind.NEGATION, min(1.0, score), f'both speak of {words}; one of them denies it ("{clause.cue}")'
+        ContradictionKind.NEGATION, min(1.0, score), f'both are about {words}; one of them denies it ("{clause.cue}")'
     )
 
 
@@ -234,7 +234,7 @@ def _judge_opposites(
     if score < DENIAL_GATE:
         return None
     i, j = pairs[0]
-    reason = f'both speak of {_quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
+    reason = f'both are about {_quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
     return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
 
 
@@ -264,8 +264,8 @@ def _compare_kind(a: AnalysedSentence, b: AnalysedSentence, kind: str, similarit
         strength = frame.overlap
     if strength < VALUE_GATE:
         return None
-    topic = f"both speak of {_quote_words(frame.words)}" if frame.words else f"both name a {kind}"
-    change = " (one of them tells of a change)" if changed else ""
+    topic = f"both are about {_quote_words(frame.words)}" if frame.words else f"both name a {kind}"
+    change = " (one of them describes a change)" if changed else ""
     reason = f"{topic}; one says {left[0].text}, the other {right[0].text}{change}"
     return Verdict(ContradictionKind.VALUE, min(1.0, _blend_similarity(strength, similarity)), reason)
 

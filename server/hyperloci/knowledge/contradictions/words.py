@@ -1,4 +1,4 @@
-"""Words as the contradiction rules see them: stem, weight in the topic, and what kind of value a word may be."""
+"""Words as the contradiction rules read them: stem, whether they carry the topic, what kind of value they may be."""
 
 from __future__ import annotations
 

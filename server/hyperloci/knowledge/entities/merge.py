@@ -1,9 +1,9 @@
-"""Finding, in the background, entities that are one thing under two names (B.10).
+"""Entity merging: finds, in the background, two names of one entity (B.10).
 
 Names that differ in case and joints only are one from the start; here those are joined whose vectors are all but the
 same. A wrong merge mixes up two things everywhere, a missed one costs a second name: so only spoken names of one type
 are compared, with the same digits and a word in common; code is never merged. Each merge is logged and can be undone,
-and what was parted by hand stays parted.
+and a merge that was undone by hand is not repeated.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def merge_alike_entities(context: MaintenanceContext) -> int:
 
 
 def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
-    """Return the pairs of a scope that are one thing, the more mentioned first of each; surest pairs first."""
+    """Return the pairs of a scope that are one entity, the more mentioned first in each; surest pairs first."""
     import numpy as np
 
     from hyperloci.store.vectors import half

@@ -1,4 +1,4 @@
-"""What is known of an entity; merging entities, and taking it back; summaries of those often spoken of (B.10)."""
+"""Entity profiles: what is known of an entity; merging and undoing merges; summaries (B.10)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAX_SUMMARY_SOURCES: Final = 60
 """Memories that a summary is drawn from, the latest ones."""
 
 SUMMARY_BATCH: Final = 50
-"""Entities summarised in one run of upkeep: each takes a few milliseconds."""
+"""Entities summarised in one maintenance run: each takes a few milliseconds."""
 
 _DEFINES: Final = re.compile(r"^\W*(?:is|are|was|were|means|stands for|это|—|–|-)\b", re.IGNORECASE)
 
@@ -50,11 +50,11 @@ class EntityService:
         self._clock = clock
 
     def find_entity(self, name: str) -> Entity:
-        """Return the entity of a name, alias or node id; of several the one most spoken of.
+        """Return the entity of a name, alias or node id; of several the one mentioned most.
 
         Raises:
             BadRequestError: the name is empty.
-            NotFoundError: nothing is known by it; the message names what is alike.
+            NotFoundError: there is no such entity; the message names similar ones.
         """
         if not name.strip():
             raise BadRequestError("name is empty: give the name of a person, project, tool, place, file or symbol.")
@@ -69,10 +69,10 @@ class EntityService:
             self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=MAX_SUGGESTIONS)
         )
         hint = f"these are: {alike}" if alike else "search_memory (`hyperloci query`) finds memories by their words"
-        raise NotFoundError(f"name={name!r:.80} is no entity that any memory mentions; {hint}.")
+        raise NotFoundError(f"name={name!r:.80}: no memory mentions this entity; {hint}.")
 
     def describe_entity(self, name: str, present: Present) -> EntityProfile:
-        """Return what is known of an entity: facts, what happened, and what it is spoken of with (B.15)."""
+        """Return what is known of an entity: facts, events, and entities mentioned with it (B.15)."""
         with self._store.snapshot():
             entity = self.find_entity(name)
             one = [entity.node_key]
@@ -98,36 +98,36 @@ class EntityService:
         return [nodes[key] for key in keys if key in nodes]
 
     def list_most_mentioned(self, limit: int) -> tuple[EntityInfo, ...]:
-        """Return the entities most spoken of."""
+        """Return the most mentioned entities."""
         return tuple(
             make_entity_info(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit)
         )
 
     def merge_entities(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
-        """Make one entity of two that are the same thing; `unmerge` takes it back.
+        """Merge two entities that are the same thing; `undo_merge` undoes it.
 
         Raises:
-            BadRequestError: both names are the same entity's.
+            BadRequestError: both names belong to one entity.
         """
         one, other = self.find_entity(kept), self.find_entity(merged)
         if one.node_key == other.node_key:
-            raise BadRequestError(f"{kept!r:.80} and {merged!r:.80} are one entity already.")
+            raise BadRequestError(f"{kept!r:.80} and {merged!r:.80} are already one entity.")
         with self._store.transaction():
             done = merge(self._store, one, other, now=self._clock(), reason=reason or "said to be the same", score=1.0)
         return self._present_merge(done)
 
     def undo_merge(self, key: int) -> EntityMerge:
-        """Take a merge back: both entities are as they were, with what was said since left where it is.
+        """Undo a merge: both entities are as before; what was stored since stays where it is.
 
         Raises:
             NotFoundError: there is no such merge.
-            BadRequestError: it was taken back already, or its 30 days are over.
+            BadRequestError: it was undone already, or its 30 days are over.
         """
         found = self._store.entities.find_merge(key)
         if found is None:
             raise NotFoundError(f"merge {key} is unknown; `hyperloci entities --merges` lists them.")
         if found.undone_at is not None:
-            raise BadRequestError(f"merge {key} was taken back at {to_iso(found.undone_at)}.")
+            raise BadRequestError(f"merge {key} was undone at {to_iso(found.undone_at)}.")
         node = self._store.nodes.get_by_key(found.merged)
         with self._store.transaction():
             now = self._clock()
@@ -185,7 +185,7 @@ def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, 
 
 
 def summarise_entities(context: MaintenanceContext) -> int:
-    """Give the entities that are often spoken of a summary of what is said of them, in its own words (B.18)."""
+    """Summarise the entities that are mentioned often, in sentences from their memories (B.18)."""
     store, done = context.store, 0
     wanted = store.entities.list_unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARY_BATCH)
     for entity in wanted:
@@ -195,7 +195,7 @@ def summarise_entities(context: MaintenanceContext) -> int:
             summary = summary_of(store, entity)
             store.entities.set_summary(entity.node_key, summary, now=context.clock())
         if attempt.failed:
-            with store.transaction():  # It has none, and does not wait for one before all others.
+            with store.transaction():  # Nothing defines it; it goes behind all others in the queue.
                 store.entities.set_summary(entity.node_key, "", now=context.clock())
         done += bool(summary)
         context.yield_to_others()

@@ -1,4 +1,4 @@
-"""Which things a text names: people, projects, organizations, places, tools and concepts, by rules (B.10).
+"""Entity recognition: people, projects, organizations, places, tools and concepts in a text, by rules (B.10).
 
 A name is found by how it is written (`AuthService`, `remember_fact`, `docs/why.md`, `pip install httpx`), by lists of
 well-known names (`text/language/data`), or by a capital where English has none. Rules rather than a model: they cost
@@ -18,7 +18,7 @@ from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
 
 MAX_CHARS: Final = 20_000
-"""Of a text, what is looked at: a fact's longest; a turn that goes on holds a pasted file or log."""
+"""Characters of a text that are read: the longest fact has as many; a longer turn holds a pasted file or log."""
 
 MAX_NAMES: Final = 40
 """Names of one text: a list of a hundred identifiers is about none of them."""
@@ -82,7 +82,7 @@ class EntityMention:
     Attributes:
         name: as it is written there, or as the list of well-known names has it.
         kind: one of the six types.
-        sure: whether the text is enough to make it known; what is not sure is only linked to what is known already.
+        sure: whether the text is enough to register it; otherwise it is only linked to an entity already known.
         defined: whether the memory is where it is defined.
     """
 

@@ -1,8 +1,8 @@
-"""Joining memories to the things they name: which entity a name stands for, and making new ones known (B.10).
+"""Entity registry: which entity a name stands for; links memories to entities and registers new ones (B.10).
 
 Resolution is conservative. A name stands for the entity that bears it, in any case and with any joints
 (`auth-service`, `AuthService`), in the memory's own scope before the global one, and of the same type; a `concept` may
-turn out to be any type. What is alike only in meaning is left to `merging`, which logs and can be undone.
+turn out to be any type. Names alike only in meaning are left to `merge`, which is logged and can be undone.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ def _is_telling_name(name: str) -> bool:
 
 
 class EntityLinker:
-    """Joins memories to entities in the caller's transaction. It remembers whom names stand for: keep one for a run."""
+    """Links memories to entities in the caller's transaction. It caches names: keep one instance for a run."""
 
     def __init__(self, store: Store, *, sparing: bool = False) -> None:
-        """Make a linker; a `sparing` one makes a concept known where it is defined, or at its second memory."""
+        """Create a linker; a `sparing` one registers a concept where it is defined, or at its second memory."""
         self._store = store
         self._sparing = sparing
         self._sighted: dict[tuple[str, str], NodeKey] = {}
@@ -113,7 +113,7 @@ class EntityLinker:
         self._asked = 0
 
     def link_mentions(self, node: NodeKey, scope: str, names: Iterable[EntityMention], *, now: int) -> list[NodeKey]:
-        """Note that a memory mentions what it names; make known what is not yet, where the text suffices for that.
+        """Record the entities that a memory names; register new ones if the text is enough for that.
 
         Returns the entities.
         """
@@ -132,17 +132,17 @@ class EntityLinker:
         return keys
 
     def link_text(self, node: NodeKey, scope: str, text: str, *, now: int, author: str | None = None) -> list[NodeKey]:
-        """Join a memory in prose to what it names, and to what is known already by the words it uses."""
+        """Link a memory in prose to what it names, and to known entities by the words it uses."""
         names = (*extract_entities(text, author=author), *self._find_known_phrases(scope, text))
         return self.link_mentions(node, scope, names, now=now)
 
     def relink_mentions(self, node: NodeKey, scope: str, names: Iterable[EntityMention], *, now: int) -> None:
-        """Join a memory anew: its text is another now."""
+        """Link a memory again after its text changed."""
         self._store.entities.forget_mentions(node)
         self.link_mentions(node, scope, names, now=now)
 
     def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
-        """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
+        """Return the entity with a name, registered if it is new; None if it was forgotten."""
         named = EntityMention(name, guess_kind(name))
         return self._resolve_mention(
             named, scope, self._bearers_of(scope, [squash_name(name)])[squash_name(name)], now, Origin.TOOL
@@ -210,7 +210,7 @@ class EntityLinker:
     ) -> NodeKey | None:
         for bearer in bearers:
             if _kinds_agree(bearer.kind, named.kind):
-                # Somebody forgot it: it is not made known again behind his back.
+                # A user forgot it: it is not registered again.
                 return (
                     None
                     if bearer.forgotten and origin is not Origin.TOOL
@@ -267,7 +267,7 @@ def _kinds_agree(known: EntityKind, named: EntityKind) -> bool:
 
 
 def guess_kind(name: str) -> EntityKind:
-    """Return what kind of thing a name that somebody declares is likely to be."""
+    """Return the likely kind of an entity that a user declares."""
     words = vocabulary()
     known = words.find_proper(name)
     if known is not None:

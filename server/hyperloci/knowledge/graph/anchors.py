@@ -1,4 +1,4 @@
-"""Anchors: a fact about code is tied to the symbols it names, and says so when they change.
+"""Anchors: tie a fact about code to the symbols it names, and mark it outdated when they change.
 
 The present text of a symbol is read back from the indexed snippets that hold it, so that no file is opened. An edit
 elsewhere in the file changes nothing, nor do blank lines and trailing spaces; a moved file keeps its anchors. A changed

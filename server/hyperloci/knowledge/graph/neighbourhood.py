@@ -1,4 +1,4 @@
-"""What a memory is related to: a walk over hyperedges, nearest first (D.02, E.13)."""
+"""Neighbourhood: the memories related to one, by a walk over hyperedges, nearest first (D.02, E.13)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANY: Final = "any"
 DIRECTIONS: Final = (OUTWARD, INWARD, BOTH_WAYS)
 
 MAX_NODES: Final = 2_000
-"""Nodes visited at most: three unbounded hops are half of a large graph, and nobody reads so many."""
+"""Nodes visited at most: three unlimited steps reach half of a large graph."""
 
 
 @dataclass(frozen=True, slots=True)

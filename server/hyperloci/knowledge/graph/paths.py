@@ -1,4 +1,4 @@
-"""Walks over the concept graph: neighbourhood, dependencies and their circles, shortest paths (D.02, E.13).
+"""Paths in the concept graph: neighbourhood, dependencies and their cycles, shortest paths (D.02, E.13).
 
 Every walk is iterative and reads hyperedges a batch of nodes at a time, so that a graph of 100,000 nodes costs some
 hundred statements, not a hundred thousand, and no recursion. A node counts as many steps from another as hyperedges
@@ -21,10 +21,10 @@ MAX_DEPTH: Final = 3
 """Steps of a neighbourhood unless asked otherwise (D.02)."""
 
 MAX_NODES: Final = 2_000
-"""Nodes of a neighbourhood at most: three unbounded hops are half of a large graph, and nobody reads so many."""
+"""Nodes of a neighbourhood at most: three unlimited steps reach half of a large graph."""
 
 MAX_PATH_STEPS: Final = 10
-"""Steps of a path at most: further apart, things have nothing to do with each other."""
+"""Longest path in steps: nodes further apart are unrelated."""
 
 UNBOUNDED_ROWS: Final = 2**31
 """Rows of a step that must be complete: a shortest path over half of the neighbours is not the shortest."""
@@ -214,7 +214,7 @@ def _cross_edges(
 def _join_halves(
     middle: NodeKey, ahead: dict[NodeKey, Crossing | None], behind: dict[NodeKey, Crossing | None]
 ) -> list[Crossing]:
-    """Put the two halves of a path together, in the direction of the walk."""
+    """Join the two halves of a path, in the direction of the walk."""
     path: list[Crossing] = []
     crossing = ahead[middle]
     while crossing is not None:

@@ -1,4 +1,4 @@
-"""A part of the concept graph as it is drawn: memories around one, and what joins them (D.02, D.11)."""
+"""Subgraph: a part of the concept graph to draw: the memories around one and their hyperedges (D.02, D.11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relations that source code states: imports, calls, inheritance, overriding, and what a test is of (D.03).
+"""Code relations: imports, calls, inheritance, overriding, and what a test tests (D.03).
 
 A name is resolved as its language does it - the scopes around it, then the file's imports, followed through
 re-exports - and only to a symbol that this project defines. A method is resolved where the receiver's class is plain:
@@ -22,13 +22,13 @@ from hyperloci.store.memories.links import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
 
 LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")
-"""The labels that code is given."""
+"""The labels of edges from code."""
 
 MAX_OUT: Final = 50
 """Edges of one snippet at most, in the order of the text: D.02 keeps no more."""
 
 MAX_HOPS: Final = 5
-"""Re-exports and base classes followed one after another; more is a circle or nobody's reading."""
+"""Re-exports and base classes followed one after another; longer chains are cycles."""
 
 SAME_FILE: Final = 0.95
 IMPORTED: Final = 0.95
@@ -78,7 +78,7 @@ class RelationTarget:
 
 
 class CodeContext(Protocol):
-    """What the rules ask of the project around a file."""
+    """What the rules need to know about the project."""
 
     @property
     def modules(self) -> ModuleIndex:

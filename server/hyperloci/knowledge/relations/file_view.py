@@ -1,4 +1,4 @@
-"""What the rules for relations know of a file: its symbols, what they extend, and the names it imports."""
+"""File view: what the relation rules know of a file: its symbols, their bases, and the names it imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which file an import means: by the paths of a project alone, and only where they leave no doubt (D.03).
+"""Import resolution: which file an import means, by the paths of a project alone and only without doubt (D.03).
 
 Python: `a.b` is `a/b.py` or `a/b/__init__.py`, seen from the importing file's own folders outwards, else from the only
 folder of the project that has it. A folder inside a package is no place to import from, and a name of the standard

@@ -1,4 +1,4 @@
-"""Finding the relations of snippets anew: files are read once, rules say what they state, edges are replaced (D.03)."""
+"""Relation linker: reads each file once, applies the relation rules, and replaces the edges of its snippets (D.03)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ISSUE_IN_COMMIT: Final = re.compile(r"(?<![\w&/])(?:#|GH-)(\d{1,6})\b")
 
 
 class RelationLinker:
-    """Finds relations in one project. It remembers what it read: make a new one for what was written since.
+    """Finds relations in one project. It caches what it read: create a new one after writes.
 
     Args:
         store: the open store.
@@ -104,7 +104,7 @@ class RelationLinker:
     def find_relations(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[WantedRelation]]:
         """Return the relations that some snippets of a file state; those that are gone state none.
 
-        One that fails costs itself alone: `failed` says which, and why.
+        A snippet that fails does not affect the others: `failed` says which, and why.
         """
         rows = list(self.rows(path))
         wanted: dict[NodeKey, Sequence[WantedRelation]] = dict.fromkeys(keys, ())
@@ -127,7 +127,7 @@ class RelationLinker:
         return wanted
 
     def replace_edges(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:
-        """Replace the edges of some snippets of a file, inside the caller's transaction; return how many came and went.
+        """Replace the edges of some snippets of a file, inside the caller's transaction; return (added, removed).
 
         The snippets stay in the queue: `indexing.link_queue` takes them out once all files of a run are written.
         """

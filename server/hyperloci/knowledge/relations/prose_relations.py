@@ -1,4 +1,4 @@
-"""Relations that documents state: links, mentions of files, documents, commits and issues, and symbols of code (D.03).
+"""Prose relations: links, and mentions of files, documents, commits, issues and code symbols (D.03).
 
 Only what is said outright counts: a link, a path, a number (`RFC-013`, `#12`), a hash, a heading by its name after
 "see", a symbol in backticks that the project has exactly once. A word that tells what the reference is for ("depends
@@ -37,7 +37,7 @@ LABELS: Final = (
     "summarizes",
     "exemplifies",
 )
-"""The labels that prose is given."""
+"""The labels of edges from prose."""
 
 LINKED: Final = 0.98
 NAMED_FILE: Final = 0.9
@@ -59,7 +59,7 @@ MAX_LINK_CHARS: Final = 1_000
 """A longer link is data."""
 
 CUE_CHARS: Final = 80
-"""How far before a reference a cue may stand."""
+"""Characters before a reference in which a cue may stand."""
 
 _QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(\([^`\n]{0,80}\))?`")
 _TEST: Final = re.compile(r"_*[tT]est")
@@ -94,7 +94,7 @@ _DENIED: Final = re.compile(r"\b(?:not|never|no longer|neither|nor|without)\b|n'
 
 
 class DocumentContext(CodeContext, Protocol):
-    """What the rules for prose ask of the project besides."""
+    """What the rules for prose need to know about the project."""
 
     def rows(self, path: str) -> Sequence[LinkableSnippet]:
         """Return a file's snippets."""
@@ -276,7 +276,7 @@ class ProseRules:
 def resolve_link(link: str) -> tuple[str, str] | None:
     """Return the path and the anchor that a link leads to, either may be empty; None if it leads out or nowhere.
 
-    People write anything into a link: what no reader of addresses understands leads nowhere.
+    Links may hold anything: one that cannot be parsed leads nowhere.
     """
     if len(link) >= MAX_LINK_CHARS:
         return None

@@ -1,9 +1,9 @@
-"""The archive of cold chunks: one file a day of JSON lines under zstd, beside the database (C.01, C.07).
+"""Chunk archive: cold chunks in one file per day, JSON lines compressed with zstd, beside the database (C.01, C.07).
 
-A file is a row of zstd frames, one a chunk, so that one chunk is read without the others, and `zstd -dc` still prints
-the day. What is appended is synced and read back before anybody is told where it lies; a piece that a dying process
-left at the end is cut off by the next append. Text that must go is blanked: the file is written anew, and every other
-chunk stays where it was.
+A file is a sequence of zstd frames, one per chunk, so that one chunk is read without the others and `zstd -dc`
+still prints the day. Appended chunks are synced and read back before their place is returned; the next append cuts off
+an incomplete frame that a killed process left at the end. Text to be erased is blanked: the file is rewritten, and
+every other chunk stays where it was.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Archive:
 
         Args:
             day: `YYYY-MM-DD`.
-            lines: one a chunk.
+            lines: one per chunk.
             known_end: where the last chunk that the database knows of ends.
 
         Raises:
@@ -106,7 +106,7 @@ class Archive:
                 f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: {error}."
             ) from error
         if not isinstance(line, dict):
-            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: no object.")
+            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: not an object.")
         return line
 
     def blank_turns(self, node_ids: Collection[str]) -> int:
@@ -282,7 +282,7 @@ def decompress_frame(data: bytes) -> bytes:
 
     try:
         if zstandard.get_frame_parameters(data).content_size > MAX_BYTES:
-            raise ValueError("more than a chunk can be")
+            raise ValueError("larger than a chunk can be")
         return _decompressor().decompress(data)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Reading the texts of packed turns, so transparently that whoever selects nodes needn't know of them (C.07).
+"""Compressed turns: reads the texts of packed turns inside SQL, so that queries on nodes need not know (C.07).
 
 A turn of a warm or cold chunk keeps the beginning of its text in `nodes`; the whole of it lies in the chunk's CTF, or
 in the archive. `WHOLE` is the SQL expression for the text as it was said; `JOIN` belongs behind `FROM nodes n`.
@@ -42,7 +42,7 @@ def register_functions(connection: sqlite3.Connection, database: Path) -> None:
 
     @functools.lru_cache(maxsize=MAX_KEPT_CHUNKS)
     def texts(chunk_id: str, ctf_length: int | None, place: ArchivePlace | None) -> Sequence[str | None]:
-        # What is in a place of a chunk never changes, but for turns that are purged, which nobody asks for any more.
+        # The content of a place in a chunk never changes, except for purged turns, which are never requested again.
         if ctf_length is None:
             return () if place is None else _read_archived(database, place)
         row = connection.execute("SELECT ctf FROM chunks WHERE id = ?", (chunk_id,)).fetchone()

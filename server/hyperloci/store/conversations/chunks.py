@@ -1,4 +1,4 @@
-"""The pyramid's rows: chunks of a session's turns, which turn stands in which, and where the texts are."""
+"""Pyramid chunks: chunks of a session's turns, which turn is in which chunk, and where the texts are."""
 
 from __future__ import annotations
 

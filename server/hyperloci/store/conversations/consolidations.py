@@ -1,4 +1,4 @@
-"""Which sessions wait to be made into facts, how far each is, and the turns they consist of (B.16, B.17)."""
+"""Consolidations: which sessions wait for consolidation, how far each is, and their turns (B.16, B.17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said and done in a session, as its capture needs to see it: order, twins, and what is to be kept."""
+"""Turns of a session, as their capture needs them: order, duplicates, and what to keep."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TurnRows:
         )
 
     def add_spoken_times(self, key: NodeKey, times: Iterable[tuple[int, int, str]]) -> None:
-        """Store since, until and words of the days that a turn speaks of, as `times` returns them."""
+        """Store since, until and words of the days that a turn speaks of, as `text.language` finds them."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO spoken_times(node_key, since, until, phrase) VALUES (?, ?, ?, ?)",
             [(key, *time) for time in times],
@@ -111,7 +111,7 @@ class TurnRows:
     def list_worth_keeping(self, session_key: int) -> list[NodeId]:
         """Return what a session leaves in tier `task` that was recalled or extracted (requirements, F).
 
-        What was confirmed has left that tier at once.
+        Confirmed memories have already left that tier.
         """
         rows = self._connection.execute(
             "SELECT id FROM nodes WHERE session_key = ? AND tier = 'task' AND deleted_at IS NULL"

@@ -1,1 +1,1 @@
-"""The database file: its connection, and what belongs to the file as a whole rather than to a table."""
+"""Database file: its connection, and what belongs to the file as a whole rather than to a table."""

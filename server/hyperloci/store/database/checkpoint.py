@@ -1,8 +1,10 @@
-"""Leaving one whole file: `python -I -m hyperloci.store.database.checkpoint DATABASE`, started by a server that ends.
+"""Checkpoint: empties the write-ahead log after the server that left it has ended.
 
-SQLite brings the write-ahead log into the file when its last connection is closed. A server that is told to end has a
-fifth of a second, and its threads may be in the middle of something: what they leave open is closed by the kernel, and
-then nobody brings anything anywhere. So whoever leaves a log behind starts this, which waits for it to end.
+The server starts it as `python -I -m hyperloci.store.database.checkpoint DATABASE`.
+
+SQLite brings the write-ahead log into the file when its last connection is closed. A server that must end has a
+fifth of a second, and its threads may be busy: the kernel then closes what they leave open, and the log stays. So a
+server that leaves a log behind starts this process, which waits for the server to end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The connection to the database file: opening it, its transactions and snapshots."""
+"""Connection to the database file: opening it, its transactions and snapshots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MMAP_BYTES: Final = 4 << 30
 """Readers map the file instead of copying pages; SQLite maps no more than the file has, most builds at most 2 GiB."""
 
 LOG_BYTES: Final = 8 << 20
-"""What the write-ahead log is cut to when it begins anew; SQLite begins it anew after 4 MB, where nobody reads."""
+"""Size to which the write-ahead log is cut on restart; SQLite restarts it after 4 MB, when nobody reads."""
 
 CACHE_KIB: Final = 32_000
 """Pages kept of what isn't mapped: of a file of 8 GB, the upper levels of its trees. Below 2 GiB nearly none."""
@@ -142,8 +142,8 @@ def refuse_emptied_file(path: Path) -> None:
         # Another process may be making it at this moment.
         threading.Event().wait(0.02)
     raise StoreCorruptError(
-        f"{path} is empty, but held a memory: another program has cut it. Put a backup in its place (`hyperloci doctor`"
-        " names the newest), or delete the file, to begin anew."
+        f"{path} is empty, but a database was here: another program has truncated it. "
+        "Restore a backup (`hyperloci doctor` names the newest), or delete the file to start over."
     )
 
 
@@ -155,7 +155,7 @@ def _file_size(name: str) -> int:
 
 
 def refuse_foreign_database(connection: sqlite3.Connection, path: Path) -> None:
-    """Look whose database this is, without changing a byte of it.
+    """Refuse a database of another program, without changing a byte of it.
 
     Raises:
         StoreCorruptError: it belongs to another program.
@@ -172,7 +172,7 @@ def refuse_foreign_database(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Take others' access to the file and its companions away, where the file system knows of such a thing."""
+    """Make the file, its log and its index private to the user, where the file system supports it."""
     real = os.path.realpath(path)
     for name in (real, f"{real}-wal", f"{real}-shm"):
         try:
@@ -181,7 +181,7 @@ def _make_private(path: Path) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            logger.warning("%s can't be made private: %s", name, error.strerror)
+            logger.warning("%s cannot be made private: %s", name, error.strerror)
 
 
 def _set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
@@ -247,7 +247,7 @@ def _announce_waiting(connection: sqlite3.Connection) -> contextlib.AbstractCont
 def _nested_transaction(connection: sqlite3.Connection, path: object) -> Iterator[None]:
     if is_snapshot_open(connection):
         # It would be rolled back with the snapshot, silently.
-        raise StoreError("A snapshot is open on this connection, and only reads: write after it.")
+        raise StoreError("A snapshot is open on this connection and is read-only: write after it ends.")
     with translate_block_errors(path):
         connection.execute("SAVEPOINT nested")
         try:
@@ -288,7 +288,7 @@ def read_snapshot(connection: sqlite3.Connection, path: object = None) -> Iterat
     # Not PRAGMA query_only, which would refuse it at once: every statement is prepared anew after it, half of the time
     # of a short walk.
     if connection.total_changes != before:
-        raise StoreError("A snapshot only reads: what was written in it was rolled back. Write after it.")
+        raise StoreError("A snapshot is read-only: what was written in it was rolled back. Write after it ends.")
 
 
 def _mark_reading(connection: sqlite3.Connection, *, reading: bool) -> None:

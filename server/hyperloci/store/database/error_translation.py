@@ -1,4 +1,4 @@
-"""The edge where SQLite's errors become ours: translating one, a block's, or those of a whole façade over the store."""
+"""Error translation: turns SQLite's errors into Hyperloci's, for one error, a block, or a whole class."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _PRIMARY_CODE_MASK: Final = 0xFF
 
 
 def translate_error(error: Exception, path: object = None) -> StoreError:
-    """Return our error for one of SQLite's, in our words: SQLite's own tell a caller nothing to do."""
+    """Return our error for one of SQLite's, with a message that says what to do."""
     where = f" Database: {path}." if path is not None else ""
     kind = _error_class_for(error)
     if kind is StoreError:
-        return StoreError(f"The database could not do it: {error}.{where}")
+        return StoreError(f"The database operation failed: {error}.{where}")
     logger.debug("SQLite said: %s", error)
     return kind(f"{(kind.__doc__ or '').strip()}{where}")
 
@@ -121,6 +121,8 @@ def _guard_method(method: Callable[Concatenate[Any, P], R]) -> Callable[Concaten
                 return method(self, *args, **kwargs)
         except UnicodeEncodeError as error:
             # From a command line that is not UTF-8, or JSON with half of a surrogate pair.
-            raise BadRequestError(f"{error.object!r:.80} can't be written as UTF-8: give whole characters.") from error
+            raise BadRequestError(
+                f"{error.object!r:.80} cannot be written as UTF-8: give complete characters."
+            ) from error
 
     return run

@@ -1,8 +1,8 @@
-"""Noticing that another program has moved, deleted, replaced or cut the files of a database that is open.
+"""File guard: notices that another program moved, deleted, replaced or truncated the files of an open database.
 
 SQLite goes on with the files that it has open, wherever they are: what is written then is acknowledged, and gone with
 the last process. So every transaction looks at the files first (two calls of `stat`), and what they still hold is
-brought where a person finds it before anything is refused.
+saved before anything is refused.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DatabaseChange(StrEnum):
     CUT = "cut"
     LOG_GONE = "log gone"
     NOTICED = "noticed"
-    """Another connection of this process has noticed it."""
+    """Another connection of this process noticed it."""
 
 
 Identity = tuple[int, int] | None
@@ -66,7 +66,7 @@ class FileGuard:
     """Watches over the files of one connection."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Take note of the files as they are; the connection has read from them already."""
+        """Record the files as they are now; the connection has already read from them."""
         self._connection = connection
         self._path = path
         real = os.path.realpath(path)
@@ -122,7 +122,7 @@ class FileGuard:
         return pages * page_bytes <= size
 
     def secure_content(self, change: DatabaseChange) -> StoreMovedError:
-        """Bring what the files hold to safety and return what to tell; the connection is of no further use.
+        """Save the content of the files and return the message for the caller; the connection can no longer be used.
 
         Call it outside a transaction, on the connection's thread.
         """
@@ -137,16 +137,16 @@ class FileGuard:
     def _describe_rescue(self, change: DatabaseChange) -> str:
         if change is DatabaseChange.CUT:
             return (
-                f"Another program has cut {self._path} while it was in use; what it held can't be read any more. Run"
-                f" `hyperloci doctor`: it names the newest backup. {CALL_AGAIN}"
+                f"Another program has truncated {self._path} while it was in use; its content can no longer be read. "
+                f"Run `hyperloci doctor`: it names the newest backup. {CALL_AGAIN}"
             )
         if change is DatabaseChange.NOTICED:
             return f"Another program has changed the files of {self._path} while they were in use. {CALL_AGAIN}"
         try:
             return f"{self._describe_change(change)} {self._save_content(change)} {CALL_AGAIN}"
         except (HyperlociError, sqlite3.Error, OSError) as error:
-            logger.warning("what %s held can't be saved: %s", self._path, error)
-            return f"{self._describe_change(change)} What it held can't be saved: run `hyperloci doctor`. {CALL_AGAIN}"
+            logger.warning("the content of %s cannot be saved: %s", self._path, error)
+            return f"{self._describe_change(change)} Its content cannot be saved: run `hyperloci doctor`. {CALL_AGAIN}"
 
     def _describe_change(self, change: DatabaseChange) -> str:
         if change is DatabaseChange.LOG_GONE:
@@ -157,16 +157,16 @@ class FileGuard:
     def _save_content(self, change: DatabaseChange) -> str:
         emptied = self._empty_log(change)
         if change is DatabaseChange.LOG_GONE and emptied:
-            return f"What it held is in {self._path} now."
+            return f"Its content is now in {self._path}."
         place = None if change is DatabaseChange.LOG_GONE else _find_present_name(self._main)
         rescued = None if emptied and place is not None else self._copy_beside()
         if change is not DatabaseChange.LOG_GONE:
             self._drop_log()
         if rescued is None:
-            return f"What it held, to the last write, lies in {place}."
+            return f"Its content, including the last write, is in {place}."
         return (
-            f"What it held, to the last write, was saved to {rescued}: `hyperloci restore-backup {rescued}` puts it"
-            " back, and once it is not wanted any more, delete it."
+            f"Its content, including the last write, was saved to {rescued}: "
+            f"`hyperloci restore-backup {rescued}` restores it; delete that file when you no longer need it."
         )
 
     def _empty_log(self, change: DatabaseChange) -> bool:
@@ -209,7 +209,7 @@ class FileGuard:
 
 
 def refuse_missing_log(path: Path) -> None:
-    """Keep off a database whose log was deleted while another process has it open.
+    """Refuse a database whose log was deleted while another process has it open.
 
     Opened now, it would get a second log, and what the first one holds could not be brought into the file any more.
 
@@ -227,7 +227,7 @@ def refuse_missing_log(path: Path) -> None:
         threading.Event().wait(0.02)
     raise StoreMovedError(
         f"{real}-wal was deleted while process {holder} has {path} open. Nothing was done: use a tool of that session,"
-        " which brings what the log held into the file; then call again."
+        " which writes the log's content into the file; then call again."
     )
 
 

@@ -1,4 +1,4 @@
-"""Named values of a database, for what is one number or one text and needs no table of its own."""
+"""Named values of a database: single numbers or texts that need no table of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders in columns: on POSIX a path is any bytes, and SQLite's texts are UTF-8."""
+"""Path columns: on POSIX a path is any bytes, but SQLite's texts are UTF-8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading sqlite-vec by whatever road this Python has; nothing depends on its being there.
+"""Vector extension: loads sqlite-vec if this Python can; nothing depends on it.
 
 Many Pythons are built without `enable_load_extension` (pyenv's, macOS's own). Where `_sqlite3` is linked to a
 shared libsqlite3, registering the extension in that very library works for stock connections.
@@ -25,7 +25,7 @@ ABSENT: Final = "absent"
 
 @functools.cache
 def prepare_vec() -> str:
-    """Find the road to sqlite-vec for connections opened from now on: `extension`, `auto_extension` or `absent`."""
+    """Find out how connections opened from now on can load sqlite-vec: `extension`, `auto_extension` or `absent`."""
     if hasattr(sqlite3.Connection, "enable_load_extension"):
         return EXTENSION
     library = _linked_library()
@@ -41,7 +41,7 @@ def prepare_vec() -> str:
 
 
 def attach_vec(connection: sqlite3.Connection) -> bool:
-    """Make sqlite-vec's functions usable on a connection opened after `prepare()`; False where there is no road."""
+    """Make sqlite-vec's functions usable on a connection opened after `prepare_vec`; False if that is not possible."""
     if prepare_vec() == EXTENSION:
         try:
             connection.enable_load_extension(True)

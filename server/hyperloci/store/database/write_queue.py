@@ -1,4 +1,4 @@
-"""Who waits for the write lock of a database, so that background work lets them go first.
+"""Write queue: shows who waits for the write lock of a database, so that background work lets them go first.
 
 SQLite's lock has no queue: a waiting writer asks again after 1, 2, 5, 10 ms and so on, and a writer that takes the lock
 again at once starves it. So every writer, in whatever process, holds a shared lock on a file beside the database for as
@@ -24,7 +24,7 @@ class WriteQueue:
     """One connection's place among the waiting writers. The operating system frees the place of a process that dies."""
 
     def __init__(self, database: Path) -> None:
-        """Make it; nothing is opened before the first `waiting`."""
+        """Make it; nothing is opened before the first `announce_waiting`."""
         self._path = f"{os.path.realpath(database)}.queue.lock"
         self._opened = False
         self._descriptor: int | None = None
@@ -32,7 +32,7 @@ class WriteQueue:
 
     @contextlib.contextmanager
     def announce_waiting(self) -> Iterator[None]:
-        """Wait for the write lock inside the block, and let others see it."""
+        """Announce inside the block that this connection waits for the write lock."""
         held = self._try_lock(shared=True)
         try:
             yield

@@ -1,4 +1,4 @@
-"""How text becomes index terms: words, identifiers and their parts, stemmed.
+"""Text analysis: turns text into index terms: words, identifiers and their parts, stemmed.
 
 Porter stems, identifiers split into their parts and stop words left out of queries: docs/why.md says what each is worth
 ("Terms are stems and parts of identifiers").

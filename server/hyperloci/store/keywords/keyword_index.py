@@ -1,4 +1,4 @@
-"""Writing the keyword index (E6): a node's analysed terms, by field."""
+"""Keyword index (E6), its writing side: a node's analysed terms, by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has faded, what is to move a tier, what was forgotten for too long: the queries and writes of ageing.
+"""Decay: queries and writes for memories that faded, change tier, or were forgotten for too long.
 
 All of it is derived from the rows at the time of asking, so that a second run at the same time finds nothing to do.
 """
@@ -15,7 +15,7 @@ from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.store.memories.evolution_log import EvolutionLog
 
 PRUNE_OPERATION: Final = "prune"
-"""What the log says of a memory that faded away; `forget` is what somebody wanted."""
+"""Log entry of a memory that faded away; `forget` is for explicit requests."""
 
 _CONFIDENCE_NOW: Final = "n.confidence * decayed(n.decay_rate, ?1 - n.last_accessed)"
 

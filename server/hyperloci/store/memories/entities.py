@@ -1,6 +1,6 @@
 """The entity registry: canonical names, aliases, mentions, merges (B.10).
 
-Longer than most: registering, merging and undoing a merge keep the same tables right, and are read together.
+It is long because registering, merging and undoing a merge keep the same tables consistent.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Entities:
         self._connection = connection
 
     def register_entity(self, node_key: NodeKey, name: str, *, now: int) -> None:
-        """Make a node of type entity known by its canonical name."""
+        """Register a node of type entity under its canonical name."""
         self._connection.execute(
             "INSERT INTO entities(node_key, canonical_name, first_seen, last_updated) VALUES (?, ?, ?, ?)",
             (node_key, name, now, now),
@@ -130,7 +130,7 @@ class Entities:
         return [self._entity_from_row(row) for row in rows]
 
     def add_mention(self, node: NodeKey, entity: NodeKey, *, now: int) -> None:
-        """Note that a memory speaks of an entity; said twice, counted once."""
+        """Record that a memory mentions an entity; repeated mentions count once."""
         self.add_mentions(node, [entity], now=now)
 
     def add_mentions(self, node: NodeKey, entities: Iterable[NodeKey], *, now: int) -> int:
@@ -192,7 +192,7 @@ class Entities:
         return [row[0] for row in rows]
 
     def was_declared(self, entity: NodeKey) -> bool:
-        """Return whether somebody called a thing by its name on purpose, and no rule found it in a text."""
+        """Return whether a user declared an entity, as opposed to a rule that found it in a text."""
         row = self._connection.execute("SELECT origin = 'tool' FROM nodes WHERE key = ?", (entity,)).fetchone()
         return bool(row and row[0])
 
@@ -272,7 +272,7 @@ class Entities:
     # -- merges ------------------------------------------------------------------------------------------------------
 
     def merge_entities(self, merged: NodeKey, kept: NodeKey, *, now: int, reason: str, score: float) -> int:
-        """Give an entity's names and mentions to another, and return the merge's key; `unmerge` takes it back."""
+        """Give an entity's names and mentions to another, and return the merge's key; `undo_merge` undoes it."""
         run = self._connection.execute
         key = int(
             run(
@@ -300,7 +300,7 @@ class Entities:
         return key
 
     def undo_merge(self, merge: StoredMerge, *, now: int) -> None:
-        """Give back what a merge took, as far as it is still there; what was said since stays where it was noted."""
+        """Restore what a merge moved, as far as it still exists; what was stored since stays."""
         run = self._connection.execute
         run(
             "INSERT OR IGNORE INTO mentions(node_key, entity_key) SELECT node_key, ?2 FROM merged_mentions"

@@ -1,4 +1,4 @@
-"""Facets of memories: what rules found, and what somebody set by hand (D.07)."""
+"""Facets of memories: those that rules found, and those set by hand (D.07)."""
 
 from __future__ import annotations
 

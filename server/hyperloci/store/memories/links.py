@@ -1,4 +1,4 @@
-"""What finding relations reads and writes: the queue of unlinked snippets, files as rules see them, edges replaced."""
+"""Relation queue: snippets whose relations are still to be found, files as rules read them, replaced edges."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class RelationQueue:
     def replace_relations(
         self, subject: NodeKey, wanted: Sequence[WantedRelation], labels: Sequence[str], *, now: int
     ) -> tuple[int, int]:
-        """Make the automatic edges of `labels` that a snippet speaks in exactly these; return how many came and went.
+        """Make the automatic edges of `labels` that a snippet speaks in exactly these; return (added, removed).
 
         An edge that is wanted still keeps its id; one that somebody confirmed stays whatever the rules say, and is not
         made twice.

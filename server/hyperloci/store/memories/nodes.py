@@ -121,7 +121,7 @@ class Nodes:
         self._log = log
 
     def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
-        """Store a memory as `add` does, and return it as it is stored."""
+        """Store a memory as `add_row` does, and return it as it is stored."""
         node = self.get_by_key(self.add_row(new, now=now, place=place, session_key=session_key))
         assert node is not None
         return node
@@ -205,7 +205,7 @@ class Nodes:
         return {row[0]: node_from_row(row) for row in rows}
 
     def get_candidates(self, keys: Iterable[int]) -> dict[NodeKey, SearchCandidate]:
-        """Return what the ranking looks at of the nodes that exist among `keys`; a third of the time of `by_keys`."""
+        """Return the fields that ranking needs of the existing nodes; takes a third of the time of `get_by_keys`."""
         cursor = self._connection.cursor()
         cursor.row_factory = None
         rows = cursor.execute(
@@ -215,7 +215,7 @@ class Nodes:
         return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
-        """Return which of `keys` somebody asked to be remembered."""
+        """Return which of `keys` were remembered on purpose."""
         rows = self._connection.execute(
             "SELECT n.key FROM nodes n INDEXED BY idx_nodes_told WHERE n.key IN (SELECT value FROM json_each(?))"
             # In the very words of the index, or it could not be used.
@@ -318,7 +318,7 @@ class Nodes:
     def restore_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
         """Bring a forgotten node back as it was; False if it is not forgotten or its 30 days are over.
 
-        It counts as used now: what had faded away would fade away again at once.
+        It counts as accessed now; otherwise a faded memory would fade again at once.
         """
         node = self.get_node(node_id)
         if node is None or node.deleted_at is None or now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
@@ -387,7 +387,7 @@ class Nodes:
 
 
 def _check_changes(changes: Mapping[str, Any]) -> None:
-    """Refuse what a node's fields can't hold, before the database does so in its own words (SPEC-02.10, .17)."""
+    """Refuse invalid field values with a clear message, before the database does (SPEC-02.10, .17)."""
     if "tier" in changes and changes["tier"] not in list(Tier):
         raise BadRequestError(f"tier={changes['tier']!r} is unknown: use one of {', '.join(Tier)}.")
     if "confidence" in changes and not 0.0 <= changes["confidence"] <= 1.0:

@@ -1,7 +1,7 @@
-"""Relations that fade, and what the concept graph measures (D.02).
+"""Edge pruning: relations that fade, and measures of the concept graph (D.02).
 
 An automatic relation that nobody confirmed loses a twentieth of its confidence a week. It is worked out when it is
-asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what somebody stated or
+asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what a user stated or
 confirmed; how things are made up (`contains`, `derived_from`, `changed`); and what a file says, as long as the file
 says it - its relations are found anew when it changes.
 """
@@ -20,7 +20,7 @@ MAX_EDGES_PER_NODE: Final = 50
 """The three numbers of D.02."""
 
 LASTING_LABELS: Final = ("contains", "derived_from", "changed")
-"""How things are made up and what happened: facts of the record, not findings."""
+"""Structure and history: recorded facts, not findings."""
 
 PRUNE_BATCH: Final = 500
 """Edges removed in one transaction: some 10 ms."""

@@ -1,4 +1,4 @@
-"""What happened before and after: memories in the order of time, and of sequence within a session (E.10)."""
+"""Timeline: memories in the order of time, and of sequence within a session (E.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics: what was found, who belongs to it, when it was last looked for."""
+"""Topics: their rows, their members, and when they were last detected."""
 
 from __future__ import annotations
 

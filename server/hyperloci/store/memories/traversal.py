@@ -1,4 +1,4 @@
-"""One step over hyperedges from many nodes at once; the walk itself is `knowledge.graph.neighbourhood`."""
+"""Traversal: one step over hyperedges from many nodes at once; the walk itself is `knowledge.graph.neighbourhood`."""
 
 from __future__ import annotations
 
@@ -188,12 +188,12 @@ class Traversal:
     ) -> Iterator[Crossing]:
         """Yield which living nodes lie across one hyperedge, as (source, target, hyperedge), by source and age.
 
-        The lean sibling of `step`, for walks that visit many nodes: no order by confidence, and from every source. Rows
-        are read as they are asked for: a walk that has enough leaves the rest of a hub unread.
+        A faster variant of `find_steps` for walks over many nodes: no order by confidence, from every source. Rows are
+        read on demand: a walk that has enough leaves the rest of a hub unread.
 
         Args:
             sources: keys of nodes.
-            label, direction, scopes: as in `step`.
+            label, direction, scopes: as in `find_steps`.
             limit: crossings read at most.
         """
         with closing(self._connection.cursor()) as cursor:

@@ -1,4 +1,4 @@
-"""Indexed files, the snippets made of them, the commits that changed them, and the folder that they were read from.
+"""Indexed files: their snippets, the commits that changed them, and the folder they were read from.
 
 All worktrees of a repository are one project, whose table of files shows one tree at a time: the one that was indexed
 last. What stands in another tree only is forgotten then, and comes back with its ids and vectors when that one is

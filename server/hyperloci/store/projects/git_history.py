@@ -1,4 +1,4 @@
-"""Git's history in the database: which commits are known, how far the rest has been read, what files were called."""
+"""Git history in the database: which commits are known, how far the rest has been read, former names of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where projects lie: which folder is known by which id, whose memory it has, and what the user joined."""
+"""Places: which folder has which id, which project its memories belong to, and what the user linked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was set aside: rows of things that failed by themselves, each with its reason, tried again once they changed."""
+"""Set-aside rows: items that failed by themselves, each with its reason; tried again once they change."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _SELECT_SET_ASIDE: Final = (
 
 @dataclass(slots=True)
 class Attempt:
-    """How a piece of work on one thing ended."""
+    """How the work on one item ended."""
 
     failed: bool = False
 
 
 class SetAsideRows:
-    """The set-aside things of one database. Every write but that of `attempt` expects to run inside a transaction."""
+    """The set-aside items of one database. Every write except `attempt_piece` expects to run inside a transaction."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class SetAsideRows:
         content: str = "",
         node: NodeKey | None = None,
     ) -> Iterator[Attempt]:
-        """Run the block for one thing: if it fails by the thing's own fault, undo it alone and set the thing aside.
+        """Run the block for one item: if the item itself causes a failure, undo the block and set the item aside.
 
         Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of
-        `put`. What is yielded tells afterwards whether it failed.
+        `add_failure`. What is yielded tells afterwards whether it failed.
 
         Raises:
-            StoreError, OSError: the database or the system failed, not the thing.
+            StoreError, OSError: the database or the system failed, not the item.
         """
         attempt = Attempt()
         try:
@@ -229,7 +229,7 @@ def note_failure_of(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Itera
 
 
 def is_fault_of_content(error: BaseException) -> bool:
-    """Tell whether an error comes of the thing at hand: not of the database, the disk, or a wish to stop."""
+    """Return whether the item itself caused an error, not the database, the disk or a request to stop."""
     if type(error) is StoreError:
         error = error.__cause__ or error
     if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
@@ -260,10 +260,10 @@ def describe_failure(error: BaseException) -> str:
 
 _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (RecursionError, "nested too deeply"),
-    (MemoryError, "needs more memory than there is"),
-    (UnicodeError, "holds what is no valid text"),
+    (MemoryError, "needs more memory than is available"),
+    (UnicodeError, "contains invalid text"),
     (json.JSONDecodeError, "is no JSON"),
-    (OverflowError, "holds a number that is too large"),
+    (OverflowError, "contains a number that is too large"),
 )
 
 

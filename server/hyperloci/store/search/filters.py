@@ -1,4 +1,4 @@
-"""Conditions on memories, as SQL; and the set of nodes that meet them, as a bitmap over node keys."""
+"""Filters: conditions on memories as SQL, and the nodes that meet them as a bitmap over node keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Condition = tuple[str, tuple[Any, ...]]
 MAX_PATTERN_CHARS: Final = 500
 
 MAX_KEPT: Final = 64
-"""Bitmaps kept at once: each has a byte a node, and a search that asks for "2 hours ago" never asks the same again."""
+"""Bitmaps kept at once: one byte per node each, and a search that asks for "2 hours ago" never asks the same again."""
 
 _EARLIEST: Final = -(2**62)
 _LATEST: Final = 2**62
@@ -336,7 +336,7 @@ class Filters:
 
     def _select_bitmap(self, wanted: Condition) -> BoolArray:
         condition, values = wanted
-        # One long string is five times faster to bring over than a row a key.
+        # One long string is five times faster to transfer than one row per key.
         text, last = self._connection.execute(
             f"SELECT group_concat(n.key), (SELECT coalesce(max(key), 0) FROM nodes) FROM nodes n WHERE {condition}",
             values,

@@ -1,4 +1,4 @@
-"""Reading the keyword index: candidates by which terms they hold, ranked by BM25 over fields.
+"""Keyword search (E6): candidates by the terms they contain, ranked by BM25 over fields.
 
 FTS5's own `bm25()` costs 1.5-2 microseconds a posting whatever the limit; here the postings of the rarest terms are
 fetched as row ids, summed by inverse document frequency, and only the best few hundred are scored in full. Postings
@@ -80,7 +80,7 @@ class KeywordSearch:
         """Look up a question's words; None if none of them stands anywhere.
 
         Args:
-            terms: analysed query terms (`analysis.query_terms`).
+            terms: analysed query terms (`analysis.analyse_query`).
             allowed: bitmap over node keys: which may be found.
         """
         frequencies = self.count_frequencies(terms)

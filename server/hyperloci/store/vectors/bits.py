@@ -1,4 +1,4 @@
-"""Arrays: bitmaps over node keys, packed signs of vectors, and what those add up to with vectors of floats."""
+"""Bit arrays: bitmaps over node keys, packed signs of vectors, and their sums with vectors of floats."""
 
 from __future__ import annotations
 

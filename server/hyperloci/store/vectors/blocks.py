@@ -1,4 +1,4 @@
-"""Numbers of the fingerprints that those know, too, who never load numpy."""
+"""Constants of the fingerprints, for modules that must not load numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few bits a dimension of one space's vectors, in memory: a scan of all of them finds the few worth scoring exactly.
+"""Vector codes: a few bits per dimension, in memory; a scan of all finds the few worth scoring exactly.
 
 A dense vector's code is its components' signs and, for E1, a second bit for each: whether it is large. The scan
 compares signs with signs; what comes near is ranked by the query's numbers against both bits, as the levels of an

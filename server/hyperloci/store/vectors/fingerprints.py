@@ -285,7 +285,7 @@ class Fingerprints:
         """Return the node keys nearest to a unit vector and their cosines, best first.
 
         Args:
-            query: shape (dimensions,), unit length; for E9 one sign a bit (`bits.signs_of`), of any length.
+            query: shape (dimensions,), unit length; for E9 one sign a bit (`bits.unpack_signs`), of any length.
             allowed: bitmap over node keys: which may be returned.
             model_key: only vectors of this model are compared.
             k: how many at most.
