@@ -51,7 +51,7 @@ class ChatClient:
         base = settings.llm_url.rstrip("/")
         self._url = urlsplit(base if base.endswith("/chat/completions") else f"{base}/chat/completions")
         if self._url.scheme not in {"http", "https"} or not self._url.hostname:
-            raise ConfigurationError(f"llm_url={settings.llm_url!r} is no address: use http(s)://host/v1.")
+            raise ConfigurationError(f"llm_url={settings.llm_url!r} is not a valid address: use http(s)://host/v1.")
         self._model = settings.llm_model
         self._key = settings.llm_api_key
         self._seconds = float(settings.llm_timeout_seconds)
@@ -105,7 +105,7 @@ class ChatClient:
             # AttributeError, ValueError: what http.client raises when the watch closes its socket under it.
             if time.monotonic() >= deadline:
                 raise ChatError(f"{self._endpoint_name} did not answer within {self._seconds:g} seconds.") from error
-            raise ChatError(f"{self._endpoint_name} cannot be asked: {error or type(error).__name__}") from error
+            raise ChatError(f"The request to {self._endpoint_name} failed: {error or type(error).__name__}") from error
         finally:
             watch.cancel()
             connection.close()
@@ -130,11 +130,11 @@ def _parse_answer(body: bytes, where: str) -> Any:
         choice = json.loads(body)["choices"][0]
         content = choice["message"]["content"]
         if choice.get("finish_reason") == "length":
-            raise ChatError(f"{where} stopped in the middle of its answer (finish_reason length).")
+            raise ChatError(f"{where} stopped before the end of its answer (finish_reason length).")
         return _parse_json(content)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise ChatError(
-            f"{where} did not answer with JSON in a chat completion: {type(error).__name__} {error}"
+            f"{where} did not answer with a chat completion that contains JSON: {type(error).__name__} {error}"
         ) from error
 
 

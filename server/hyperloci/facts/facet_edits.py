@@ -48,7 +48,7 @@ def correct_facets(store: Store, node: Node, values: Mapping[str, Any], *, now: 
         BadRequestError: an unknown facet, or a value that it can't have; the message names those it can.
     """
     if not values:
-        raise BadRequestError(f"no facet is given; these can be set: {', '.join(FACET_NAMES)}.")
+        raise BadRequestError(f"No facet is given; give at least one of {', '.join(FACET_NAMES)}.")
     checked = {name: _check_value(name, value) for name, value in values.items()}
     with store.transaction():
         store.facets.set_by_hand(node.key, checked)

@@ -334,7 +334,7 @@ class IndexRun:
         except Exception as error:
             if not is_fault_of_content(error):
                 raise
-            _log.warning("what moved between files is not followed: %s", describe_failure(error))
+            _log.warning("could not follow chunks that moved between files: %s", describe_failure(error))
             return {}
 
     def _find_arrivals(

@@ -133,11 +133,11 @@ class Indexer:
             raise BadRequestError(f"{self.root} is too broad to be indexed; open a folder inside it.")
         if self._settings.exclude_fault is not None:
             raise ConfigurationError(
-                f"{self._settings.exclude_fault} Nothing is indexed before that is corrected: it may say what to leave"
+                f"{self._settings.exclude_fault} Nothing is indexed until it is corrected: it may name files to leave"
                 " out."
             )
         if not self.root.is_dir():
-            raise NotFoundError(f"The project's folder {self.root} is not there; nothing was forgotten.")
+            raise NotFoundError(f"The project's folder {self.root} does not exist; nothing was forgotten.")
 
     def _relative(self, path: Path) -> str:
         absolute = Path(os.path.normpath(self.root / path))

@@ -14,14 +14,14 @@ from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind
 from hyperloci.text.decoding import decode_head, is_text
 
 BINARY = "binary"
-EMPTY_KIND = "no kind of text that is indexed"
+EMPTY_KIND = "not a kind of text that is indexed"
 GENERATED = "generated"
 LOCK_FILE = "a lock file"
 MINIFIED = "minified"
 SECRET = "may hold secrets"
-SECRET_NAME = "its name holds a secret; rename it to have it indexed"
+SECRET_NAME = "its name contains a secret; rename it to have it indexed"
 TOO_LARGE_CONFIG = f"configuration above {MAX_CONFIG_BYTES:,} bytes is data"
-UNDECODABLE = "in an encoding that cannot be told"
+UNDECODABLE = "its encoding cannot be determined"
 
 _FOLDERS: Final[dict[str, str]] = {
     **dict.fromkeys((".git", ".hg", ".svn", ".jj", ".bzr", "CVS"), "version control"),

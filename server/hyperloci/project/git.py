@@ -185,8 +185,8 @@ class GitRepository:
             raise GitError(str(error)) from None
         if repository is not None and (elsewhere := find_external_storage(repository.common_dir)):
             raise GitError(
-                f"the repository borrows from {elsewhere}, which may be another project's; `git repack -a -d`, and"
-                " removing .git/objects/info/alternates, makes it whole"
+                f"the repository borrows objects from {elsewhere}, which may be another project's; to make it complete,"
+                " run `git repack -a -d` and remove .git/objects/info/alternates"
             )
 
     def _run_git(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:

@@ -120,7 +120,7 @@ def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
     """
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
-        raise NotFoundError(f"path={path!r:.200} is no indexed file of this project.")
+        raise NotFoundError(f"path={path!r:.200}: this file is not indexed in this project; index_path indexes it.")
     return (
         _document_tree(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code_tree(path, pieces)
     )
@@ -144,7 +144,7 @@ def find_sections(
         NotFoundError: `path` isn't indexed.
     """
     if title is None and type is None and level is None:
-        raise BadRequestError("nothing is asked: give a title, a type or a level.")
+        raise BadRequestError("No condition is given: give a title, a type or a level.")
     files = [path] if path is not None else _find_documents(store, scope_key, title, fuzzy)
     found: list[tuple[float, OutlineEntry]] = []
     for file in files:

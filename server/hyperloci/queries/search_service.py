@@ -146,7 +146,7 @@ class SearchService:
             return self.facts.resolve_living_node(node.id, argument)
         answer = self.answer(topic, limit=1, reinforce=False)
         if not answer.results:
-            raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
+            raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")
         return self.facts.resolve_living_node(answer.results[0].id, argument)
 
     def _present_hits(
@@ -181,7 +181,7 @@ class SearchService:
         state = self.store.history.get_state(scope)
         if state is None or not state.waiting:
             return ()
-        return (f"{state.waiting:,} older commits are not read yet: watchers do it in the background, newest first.",)
+        return (f"{state.waiting:,} older commits are not read yet: watchers read them, newest first.",)
 
     def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
         """Say whose files are shown, where they are another worktree's."""
@@ -200,7 +200,7 @@ class SearchService:
             with self.store.limit_lock_wait(REINFORCE_PATIENCE_MS), self.store.transaction():
                 self.store.nodes.reinforce_nodes(keys, now=self.clock())
         except StoreError as error:
-            logger.info("a recall was not noted: %s", error)
+            logger.info("could not record a recall: %s", error)
 
 
 def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def timeline_of_session(store: Store, session_id: str, direction: str, limit: in
         NotFoundError: no such session.
     """
     if store.sessions.get_session(session_id) is None:
-        raise NotFoundError(f"session_id={session_id!r:.80}: there is no such session.")
+        raise NotFoundError(f"session_id={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
     moments = store.timeline.list_of_session(session_id, limit, last=direction == "before")
     relations = ["within"] * len(moments)
     return Timeline(

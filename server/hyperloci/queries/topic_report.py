@@ -73,7 +73,7 @@ def load_topic(store: Store, topic_id: str, *, now: int, present: Present) -> To
     """
     topic = store.topics.get_topic(topic_id)
     if topic is None:
-        raise NotFoundError(f"id={topic_id!r:.80} is no topic: list_topics gives the ids there are.")
+        raise NotFoundError(f"id={topic_id!r:.80}: no topic has this id; list_topics lists them.")
     return present_topic(store, topic, MAX_MEMBERS, now=now, present=present)
 
 
@@ -106,7 +106,7 @@ def dominant_spaces(topic: Topic) -> tuple[str, ...]:
 
 def _latest_request(store: Store, scopes: Sequence[str]) -> str | None:
     if store.topics.get_latest_run(scopes)[0] is None:
-        return "No topics have been looked for yet: that happens when a dozen memories have their vectors."
+        return "There are no topics yet: they are computed once a dozen memories have vectors."
     if any(run.wanted for run in store.topics.list_runs(scopes)):
-        return "A new run is asked for; it happens when the embedder is at rest."
+        return "A new run is queued; it starts when the embedder is idle."
     return None

@@ -94,7 +94,7 @@ def _drop_empty(hit: Hit) -> dict[str, Any]:
 
 def _checked_text(argument: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadRequestError(f"{argument}={value!r:.80} must be a text that is not empty.")
+        raise BadRequestError(f"{argument}={value!r:.80} must be a non-empty text.")
     return value
 
 

@@ -123,7 +123,7 @@ def get_attribute(owner: object, name: str) -> Any:
     kind = owner if isinstance(owner, type) else type(owner)
     allowed = METHODS.get(kind, frozenset())
     if name not in allowed:
-        hint = f"these are: {', '.join(sorted(allowed))}" if allowed else "it has none that are"
+        hint = f"allowed: {', '.join(sorted(allowed))}" if allowed else "it has no methods that are allowed"
         raise AttributeError(f"{kind.__name__}.{name} is not allowed; {hint}")
     return getattr(owner, name)
 

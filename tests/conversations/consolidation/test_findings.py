@@ -58,11 +58,11 @@ def test_a_whole_payload_is_read() -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({"content": "x", "sources": [10]}, "sources=10 is no turn of the session; the turns shown are 0 to 9"),
-        ({"content": "x", "sources": [True]}, "sources=True is no turn"),
+        ({"content": "x", "sources": [10]}, "sources=10: the session has no such turn; the turns shown are 0 to 9"),
+        ({"content": "x", "sources": [True]}, "sources=True: the session has no such turn"),
         ({"content": "x", "sources": "3"}, "sources must be a list"),
         ({"content": "x", "sources": list(range(21))}, "sources has 21 turns; at most 20"),
-        ({"content": "", "sources": [1]}, "content must be a text that is not empty"),
+        ({"content": "", "sources": [1]}, "content must be a non-empty text"),
         ({"content": "x" * (MAX_CONTENT_CHARS + 1), "sources": [1]}, "content has 2001 characters; at most 2000"),
         ({"content": "x", "sources": [1], "kind": "procedure"}, "kind='procedure' is unknown: use one of semantic"),
         ({"content": "x", "sources": [1], "kind": ["fact"]}, "kind=['fact'] is unknown"),

@@ -58,7 +58,7 @@ def test_a_macro_is_asked_for_by_its_minis() -> None:
         ({"summary": 7}, "summary must be texts"),
         ({"summary": "Parts ship in 2027."}, "numbers that no turn names: 2027"),
         ({"summary": "ok", "key_facts": "one"}, "must be lists"),
-        ({"summary": "ok", "key_facts": ["It costs 99 euros."]}, "key_facts name numbers that no turn names: 99"),
+        ({"summary": "ok", "key_facts": ["It costs 99 euros."]}, "key_facts have numbers that no turn has: 99"),
         ({"summary": "ok", "themes": [None]}, "themes must be texts"),
         ({"summary": "word " * 500}, "summary has 500 tokens"),
     ],

@@ -181,7 +181,7 @@ def build_prompt_context(
         )
         for hit in usable[:PROMPT_ITEMS]
     ]
-    part = _Section("May bear on this prompt", "", (), 1.0)
+    part = _Section("Possibly relevant to this prompt", "", (), 1.0)
     return _render_context("prompt", [(part, items)], budget)
 
 

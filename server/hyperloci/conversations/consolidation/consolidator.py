@@ -288,7 +288,7 @@ class Consolidation:
     def _note_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
         with self._store.transaction():
             self._progress.note_failure(progress, now=self._clock())
-        _log.warning("session %s is not consolidated: %s", progress.session_id, error)
+        _log.warning("could not consolidate session %s: %s", progress.session_id, error)
         now = self._progress.get_progress(progress.session_id) or progress
         return ConsolidationResult(
             session_id=progress.session_id,
@@ -346,7 +346,9 @@ class Consolidation:
     def _find_progress(self, session_id: str) -> ConsolidationProgress:
         progress = self._progress.get_progress(session_id)
         if progress is None:
-            raise NotFoundError(f"session_id={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
+            raise NotFoundError(
+                f"session_id={session_id!r:.80}: there is no such session; `hyperloci sessions` lists them."
+            )
         return progress
 
 

@@ -111,17 +111,17 @@ class ConflictResolver:
             place = f"conflicts[{number}]"
             old, new = self._store.nodes.get_node(conflict.old), nodes.get(conflict.new)
             if old is None or old.scope not in (scope, GLOBAL_SCOPE) or old.deleted_at is not None:
-                rejected.append(RejectedItem(place, f"old={conflict.old!r:.60} is no memory of this project"))
+                rejected.append(RejectedItem(place, f"old={conflict.old!r:.60}: no memory of this project has this id"))
             elif new is None:
-                rejected.append(RejectedItem(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
+                rejected.append(RejectedItem(place, f"new={conflict.new!r:.60}: no stored item of this payload"))
             elif old.key == new.key or old.valid_until is not None:
-                rejected.append(RejectedItem(place, "old is replaced already"))
+                rejected.append(RejectedItem(place, "old was already replaced"))
             elif (
                 old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new)
             ):
                 reason = sanitize(conflict.reason).text or "declared so"
                 self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
-                why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
+                why = "old was remembered on purpose, confirmed or better supported: both are kept, as contradicting"
                 rejected.append(RejectedItem(place, why))
             else:
                 self.supersede(old, new, sanitize(conflict.reason).text or "replaced by what a later session said")

@@ -155,7 +155,7 @@ class FindingWriter:
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
                 place = plan.finding.place or plan.finding.kind
-                rejected.append(RejectedItem(place, "was forgotten on purpose, and is not brought back"))
+                rejected.append(RejectedItem(place, "was forgotten on purpose, so it is not restored"))
                 continue
             nodes[plan.finding.place] = node
             (new if is_new else known).append(node.id)

@@ -86,7 +86,7 @@ class TurnArchiver:
         for turn in nodes.values():
             if hash_content(turn.content) != hashes[turn.key]:
                 raise StoreCorruptError(
-                    f"The text of turn {turn.id} differs from its hash: chunk {chunk.id} stays here."
+                    f"The text of turn {turn.id} does not match its hash: chunk {chunk.id} is not archived."
                 )
         turns = [nodes.get(place) for place in range(max(nodes, default=-1) + 1)]
         return {

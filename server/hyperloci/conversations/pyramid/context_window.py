@@ -27,7 +27,7 @@ SUMMARY_SHARE: Final = 0.15
 
 HEADS: Final = {
     "summary": "Earlier in this conversation (quoted summaries; expand_chunk gives the turns):",
-    "warm": "Earlier turns that bear on the question:",
+    "warm": "Earlier turns that are relevant to the question:",
     "hot": "The latest turns:",
 }
 

@@ -85,7 +85,7 @@ def _digest_to_json(part: Digest) -> dict[str, Any]:
 
 def _check_digest(level: PyramidLevel, found: Any, told: str) -> Digest:
     if not isinstance(found, dict):
-        raise BadRequestError("the model's answer is no object")
+        raise BadRequestError("the model's answer is not a JSON object")
     summary = _check_text(found.get("summary"), "summary", told)
     if count_tokens(summary) > SLACK * SUMMARY_TOKENS[level]:
         raise BadRequestError(f"the model's summary has {count_tokens(summary)} tokens")
@@ -102,9 +102,9 @@ def _check_list(value: Any) -> list[Any]:
 
 def _check_text(value: Any, name: str, told: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadRequestError(f"the model's {name} must be texts that are not empty")
+        raise BadRequestError(f"the model's {name} must be non-empty texts")
     text = sanitize(value).text.strip()
     unheard = set(NUMBER.findall(text)) - set(NUMBER.findall(told))
     if unheard or not text:
-        raise BadRequestError(f"the model's {name} name numbers that no turn names: {', '.join(sorted(unheard))}")
+        raise BadRequestError(f"the model's {name} have numbers that no turn has: {', '.join(sorted(unheard))}")
     return text

@@ -69,7 +69,7 @@ def _make_model_summariser(settings: Settings) -> Summariser | None:
     try:
         return ModelSummariser(ChatClient(settings))
     except HyperlociError as error:
-        logger.warning("chunks are summarised without a model: %s", error)
+        logger.warning("summarising chunks without a language model: %s", error)
         return None
 
 

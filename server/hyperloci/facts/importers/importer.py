@@ -128,7 +128,7 @@ def _choose_reader(source: Path) -> _Reader | None:
     if mcp_memory.is_graph(first) or (first is None and head.startswith(b"{") and b'"entities"' in head):
         return _read_graph_file
     raise BadRequestError(
-        f"{source.name}: line 1 is neither an export of Hyperloci nor JSON lines of the reference memory server "
+        f"{source.name}: line 1 is neither a Hyperloci export nor JSON lines of the reference memory server "
         '({"type": "entity", ...}); notes must end in .md.'
     )
 
@@ -297,7 +297,7 @@ def _make_statement(path: str, format: str, fact: ImportedFact, text: SanitizedT
 def _refusal_reason(relation: ImportedRelation, ends: list[NodeKey | None], label: str) -> str:
     for name, key in zip((relation.source, relation.target), ends, strict=True):
         if key is None:
-            return f"{name!r:.80} is no entity of this file or of the memory."
+            return f"{name!r:.80} is not an entity in this file or in the memory."
     if ends[0] == ends[1]:
         return f"{relation.source!r:.80} is related to itself."
     return f"relationType has {len(label)} characters; 1 to {MAX_LABEL_CHARS} are kept."

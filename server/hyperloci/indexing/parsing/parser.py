@@ -172,7 +172,7 @@ class FileParser:
         self._child: _ParserProcess | None = None
         self._waiting: deque[_WaitingFile] = deque()
         self._silent_starts = 0
-        self.unisolated: str | None = None if os.name == "posix" else "this system has no limits for a process"
+        self.unisolated: str | None = None if os.name == "posix" else "this system cannot limit a process"
 
     @property
     def is_idle(self) -> bool:
@@ -235,7 +235,7 @@ class FileParser:
 
     def _fall_back(self, why: str) -> None:
         self.unisolated = f"its process could not be started: {why}"
-        _log.warning("files are read without protection: %s", self.unisolated)
+        _log.warning("reading files without a separate process: %s", self.unisolated)
 
     def _take_answer(self) -> ParseAnswer | None:
         """Return the next answer that is there."""

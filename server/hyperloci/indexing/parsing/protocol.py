@@ -99,4 +99,4 @@ def _unpickled(body: bytes | bytearray) -> Any:
     try:
         return pickle.loads(body)
     except Exception as error:  # Unpickling raises whatever the bytes say.
-        raise FrameError("what came is no value") from error
+        raise FrameError("the body of the frame is not a valid value") from error

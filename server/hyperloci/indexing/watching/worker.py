@@ -124,13 +124,13 @@ class WatchWorker:
         watches = plan_watches(self._root, ignored)
         self._left_out = tuple(left_out)
         if len(watches) > MAX_WATCHES:
-            return f"{len(watches)} separate folders would have to be watched"
+            return f"there are too many separate folders to watch ({len(watches)})"
         if self._repository is not None:
             watches.extend(git_watches(self._repository))
         try:
             self._watch.watch_folders(watches, self._canary)
         except OSError as error:
-            return f"the system gives no more watches ({error.strerror or error})"
+            return f"the system allows no more watches ({error.strerror or error})"
         return None
 
     def _note_change(self, path: str) -> None:
