@@ -448,7 +448,7 @@ def test_a_head_does_not_lead_out_of_the_repository(home: Path, work: Path) -> N
 
 
 def test_a_path_that_is_none_is_refused(home: Path) -> None:
-    with pytest.raises(BadRequestError, match="is not a path"):
+    with pytest.raises(BadRequestError, match="is not a valid path"):
         identify_project(Path("a\0b"), home=home)
 
 

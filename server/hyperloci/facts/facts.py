@@ -1,4 +1,4 @@
-"""Remembering, correcting, confirming and forgetting facts (B.12, B.13, D.09, E.16)."""
+"""Facts: remember, correct, confirm and forget them (B.12, B.13, D.09, E.16)."""
 
 from __future__ import annotations
 

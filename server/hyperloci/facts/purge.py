@@ -1,4 +1,4 @@
-"""Purging memories: out of the database, its log, its backups and the hooks' spool."""
+"""Purge: removes memories from the database, its log, its backups and the hooks' spool."""
 
 from __future__ import annotations
 

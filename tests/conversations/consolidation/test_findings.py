@@ -80,7 +80,7 @@ def test_a_fact_that_cannot_be_used_is_refused_by_its_place_and_in_words(item: A
 
 def test_only_what_came_first_can_be_a_cause() -> None:
     (rejected,) = read_payload({"causes": [{"cause": 5, "effect": 2}]}, TURNS).rejected
-    assert "only what came first can be a cause" in rejected.reason
+    assert "a cause must come first" in rejected.reason
 
 
 def test_of_too_many_items_the_first_are_read_and_the_rest_is_told() -> None:

@@ -42,7 +42,7 @@ def test_the_answer_of_its_tool_is_read_too() -> None:
         ("{", "line 5: not JSON"),
         ("[" * 100_000, "line 5: not JSON"),
         ("7", "line 5: 7 is not an object"),
-        ('{"type": "thing"}', "line 5: type='thing' is unknown: entity or relation was expected"),
+        ('{"type": "thing"}', "line 5: type='thing' is unknown: use entity or relation"),
         ('{"type": "entity"}', "line 5: name=None must be a text"),
         ('{"type": "entity", "name": " "}', "line 5: name=' ' must be a text"),
         ('{"type": "entity", "name": "a", "entityType": 3}', "line 5: entityType=3 must be a text"),

@@ -1,4 +1,4 @@
-"""Of what is said in a session, what may be kept. Light: hooks load it without the store."""
+"""Turn text: which part of a message may be stored. Cheap to load: hooks load it without the store."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Making facts of sessions that are over, each exactly once, by whichever strategy is set (B.16, B.17).
+"""Consolidator: makes facts of sessions that are over, once each, with the configured strategy (B.16, B.17).
 
-A session is read in parts. What some turns yield and the mark that they were read are stored in one transaction, so
-that a killed process leaves each turn done or untouched, and a second process that was as quick stores nothing. A
-session that goes on after its end is consolidated from there when it ends again.
+A session is read in parts. The findings of some turns and the mark that they were read are stored in one transaction,
+so a killed process leaves each turn done or untouched, and a second process at the same work stores nothing. A session
+that goes on after its end is consolidated from there when it ends again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PENDING_LIMIT: Final = 20
 """Sessions taken up between two looks at what is pending."""
 
 MAX_ATTEMPTS: Final = 3
-"""After so many failures of the model in a row a session is consolidated by rules, so that it is not lost."""
+"""After this many failures of the model in a row, a session is consolidated by rules, so that it is not lost."""
 
 HOST_WAIT_MS: Final = 3 * MS_PER_DAY
 """A session that the assistant was not asked to consolidate for so long is consolidated by rules."""
@@ -366,7 +366,7 @@ def consolidate_sessions(context: MaintenanceContext) -> int:
 
 
 def store_late_turns(context: MaintenanceContext) -> int:
-    """Store the turns of sessions that ended which no hook told of: what is consolidated should be whole."""
+    """Store the turns of ended sessions that no hook reported, so that consolidation sees all of them."""
     from hyperloci.conversations.capture.session_events import Capture
 
     capture = Capture(context.store, context.settings, context.clock)

@@ -1,4 +1,4 @@
-"""What a new memory disagrees with, and what becomes of the two (B.17, B.19)."""
+"""Contradiction resolution: what a new memory disagrees with, and which of the two holds (B.17, B.19)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_NEAR: Final = 30
 """Known memories a finding is compared with: those nearest in words."""
 
 REPLACING_SCORE: Final = 0.5
-"""As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
+"""Enough to replace an extracted memory; rules never replace what the user stored or confirmed."""
 
 SAME_SUBJECT_SHARE: Final = 0.5
 """Half of the shorter one's words must be shared: two long sentences that share a name and differ in a date are about
@@ -60,8 +60,8 @@ class ConflictResolver:
     def resolve_contradiction(self, new: Node, dispute: Contradiction) -> bool:
         """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
 
-        Replaced is only what was extracted too, by a later value for the same thing, or by what is told as a change.
-        What somebody remembered or confirmed stands, whatever a transcript says: a person decides. Runs in a
+        Only an extracted memory is replaced, by a later value for the same thing or by a statement of a change. What
+        the user stored or confirmed is kept, whatever a transcript says: a person decides. Runs in a
         transaction.
         """
         old = self._store.nodes.get_node(dispute.id)
@@ -104,7 +104,7 @@ class ConflictResolver:
     def resolve_declared_conflicts(
         self, conflicts: Sequence[DeclaredConflict], nodes: Mapping[str, Node], scope: str
     ) -> tuple[list[str], list[RejectedItem]]:
-        """Resolve the conflicts that whoever consolidated has declared; the same limits hold. Runs in a transaction."""
+        """Resolve the conflicts that the consolidation declared, within the same limits. Runs in a transaction."""
         superseded: list[str] = []
         rejected: list[RejectedItem] = []
         for number, conflict in enumerate(conflicts):

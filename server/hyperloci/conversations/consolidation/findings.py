@@ -1,7 +1,7 @@
-"""The one schema of what consolidation finds in a session, whoever looked: rules, a model, the assistant (B.17).
+"""Findings: the one schema of what consolidation finds in a session, by rules, a model or the assistant (B.17).
 
-What comes back is checked item by item: each stands or falls by itself, and what falls is told with its place and the
-reason. The JSON form is that of the tool `save_consolidation`::
+The input is checked item by item: each is accepted or rejected alone, and a rejected one is reported with its place and
+the reason. The JSON form is that of the tool `save_consolidation`::
 
     {"facts": [{"content": "...", "kind": "decision", "sources": [3, 4], "confidence": 0.9}],
      "procedures": [{"content": "...", "sources": [7]}], "opinions": [{"content": "...", "sources": [7]}],
@@ -11,7 +11,7 @@ reason. The JSON form is that of the tool `save_consolidation`::
      "through": 12}
 
 `sources`, `cause` and `effect` are the numbers of turns of the session; `through` is the number of the first turn that
-was not looked at, where that is not the session's end.
+was not read, if that is not the session's end.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ExtractedFinding:
         kind: what it is.
         content: the statement, as it should be remembered.
         sources: the numbers of the turns that say so.
-        confidence: how sure whoever found it is, 0..1.
+        confidence: how sure the finder is, 0..1.
         everywhere: about the user in every project, not this one alone.
         place: where it stood in the payload (`facts[2]`).
     """
@@ -137,7 +137,7 @@ def read_payload(given: object, turns: Collection[int]) -> ConsolidationPayload:
     """Check a payload, item by item.
 
     Args:
-        given: the JSON value, whatever it is.
+        given: the JSON value, of any type.
         turns: the numbers of the session's turns, which is what sources may name.
     """
     if not isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""Whether two texts say the same, and whether a text is borne out by others: by their words, without a model."""
+"""Text similarity: whether two texts say the same, and whether others support a text: by words, without a model."""
 
 from __future__ import annotations
 

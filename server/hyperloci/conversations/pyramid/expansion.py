@@ -1,4 +1,4 @@
-"""Giving back the turns of a chunk as they were said, at every stage (C.07)."""
+"""Expansion: the turns of a chunk in full, at every stage (C.07)."""
 
 from __future__ import annotations
 

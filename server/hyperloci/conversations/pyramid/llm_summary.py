@@ -1,8 +1,8 @@
-"""Summaries by a language model that the user named (`consolidation = "llm"`): asked for and checked (B.17).
+"""LLM summary: summaries by a language model that the user named (`consolidation = "llm"`), checked (B.17).
 
-What comes back must have the schema's shape and sizes and may name no number that no turn names; what doesn't is
-refused, and the heuristic strategy stands in. Turns are sent as they are stored, so without secrets; what comes back
-goes through the same door as everything that is stored.
+The answer must have the schema's shape and sizes, and no number that is in no turn; otherwise it is rejected, and the
+heuristic strategy is used instead. Turns are sent as they are stored, so without secrets; the answer is sanitized like
+everything that is stored.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The pyramid's background work, and what it is given to work with (`jobs`).
+"""Pyramid jobs: the pyramid's background work (`jobs`).
 
-Loaded by every server, so it loads the rest when there is something to do.
+Every server loads this module, so it loads the rest only when there is something to do.
 """
 
 from __future__ import annotations

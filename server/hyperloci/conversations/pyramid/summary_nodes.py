@@ -1,4 +1,4 @@
-"""Giving chunks their summaries: as nodes, joined to what they cover (C.05)."""
+"""Summary nodes: store the summaries of chunks as nodes, joined to what they cover (C.05)."""
 
 from __future__ import annotations
 

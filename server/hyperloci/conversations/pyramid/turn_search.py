@@ -1,4 +1,4 @@
-"""Asking the search for the turns of one conversation (C.06, C.09)."""
+"""Turn search: searches the turns of one conversation (C.06, C.09)."""
 
 from __future__ import annotations
 

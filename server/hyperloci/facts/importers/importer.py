@@ -1,7 +1,7 @@
-"""Taking over what other programs remembered: their facts, things and relations, marked as not said by the user here.
+"""Importer: adds the facts, entities and relations of other programs, marked as not stated by the user here.
 
-Nothing that is here already is changed or stored again, so a file may be imported as often as it grows. All of a file
-is one transaction: a line that can't be read leaves nothing behind.
+Existing memories are neither changed nor stored again, so a file may be imported again whenever it has grown. A file is
+one transaction: if a line can't be read, nothing is stored.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def import_file(
 ) -> ImportReport:
     """Add what a file holds that is not here yet, and tell what that was; with `dry_run`, only tell.
 
-    The kind of file is told by what is in it: an export of Hyperloci, the JSON lines of the reference memory server,
+    The content decides the kind of file: an export of Hyperloci, the JSON lines of the reference memory server,
     or Markdown notes (`MEMORY.md` with the notes it lists, `CLAUDE.md`).
 
     Args:
         store: where it goes.
         source: the file.
         scope: the scope that other programs' facts belong in; an export brings its own.
-        project_root: what paths of sources are told relative to.
+        project_root: what paths of sources are relative to.
         clock: the time.
         dry_run: write nothing.
 

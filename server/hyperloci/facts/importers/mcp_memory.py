@@ -1,4 +1,4 @@
-"""Reading what the reference memory server of MCP (`@modelcontextprotocol/server-memory`) keeps: a graph as JSON lines.
+"""MCP memory: reads the graph of MCP's reference server (`@modelcontextprotocol/server-memory`), as JSON lines.
 
     {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Works in Oslo"]}
     {"type": "relation", "from": "Ada", "to": "Billing", "relationType": "owns"}
