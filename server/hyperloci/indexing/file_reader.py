@@ -1,4 +1,4 @@
-"""A file as it is now: read, cleaned, redacted and cut into chunks, before anything is stored."""
+"""File reader: reads, cleans and redacts a file and cuts it into chunks, before anything is stored."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FreshFile:
     Attributes:
         path, size: POSIX path relative to the root; bytes.
         mtime_ns: its time, or `UNSETTLED`.
-        changed_ms: when it was changed, between 1970 and now whatever its time says.
+        changed_ms: when it was changed, limited to the time between 1970 and now.
         content_hash: SHA-256 of its raw bytes.
         chunks: what it was cut into.
     """

@@ -1,7 +1,7 @@
-"""One run over files: compare them with what is stored, write what changed, follow what moved, forget what is gone.
+"""Index run: compares files with what is stored, writes what changed, follows what moved, forgets what is gone.
 
-Files are read and cut ahead of the one that is being written, in a process of their own (`parser`). One that cannot be
-cut, or not be written, is set aside with the reason and skipped until it, or the program, changes.
+Files are read and cut ahead of the one that is being written, in a separate process (`parsing`). One that cannot be cut
+or written is set aside with the reason, and skipped until it or the program changes.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class IndexRun:
         Args:
             present: the indexable files, by path.
             covers: whether a stored file that is not among them is gone (others were not looked at).
-            progress: told after each file.
+            progress: called after each file.
         """
         self._mark_outdated_files()
         known = self._known = self._store.files.list_files(self._scope_key)

@@ -1,8 +1,8 @@
-"""Keeping a project's files as snippets: only what changed is touched, and everything else keeps its node.
+"""Indexer: keeps a project's files as snippets: only changes are written, and everything else keeps its node.
 
 A run compares every file with what is stored (size and time, then content), writes what changed, looks for chunks
-that moved to other files, and only then forgets what is nowhere any more. It may be cut off anywhere: the next run
-does what is left. Two processes may index the same project at once.
+that moved to other files, and only then forgets what is gone. It may be interrupted anywhere: the next run does what
+is left. Two processes may index the same project at once.
 """
 
 from __future__ import annotations

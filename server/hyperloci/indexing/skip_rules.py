@@ -1,4 +1,4 @@
-"""What is never indexed, whatever the ignore files say, and why. Each rule returns its reason in words, or None."""
+"""Skip rules: what is never indexed, in spite of ignore files, and why. Each rule returns its reason, or None."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Walk a project's tree: every file that is indexed, and everything that is not, with the reason.
+"""Tree walk: finds every file of a project that is indexed, and everything that is not, with the reason.
 
-Ignore files (`.gitignore`, `.hyperlociignore`, the repository's `info/exclude`) have Git's meaning (`ignore`), in
-folders without Git too. What `skip_rules` names is skipped on top of that. Nothing behind a symbolic link to a folder
-is looked at; a link to a file counts only if the file lies in the tree and is not indexed by itself. A repository
+Ignore files (`.gitignore`, `.hyperlociignore`, the repository's `info/exclude`) have Git's meaning (`ignore_files`), in
+folders without Git too. What `skip_rules` names is skipped on top of that. Symbolic links to folders
+are not followed; a link to a file counts only if the file lies in the tree and is not indexed by itself. A repository
 inside a repository is a project of its own.
 
 The order is always the same: names sorted, a folder's files before its folders, symbolic links at the very end.
-Nothing is raised for what cannot be read: it is skipped, with the system's words.
+What cannot be read raises nothing: it is skipped, with the system's message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading a Git repository through the `git` executable.
+"""Git: reads a repository through the `git` executable.
 
 The repository may be anyone's: nothing that its configuration names is run (pagers, hooks, diff drivers, text
 converters, signature checks, fsmonitor), nothing is fetched, no lock is taken, and every call ends.

@@ -1,12 +1,12 @@
-"""What Git keeps in plain files, read without starting Git: where a repository lies, its remotes, its branch.
+"""Git folder: what Git keeps in plain files, read without starting Git: a repository's path, remotes, branch.
 
 A hook has a fifth of a second in all, and `git` takes milliseconds to start. Git's own formats are followed as far as
 an identity needs them (gitrepository-layout, git-config; `include` in a configuration is not followed). Only the walk
 to a first commit is left to Git itself.
 
-Stricter than Git in one thing: a folder belongs to a Git folder elsewhere only if that one says so too. Whoever packs
-an archive can write a `.git` that names somebody's repository, but not into that repository. And a bare repository
-inside a working tree is content of that tree.
+Stricter than Git in one thing: a folder belongs to a Git folder elsewhere only if that one names it too. The author of
+an archive can write a `.git` that names another's repository, but cannot write into that repository. And a bare
+repository inside a working tree is content of that tree.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Which project a folder belongs to: that which lies there, whatever it says of itself.
+"""Identity: which project a folder belongs to, decided by where it is, not by what it claims.
 
 A project is a place: the Git folder that all working trees of a clone share, known by its path and by the token that we
 left in it; outside of any repository, the folder's path. What a repository claims (its remote, its first commit, a name
 in its own `.hyperloci.toml`) can be written by anyone, so it never makes an id; it only suggests what the user may join
 with `hyperloci link`. A name that the user gives, in their own settings or environment, does make one.
 
-Nothing but a few small files is read; Git is started only where the first commit is asked for.
+Only a few small files are read; Git is started only to find the first commit.
 """
 
 from __future__ import annotations

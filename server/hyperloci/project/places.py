@@ -1,4 +1,4 @@
-"""Which project a place is, why, what looks like it, and joining it to another's memory when the user says so."""
+"""Places: which project a place is, why, what looks like it, and linking it to another's memory for the user."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def describe_place(store: Store, project: Project) -> PlaceAccount:
 def make_notice(store: Store, project: Project, *, now: int) -> str:
     """Return one line for the user about what a place looks like, once for each place; '' for nothing.
 
-    It is for the person, not for the assistant, whom a repository may have told to ask for it.
+    It is for the user, not for the assistant, which a repository may have instructed to ask for it.
     """
     if store.read_only:
         return ""
@@ -115,11 +115,11 @@ def make_notice(store: Store, project: Project, *, now: int) -> str:
 
 
 def find_link_target(store: Store, project: Project, said: str | None) -> KnownProject:
-    """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
+    """Return the project with this folder, name or id; without an argument, the only one that looks like this one.
 
     Raises:
-        NotFoundError: nothing is meant, or nothing looks like this place.
-        BadRequestError: several could be meant, or it is this place's own.
+        NotFoundError: none matches, or none looks like this one.
+        BadRequestError: several match, or it is this place's own.
     """
     own = describe_place(store, project)
     if said is None:

@@ -1,8 +1,8 @@
-"""The structure of an indexed file, read back from its snippets: the tree of its sections, or of its symbols (D.04).
+"""File structure: the tree of an indexed file's sections or symbols, read back from its snippets (D.04).
 
-Snippets hold every character of a document, but not every heading: short sections share one. So the document is put
-together again and its headings are parsed as they were when it was indexed; no file is opened, and what was redacted
-stays so. Each section knows the snippets that hold its text.
+Snippets hold every character of a document, but not every heading: short sections share one. So the document is
+reassembled and its headings are parsed as they were when it was indexed; no file is opened, and redacted text stays
+redacted. Each section knows the snippets that hold its text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A memory's life as an account in sentences: where it came from, who said it, what became of it (B.15).
+"""Provenance text: a memory's history in sentences: where it came from, who said it, what happened to it (B.15).
 
-The sentences are ours; a memory's own words are not in them, only ids, and reasons in quotation marks on one line.
+The sentences contain ids, and reasons in quotation marks on one line, but never a memory's own text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def describe_provenance(
     now: int,
     threshold: float,
 ) -> tuple[str, ...]:
-    """Return the life of a memory in sentences, in order.
+    """Return the history of a memory in sentences, in order.
 
     Args:
         node: the memory.
@@ -97,7 +97,7 @@ def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: No
 
 
 def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
-    """Tell what the log holds beside the origin."""
+    """Describe what the log holds besides the origin."""
     for line in log:
         day, why = line.time[:10], _format_reason(line.reason)
         match line.operation:

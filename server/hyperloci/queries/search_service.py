@@ -1,4 +1,4 @@
-"""Asking a project's memory: searching, presenting, hinting, and noting what was recalled (B.06, B.09, B.12)."""
+"""Search service: searches a project's memory, presents hits, adds hints, records recalls (B.06, B.09, B.12)."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class SearchService:
         )
 
     def _history_hint(self, where: SearchFilter) -> tuple[str, ...]:
-        """Say that older commits are still to be read, to whoever asks for commits."""
+        """Return a hint that older commits are still to be read, for searches of commits."""
         if where.subtypes != ("commit",):
             return ()
         scope = self.store.scopes.find_key(self.project.id) or 0
@@ -193,7 +193,7 @@ class SearchService:
         return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
 
     def _reinforce_recalled(self, keys: Sequence[NodeKey]) -> None:
-        """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
+        """Record that memories were recalled (B.12); if that fails, the answer is given all the same."""
         if not keys:
             return
         try:

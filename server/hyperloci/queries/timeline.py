@@ -1,6 +1,6 @@
-"""Before X, after Y: memories around one, in the order they happened (E.10).
+"""Timeline: the memories before and after one, in the order they happened (E.10).
 
-Within a session the sequence decides, whatever the clock said; between sessions the time does.
+Within a session the sequence of turns decides, even against the clock; between sessions the time does.
 """
 
 from __future__ import annotations

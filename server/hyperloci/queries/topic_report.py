@@ -1,4 +1,4 @@
-"""Topics as callers see them: phases of today, examples, what has changed since they were looked for (E.09)."""
+"""Topic report: topics as callers see them: current phases, examples, changes since the last run (E.09)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def present_topic(store: Store, topic: Topic, examples: int, *, now: int, presen
 
 
 def dominant_spaces(topic: Topic) -> tuple[str, ...]:
-    """Return the spaces that speak most for a topic, at most three."""
+    """Return the spaces that support a topic most, at most three."""
     ranked = sorted(topic.strengths.items(), key=lambda item: (-item[1] * TOPIC_WEIGHTS[item[0]], item[0]))
     return tuple(space for space, strength in ranked[:3] if strength >= DOMINANT)
 

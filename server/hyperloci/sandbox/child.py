@@ -1,7 +1,8 @@
-"""The process a program runs in: `python -I -m hyperloci.sandbox.child`, started by a session and never by hand.
+"""Child: the process a program runs in: `python -I -m hyperloci.sandbox.child`, started by a session, never by hand.
 
 It has its standard input and output and nothing else: no environment, no other descriptor, and limits from the kernel
-that it can't lift. Whatever a program gets to, it gets to in here. Nothing of the memory is imported: its functions are
+that it can't lift. A program that breaks out is still confined to it. Nothing of the memory is imported: its
+functions are
 requests to the session.
 """
 

@@ -1,4 +1,4 @@
-"""Running a program that may run, and telling what came of it."""
+"""Evaluate: runs a checked program and returns its result."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class OutputPrinter:
 
 
 def evaluate_program(code: str, functions: Mapping[str, Callable[..., Any]], limits: ProgramLimits) -> ProgramOutcome:
-    """Run a program and return what came of it; whatever it does, it raises nothing.
+    """Run a program and return its result; never raises.
 
     Args:
         code: the program.

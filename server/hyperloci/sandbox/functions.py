@@ -1,4 +1,4 @@
-"""The memory functions as the session runs them for a program (SPEC-02.27 to .31): checked, bounded, lean."""
+"""Functions: the memory functions that a program may call (SPEC-02.27 to .31): checked and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program finds around it: allow-lists of functions and methods, and the guards its operations go through.
+"""Guards: allow-lists of functions and methods for a program, and the checks its operations go through.
 
 Every object a program can reach is of a basic type, a function of its own, or one of ours; and of those only the
 methods listed here can be named. What isn't listed doesn't exist, so a way out would need a listed method that leads

@@ -1,4 +1,4 @@
-"""Which Python a program may be written in: RestrictedPython's, with fewer statements and a few idioms more."""
+"""Policy: which Python a program may use: RestrictedPython's, with fewer statements and a few more idioms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's side of a program's process: starts it, answers its calls, ends it in time."""
+"""Runner: a session's side of a program's process: starts it, answers its calls, ends it in time."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class _ProgramRun:
             raise BadRequestError(f"A program may call memory functions {self._limits.calls:,} times.")
         function = self._functions.get(name) if isinstance(name, str) else None
         if function is None or not isinstance(arguments, list):
-            # The child has these names from us: whoever says another has taken it over.
+            # The child got these names from us: any other name means that a program has taken it over.
             raise FrameError("a function that does not exist")
         return function(*arguments)
 

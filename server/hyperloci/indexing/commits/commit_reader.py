@@ -1,4 +1,4 @@
-"""Reading commits with as many details as the repository has, and what is remembered of one."""
+"""Commit reader: reads commits in as much detail as the repository has, and makes the text that is remembered."""
 
 from __future__ import annotations
 

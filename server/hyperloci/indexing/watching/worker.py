@@ -1,4 +1,4 @@
-"""The watchers' worker: takes batches of events and brings the index up to date, for as long as it owns the project."""
+"""Watch worker: takes batches of events and updates the index, for as long as it holds the project's lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hyperloci.project.identity import Project
 from hyperloci.store import Store
 
 RECONCILE_SECONDS: Final = 600.0
-"""Everything is compared this often, whatever the events said: they can be lost, and their watches with them."""
+"""Everything is compared this often, without regard to events: events can be lost, and watches with them."""
 
 POLL_SECONDS: Final = 5.0
 """How often everything is compared where there are no events."""
