@@ -94,7 +94,7 @@ def test_an_empty_file_is_found(tmp_path: Path) -> None:
     ("folder", "reason"),
     [
         (".git/x.md", "version control"),
-        ("node_modules/p/a.js", "somebody else's code"),
+        ("node_modules/p/a.js", "third-party code"),
         ("a/__pycache__/x.py", "a cache"),
         (".venv/lib/a.py", "a virtual environment"),
         ("pkg.egg-info/a.txt", "written by a tool"),

@@ -26,7 +26,7 @@ from hyperloci.store.purge import (
 )
 
 TORN_PREFIX_CHARS: Final = 40
-"""A torn line may break off anywhere in the text: its beginning tells enough."""
+"""A torn line may end anywhere in the text: its beginning is enough."""
 
 SPOOL_PATTERNS: Final = ("*.jsonl", "*.tmp", "*.bad")
 """Records that wait, that a process died over, and that could not be stored."""

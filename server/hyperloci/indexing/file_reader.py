@@ -33,7 +33,7 @@ TITLE_SEPARATOR: Final = " > "
 """Between the parts of a breadcrumb, as it is embedded and shown."""
 
 UNSETTLED: Final = -1
-"""Stands for a file's time that may not tell it from its next version: its content is compared next time."""
+"""Replaces a file's time that could be the same for its next version: its content is compared next time."""
 
 MAX_ALIGNED: Final = 4_000_000
 """Pairs of lines that are compared to find where text went missing; beyond it, lines are off by what was cut."""

@@ -58,7 +58,7 @@ class ChunkTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFile:
-    """A file that was written. With `gone` chunks it still carries its marker: `settle` ends it."""
+    """A file that was written. With `gone` chunks it still has its marker: `forget_gone` removes it."""
 
     file: FreshFile
     file_key: int
@@ -197,7 +197,7 @@ class FileWriter:
                 keep_relations(self._store, self._scope_key, path, written.rewritten, now=self._clock())
 
     def remove(self, row: IndexedFile) -> None:
-        """Forget a file that is gone, with those of its chunks that are nowhere else by now."""
+        """Forget a file that is gone, with those of its chunks that were not moved elsewhere."""
         gone = self._store.files.list_chunks([row.key]).get(row.key, ())
         for is_last in self._forget_chunks(row.path, row.key, row.content_hash, gone, FILE_DELETED):
             if is_last:

@@ -80,7 +80,7 @@ def due_counter_name(scope_key: int) -> str:
 
 
 def make_linker(store: Store, scope_key: int) -> RelationLinker:
-    """Return a fresh linker that knows which files are tests."""
+    """Return a new linker with the set of files that are tests."""
     return RelationLinker(store, scope_key, is_test_path)
 
 

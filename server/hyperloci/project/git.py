@@ -89,7 +89,7 @@ class GitError(Exception):
 
 
 def never_cancelled() -> bool:
-    """Return False: nobody cancels."""
+    """Return False: never cancel."""
     return False
 
 

@@ -70,7 +70,7 @@ class SearchService:
         """Answer a question; `narrowed` is what `filters.build_conditions` takes, the rest as `Memory.search`.
 
         Raises:
-            BadRequestError: an argument that can't be used; the message says what would be.
+            BadRequestError: an argument is invalid; the message says what is valid.
         """
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)

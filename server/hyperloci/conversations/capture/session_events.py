@@ -53,7 +53,7 @@ class Capture:
         self._clock = clock
 
     def store_record(self, record: CaptureRecord) -> int:
-        """Store what a record tells and return how many turns were new (B.01, B.02, E.10).
+        """Store a record's turns and return how many were new (B.01, B.02, E.10).
 
         A record names the place it was made at; what is stored goes to the project that place belongs to by now.
 

@@ -17,7 +17,7 @@ MAX_LINE_CHARS: Final = 400
 """A line says what was done; of a longer one its beginning and its end are kept."""
 
 TAIL_CHARS: Final = 150
-"""The end tells how it went: the last line that a failing command wrote names the error."""
+"""The end matters: the last line of a failing command names the error."""
 
 MAX_RAW_CHARS: Final = 4_000
 MAX_REASON_CHARS: Final = 1_000

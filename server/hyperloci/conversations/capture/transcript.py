@@ -32,7 +32,7 @@ MAX_LINE_BYTES: Final = 64 << 20
 """A longer line is no turn (it would hold a hundred pictures); it is passed over."""
 
 HEAD_BYTES: Final = 1_024
-"""The first bytes tell one transcript from another: they hold ids and times."""
+"""The first bytes identify a transcript: they hold ids and times."""
 
 HELD_SHARE: Final = 0.25
 """A tool's result is waited for over this share of a batch; a call that has none by then was cut off."""

@@ -68,7 +68,7 @@ class SavedFindings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingPlan:
-    """A finding that will be stored, with all that reading could tell beforehand."""
+    """A finding that will be stored, with everything that was read for it beforehand."""
 
     finding: ExtractedFinding
     text: SanitizedText
@@ -255,7 +255,7 @@ class FindingWriter:
     # -- conflicts ---------------------------------------------------------------------------------------------------
 
     def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
-        """Settle a disagreement (`Conflicts.resolve`); True if the new memory replaced the old. In a transaction."""
+        """Resolve a contradiction; True if the new memory replaced the old. In a transaction."""
         return self.conflicts.resolve_contradiction(new, dispute)
 
     # -- names and causes --------------------------------------------------------------------------------------------

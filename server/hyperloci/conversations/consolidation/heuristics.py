@@ -51,7 +51,7 @@ _ORDER: Final = (
     FindingKind.PREFERENCE, FindingKind.USER_INFO, FindingKind.PROCEDURE, FindingKind.INSIGHT,
     FindingKind.OPINION, FindingKind.SEMANTIC,
 )  # fmt: skip
-"""Of equally strong kinds the first counts: what failed and what was settled is asked for most."""
+"""Of equally strong kinds the first counts: dead ends and decisions are searched for most."""
 
 _ASKED: Final = re.compile(r"^Asked: (?P<pairs>.+ -> .+)$", re.DOTALL)
 _COMMAND: Final = re.compile(r"^(?:Bash|PowerShell): (?P<command>.+)$", re.DOTALL)

@@ -102,7 +102,7 @@ class PyramidBuilder:
         return done
 
     def expire_archives(self) -> int:
-        """Delete the archive files that are older than their time; see `freezing.Freezer.expire`."""
+        """Delete the archive files that are older than their time; see `archiving.TurnArchiver`."""
         return self._make_archiver.expire_archives()
 
     @property

@@ -20,7 +20,7 @@ DEFAULT_SHARE: Final = 0.4
 """Of the raw turns' tokens, where no budget is given (C.06)."""
 
 HOT_SHARE: Final = 0.45
-"""What the latest turns may take while older ones are asked for; what they leave goes to those."""
+"""The latest turns' share when older ones are wanted too; what they leave goes to those."""
 
 SUMMARY_SHARE: Final = 0.15
 """Kept for summaries; what they leave goes to the turns that are relevant to the question."""
@@ -86,7 +86,7 @@ def build_context_window(
 _ALL: Final = 2**62
 _OVERHEAD: Final = 40
 _ROW: Final = 7
-"""What a heading and a row's role and time cost, to tell whether all turns fit."""
+"""What a heading and a row's role and time cost, to decide whether all turns fit."""
 
 
 def _first_uncovered(chunks: Sequence[PyramidChunk]) -> int:

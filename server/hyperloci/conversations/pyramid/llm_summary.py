@@ -40,7 +40,7 @@ Say nothing that no turn says, above all no number. """
 
 
 class ChatModel(Protocol):
-    """`chat.Chat`."""
+    """What `llm_client.ChatClient` offers here."""
 
     def ask_for_json(self, system: str, user: str) -> Any:
         """Return the JSON value that the model answers with."""

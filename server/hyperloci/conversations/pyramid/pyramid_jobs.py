@@ -34,7 +34,7 @@ KNOWN_TERMS: Final = 65_536
 
 
 def build_pyramids(context: MaintenanceContext) -> int:
-    """Cut, demote, sum up and archive what there is; see `building.Builder`."""
+    """Cut, demote, summarise and archive all sessions; see the module `builder`."""
     return make_builder(context).advance_all()
 
 
@@ -88,7 +88,7 @@ def make_embed(client: EmbedderClient | None) -> Embed | None:
 
 
 def make_rarity(store: Store) -> Rarity:
-    """Return a function that tells the inverse document frequency of a term in a memory."""
+    """Return a function that gives the inverse document frequency of a term in a memory."""
 
     @functools.lru_cache(maxsize=KNOWN_TERMS)
     def rarity(term: str) -> float:

@@ -70,7 +70,7 @@ def sentence_prior(sentence: TurnSentence) -> float:
 def rank_sentences(
     found: Sequence[TurnSentence], embed: Embed | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return each sentence's rank (they sum to 1) and their likeness, 0..1, each with each."""
+    """Return each sentence's rank (they sum to 1) and their pairwise similarity, 0..1."""
     import numpy as np
 
     alike = _compute_likeness(found, embed)

@@ -56,7 +56,7 @@ class _DryRunError(Exception):
 def import_file(
     store: Store, source: Path, *, scope: str, project_root: Path, clock: Clock, dry_run: bool = False
 ) -> ImportReport:
-    """Add what a file holds that is not here yet, and tell what that was; with `dry_run`, only tell.
+    """Add what is new in a file, and return a report; with `dry_run`, only the report.
 
     The content decides the kind of file: an export of Hyperloci, the JSON lines of the reference memory server,
     or Markdown notes (`MEMORY.md` with the notes it lists, `CLAUDE.md`).

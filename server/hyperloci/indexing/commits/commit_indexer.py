@@ -52,7 +52,7 @@ ASKED_AT_ONCE: Final = 1_000
 """Hashes looked up in one statement."""
 
 MAX_TIPS: Final = 1_000
-"""Commits that all stored ones are before; so many branches that lead nowhere else nobody works on."""
+"""The newest stored commits, none an ancestor of another; nobody works on more branches than this."""
 
 SHORT_SHA: Final = 12
 """Digits that are unique in any repository there is."""

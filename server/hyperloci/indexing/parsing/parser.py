@@ -63,7 +63,7 @@ class ParserLimits:
     memory: int = 2 << 30
 
     def make_request(self, path: str, data: bytes) -> ParseRequest:
-        """Return what is asked for a file."""
+        """Return the request for a file."""
         seconds = self.seconds * max(1.0, len(data) / LARGE_BYTES)
         return ParseRequest(path=path, data=data, seconds=seconds, memory=self.memory)
 
