@@ -41,7 +41,7 @@ GOOD = {
 SKIPPED = {
     "pipe.md": "not a regular file",
     "socket.md": "not a regular file",
-    "nowhere.md": "a broken symbolic link",
+    "nowhere.md": "a symbolic link that is broken",
     "round": "a symbolic link",
     "about": "a symbolic link",
     "up": "a symbolic link to a folder",

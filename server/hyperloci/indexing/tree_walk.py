@@ -273,7 +273,7 @@ class _ProjectTree:
             reason = reason_to_skip_name(PurePosixPath(target).name, PurePosixPath(target).parent.name)
             return _skip_path(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
         except (OSError, RuntimeError) as error:
-            return _skip_path(path, f"a broken symbolic link: {getattr(error, 'strerror', None) or error}")
+            return _skip_path(path, f"a symbolic link that is broken: {getattr(error, 'strerror', None) or error}")
 
     # The whole tree
 
