@@ -1,7 +1,7 @@
-"""The MCP server's process: `initialize` is answered first, everything heavy is loaded behind it.
+"""App: the MCP server's process. It answers `initialize` first and loads everything heavy afterwards.
 
-Only the standard library is imported here. The SDK comes in with `build_server`, the memory (and what it needs) when
-the client has been answered, torch never: the embedder is a process of its own.
+Only the standard library is imported here. `build_server` imports the SDK, the memory is imported once the client has
+been answered, and torch never: the embedder is a separate process.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ async def _run_services(
         # The session ended meanwhile; there is nobody to be told and nothing to be started.
         return
     except HyperlociError as error:
-        _log.warning("the memory cannot be opened: %s", error)
+        _log.warning("cannot open the memory: %s", error)
     except Exception:
-        _log.exception("the memory cannot be opened")
+        _log.exception("cannot open the memory")
     for companion in companions:
         await _run_in_thread(companion.start, companion.name)
     while companions:
@@ -185,7 +185,7 @@ def serve_stdio_session(settings: Settings, project_path: Path, *, fault: Config
     try:
         anyio.run(_run_stdio_server, server, companions, settings.database)
     except* (BrokenPipeError, ConnectionResetError):
-        _log.info("the client closed its end")
+        _log.info("the client closed the connection")
     return 0
 
 
@@ -213,7 +213,7 @@ async def _exit_on_signal(server: HyperlociServer, companions: Sequence[Backgrou
     for number in watchdog.ENDINGS:
         signal.signal(number, lambda number, _: os.write(bell, bytes([number])))
     await anyio.wait_readable(heard)
-    _log.info("ending at signal %s", signal.Signals(os.read(heard, 1)[0]).name)
+    _log.info("ending on signal %s", signal.Signals(os.read(heard, 1)[0]).name)
     with anyio.move_on_after(CLOSE_SECONDS):
         await _stop_services(companions)
         state = getattr(server, "state", None)
@@ -278,7 +278,7 @@ def configure_logging(settings: Settings) -> None:
         whole.setFormatter(_RedactingFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
         handlers.append(whole)
     except OSError as error:
-        _log.debug("no log file: %s", error)
+        _log.debug("cannot write a log file: %s", error)
     logging.basicConfig(
         level=logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO),
         handlers=handlers,
@@ -307,7 +307,7 @@ def main() -> NoReturn:
         # A signal before the loop listened for signals.
         code = 0
     except Exception:
-        _log.exception("the server ended by an error")
+        _log.exception("the server ended with an error")
         code = 1
     _exit_process(code, settings.database)
 

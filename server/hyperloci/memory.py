@@ -1,9 +1,9 @@
-"""Memory: the façade that tools, hooks, the command line and the watchers call; one method a use case.
+"""Memory: the façade that tools, hooks, the command line and the watchers call; one method per use case.
 
-Longer than any other module, and meant to be: it is the list of everything the product does, some seventy entries, most
-of them signatures and what they promise. Split by family it would be several façades over one store, and a reader would
-have to know which before finding what. What is more than a call and its presentation lies in the module that knows:
-questions in `queries.search_service`, relations in `queries.relations`, and so on.
+Longer than any other module on purpose: it lists everything the product does, some seventy entries, most of them
+signatures and what they promise. Split up, it would be several façades over one store, and a reader would have to know
+which one to open. Anything more than a call and its presentation is in another module: searches in
+`queries.search_service`, relations in `queries.relations`, and so on.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
 @translate_errors
 class Memory:
-    """The memory of one project, plus what is global, over one open store. Synchronous; used by one thread at a time.
+    """The memory of one project, plus global memories, over one open store. Synchronous; used by one thread at a time.
 
     Every method that writes is one transaction: when it returns, what it wrote survives a kill of any process.
-    Every method may raise StoreError: the database could not do it; the kind says why.
+    Every method may raise StoreError when the database fails; the subclass says why.
     """
 
     def __init__(self, store: Store, settings: Settings, project: Project, clock: Clock = system_clock) -> None:
@@ -112,7 +112,7 @@ class Memory:
         return cls(store, settings, project, clock)
 
     def follow_place(self) -> None:
-        """Take the memory that this place has by now: the user may have linked it since this one was opened."""
+        """Switch to the memory that this place has now: the user may have linked it since this object was opened."""
         if not self.project.place_id:
             return
         scope = self.store.places.get_scope_id(self.project.place_id)
@@ -142,17 +142,17 @@ class Memory:
         Args:
             query: a question or words, at most 10,000 characters.
             content_type: which kind to look among (`retrieval.filters.CONTENT_TYPES`).
-            profile: from which side to look (`retrieval.scoring.PROFILES`).
+            profile: which scores to weigh most (`retrieval.scoring.PROFILES`).
             limit: 1..50.
             after, before: time bounds as `retrieval.time_bounds.parse_when` reads them.
             entity_name: only memories that mention this entity.
             where: further conditions (`retrieval.filters.WHERE_KEYS`).
             explain: give each hit's scores by space.
-            reinforce: note that the hits were recalled (B.12).
-            quick: look by meaning and words only, for a caller that holds somebody up.
+            reinforce: record that the hits were recalled (B.12).
+            quick: search by meaning and words only, for a caller that makes the user wait.
 
         Raises:
-            BadRequestError: an argument that can't be used; the message says what would be.
+            BadRequestError: an argument is invalid; the message says what is valid.
         """
         return self._search_service.answer(
             query,
@@ -173,7 +173,7 @@ class Memory:
     ) -> SearchAnswer:
         """Find memories by one line of words and `key:value` conditions (docs/query-language.md).
 
-        A line of conditions alone lists what meets them, by file and line, then the latest first.
+        A line with conditions only lists what meets them, by file and line, then the latest first.
 
         Args:
             line: what a person wrote.
@@ -182,14 +182,14 @@ class Memory:
             otherwise: `content_type`, `after`, `before` and `path`, where the line doesn't say them.
 
         Raises:
-            QuerySyntaxError: the line can't be read; it says at which column.
+            QuerySyntaxError: the line can't be read; the message names the column.
         """
         return self._search_service.search_line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
-        """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
+        """Return the memories that are relevant to a prompt, as Markdown within a token budget (B.09); reinforces them.
 
-        Where nothing bears on the query it is empty (`retrieval.relevance`).
+        Empty if no memory is relevant to the query (`retrieval.relevance`).
         """
         return self._search_service.assemble_context(query, max_tokens)
 
@@ -214,21 +214,21 @@ class Memory:
         return self._connections.draw_graph(topic, relationship, direction, depth, limit)
 
     def get_neighbourhood(self, topic: str, *, depth: int = 2, relationship: str = "any") -> tuple[GraphNode, ...]:
-        """Return every memory at most `depth` relations away, whichever way they point; 2,000 at most (D.02)."""
+        """Return every memory at most `depth` relations away, in either direction; 2,000 at most (D.02)."""
         return self._connections.list_neighbourhood(topic, depth, relationship)
 
     def get_dependencies(self, topic: str, *, relationship: str = "depends_on") -> DependencyAnswer:
-        """Return all that a memory depends on, over any number of relations, and the circles in it (D.02)."""
+        """Return everything a memory depends on, over any number of relations, and the cycles among it (D.02)."""
         return self._connections.find_dependencies(topic, relationship)
 
     def path_between(
         self, start: str, end: str, *, relationship: str = "any", direction: str = "both"
     ) -> GraphAnswer | None:
-        """Return a shortest way over relations from one memory to another, None if they aren't joined (D.02)."""
+        """Return a shortest path over relations from one memory to another, None if they aren't connected (D.02)."""
         return self._connections.find_path(start, end, relationship, direction)
 
     def graph_stats(self) -> dict[str, Any]:
-        """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
+        """Return the concept graph's measures (D.02): edges, nodes with outgoing edges, their degrees, labels."""
         return self.store.pruning.measure_graph()
 
     def get_outline(self, path: str) -> OutlineTree:
@@ -254,8 +254,8 @@ class Memory:
         """Return the sections of the project's documents with this title, type and level (D.04).
 
         Args:
-            title: the heading, without regard to case.
-            fuzzy: also headings that contain or resemble it; the likest first.
+            title: the heading, in any case.
+            fuzzy: also headings that contain or resemble it; the most similar first.
             type: what the section is for (`text.chunking.section_types.SectionType`).
             level: of the heading.
             path: only this file.
@@ -270,7 +270,7 @@ class Memory:
         return tuple(found)
 
     def recall_user_info(self) -> tuple[Hit, ...]:
-        """Return what is known of the user: who they are, what they prefer; surest first."""
+        """Return what is known about the user: who they are, what they prefer; highest confidence first."""
         nodes = self.store.nodes.query_nodes(
             "fact", subtypes=("user_info", "preference"), scopes=(GLOBAL_SCOPE, self.project.id), limit=50
         )
@@ -296,10 +296,10 @@ class Memory:
         return load_topic(self.store, id, now=self._clock(), present=self._present_hits)
 
     def refresh_topics(self) -> bool:
-        """Have this project's topics, and the global ones, looked for anew, and wait; False where that can't be.
+        """Recompute this project's topics and the global ones, and wait; False where no embedder is enabled.
 
         Raises:
-            EmbedderError: the embedder can't embed what waits.
+            EmbedderError: the embedder can't embed the pending memories.
         """
         from hyperloci.queries.topic_report import refresh_topics
 
@@ -340,10 +340,10 @@ class Memory:
         return explain_provenance(self.store, node, self._present_hits, now=self._clock(), threshold=threshold)
 
     def get_entity_info(self, name: str) -> EntityProfile:
-        """Return what is known of a person, project, tool, place, file or symbol, by any of its names (B.15).
+        """Return what is known about a person, project, tool, place, file or symbol, by any of its names (B.15).
 
         Raises:
-            NotFoundError: no memory mentions it; the message names what is alike.
+            NotFoundError: no memory mentions it; the message suggests similar names.
         """
         return self._entities.describe_entity(name, self._present_hits)
 
@@ -352,15 +352,15 @@ class Memory:
         return self._entities.list_most_mentioned(limit)
 
     def merge_entities(self, kept: str, merged: str, *, reason: str | None = None) -> EntityMerge:
-        """Make one entity of two that are the same thing; `unmerge_entities` takes it back for 30 days."""
+        """Merge two entities that are the same thing; `unmerge_entities` undoes it for 30 days."""
         return self._entities.merge_entities(kept, merged, reason=sanitize_reason(reason))
 
     def unmerge_entities(self, id: int) -> EntityMerge:
-        """Take a merge of entities back."""
+        """Undo a merge of entities."""
         return self._entities.undo_merge(id)
 
     def list_entity_merges(self, limit: int = 20) -> tuple[EntityMerge, ...]:
-        """Return the merges of entities, latest first, those that upkeep made too."""
+        """Return the merges of entities, latest first, including those that maintenance made."""
         return self._entities.list_merges(limit)
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
@@ -370,10 +370,10 @@ class Memory:
         return tuple(self._present_hits(list_latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
 
     def get_many(self, ids: Sequence[str]) -> tuple[Hit, ...]:
-        """Return the memories among ids that are here, forgotten ones too; ids of purged ones are passed over.
+        """Return the memories with these ids, forgotten ones too; ids of purged ones are skipped.
 
         Raises:
-            NotFoundError: an id was never one of a memory.
+            NotFoundError: no memory ever had one of the ids.
         """
         from hyperloci.store.purge import was_purged
 
@@ -490,7 +490,7 @@ class Memory:
         return remembered
 
     def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> RememberedFact:
-        """Replace a memory by a right one; the old one stays, invalidated, as its history (B.13)."""
+        """Replace a memory by a corrected one; the old one is kept, invalidated, as its history (B.13)."""
         remembered = self._facts.correct_fact(
             id, sanitize_argument("fact", fact), reason=reason, session_id=self._find_current_session()
         )
@@ -508,7 +508,7 @@ class Memory:
         return facets_to_json(load_facets(self.store, self._facts.resolve_node(id, "id")))
 
     def set_facets(self, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Correct a memory's facets by hand (`facts.facet_edits.NAMES`), and return them; rules leave these alone."""
+        """Correct a memory's facets by hand (`facts.facet_edits.FACET_NAMES`) and return them."""
         from hyperloci.facts.facet_edits import correct_facets, facets_to_json
 
         return facets_to_json(
@@ -526,7 +526,7 @@ class Memory:
         """Join memories in a hyperedge and return its id.
 
         Args:
-            label: a relation of D.02 or a word of the caller's own.
+            label: a relation of D.02, or any other word.
             members: `{"id": ..., "role": ...}` for each memory, two or more.
             weight: 0 or more.
             evidence: why, in words.
@@ -534,7 +534,7 @@ class Memory:
         return self._connections.create_relation(label, members, weight, evidence)
 
     def confirm_link(self, id: str) -> GraphEdge:
-        """Mark a relation as right, by its id or the beginning of it: sure from now on, and never pruned (D.02, D.03).
+        """Confirm a relation, by its id or the start of its id: full confidence from now on, never pruned (D.02, D.03).
 
         Raises:
             NotFoundError: no such relation.
@@ -542,7 +542,7 @@ class Memory:
         return self._connections.confirm_relation(id)
 
     def prune_links(self, *, dry_run: bool = False) -> EdgePruneReport:
-        """Remove automatic relations that faded or crowd a memory; confirmed ones never (D.02)."""
+        """Remove automatic relations that faded, or that exceed a memory's limit; never confirmed ones (D.02)."""
         return self._connections.prune_relations(dry_run=dry_run)
 
     def forget(self, id: str, *, reason: str | None = None) -> ForgottenFact:
@@ -560,16 +560,16 @@ class Memory:
 
         Raises:
             NotFoundError: no memory has one of the ids; nothing was purged.
-            StoreBusyError: the memories are gone, but traces may lie in the log; purge the same ids again.
+            StoreBusyError: the memories are gone, but traces may be left in the log; purge the same ids again.
         """
         from hyperloci.facts.purge import purge_memories
 
         return purge_memories(self.store, self.settings, self._facts, ids, now=self._clock())
 
     def run_program(self, code: str) -> ReplAnswer:
-        """Run a program over this memory, in a sandbox, and return what came of it (SPEC-02.27 to .32).
+        """Run a program over this memory in a sandbox, and return its result (SPEC-02.27 to .32).
 
-        What the program wrote before it failed, or was stopped, stays.
+        What the program wrote before it failed or was stopped is kept.
 
         Raises:
             BadRequestError: the program is empty or too long.
@@ -578,11 +578,11 @@ class Memory:
         from hyperloci.sandbox.functions import functions_of
         from hyperloci.sandbox.runner import run_program
 
-        # Within a program's time, so that it learns why, instead of being stopped while it waits.
+        # Shorter than a program's time limit, so that it gets the reason instead of being stopped while it waits.
         with self.store.limit_lock_wait(REPL_PATIENCE_MS):
             return run_program(code, functions_of(self))
 
-    # -- ingestion ---------------------------------------------------------------------------------------------------
+    # -- indexing ----------------------------------------------------------------------------------------------------
 
     def index_path(self, path: str | Path | None = None, *, progress: Progress | None = None) -> IndexReport:
         """Index a file or folder inside the project; without a path all of it, and its git history.
@@ -599,12 +599,12 @@ class Memory:
         return report
 
     def list_set_aside(self) -> list[SetAside]:
-        """Return what of this project, and of none, failed by itself and is left out; the latest first."""
+        """Return what was set aside because it failed, in this project and outside of any; the latest first."""
         found = self.store.set_aside.list_all()
         return [item for item in found if item.scope in (self.project.id, GLOBAL_SCOPE)]
 
     def try_again(self) -> int:
-        """Have everything that is set aside tried again by the next run; return how many things that are."""
+        """Let the next run retry everything that is set aside; return how many items that are."""
         from hyperloci.indexing.retry import retry_set_aside
 
         scopes = (self.store.scopes.find_key(scope) for scope in (self.project.id, GLOBAL_SCOPE))
@@ -613,7 +613,7 @@ class Memory:
     def index_history(self, progress: Progress | None = None) -> int:
         """Store the older commits of the git history that are still missing, newest first; return how many were new.
 
-        It may be cut off anywhere: what is left is stored by the next call, or by a server's watchers.
+        It may be interrupted anywhere: the next call, or a server's watchers, store the rest.
         """
         from hyperloci.indexing.indexer import Indexer
 
@@ -628,7 +628,7 @@ class Memory:
         return added
 
     def import_file(self, path: Path, *, scope: str | None = None, dry_run: bool = False) -> ImportReport:
-        """Add what an export, or another program's memory, holds that is not here yet; see `facts.importers.importer`.
+        """Add what is new in an export or in another program's memory; see `facts.importers.importer`.
 
         Raises:
             NotFoundError: there is no such file.
@@ -671,14 +671,14 @@ class Memory:
         return int(self.store.count_everything()["fingerprints_pending"])
 
     def _queue_for_model(self, status: EmbedderStatus | None) -> None:
-        """Queue what another model saw, as the embedder will with its next batch: till then the queue looks empty."""
+        """Queue what another model embedded, as the embedder's next batch will: until then the queue looks empty."""
         vectors = self.store.vectors
         if status is not None and status.model_id and vectors.get_model_in_use() not in (None, status.model_id):
             with self.store.transaction():
                 vectors.use_model(status.model_id, status.dimensions, now=self._clock())
 
     def expand_chunk(self, id: str) -> ExpandedChunk:
-        """Return the turns of a chunk of a conversation as they were said, wherever they lie by now (C.07).
+        """Return the turns of a conversation chunk in full, from the database or the archive (C.07).
 
         Raises:
             NotFoundError: no chunk has this id.
@@ -690,12 +690,12 @@ class Memory:
     def get_context_window(
         self, max_tokens: int | None = None, query: str | None = None, *, session_id: str | None = None
     ) -> ContextWindow:
-        """Return a conversation within a budget: the latest turns, older ones that bear on `query`, summaries (C.06).
+        """Return a conversation within a budget: the latest turns, older ones relevant to `query`, summaries (C.06).
 
         Args:
-            max_tokens: never exceeded; None is two fifths of what all its turns would cost.
-            query: what the older turns are chosen by; None takes summaries and the most recent.
-            session_id: which conversation; None is the project's latest.
+            max_tokens: never exceeded; None means two fifths of what all its turns would cost.
+            query: selects the older turns; None takes summaries and the most recent turns.
+            session_id: which conversation; None means the project's latest.
 
         Raises:
             NotFoundError: no such session, or none at all.
@@ -716,14 +716,14 @@ class Memory:
     # -- hooks -------------------------------------------------------------------------------------------------------
 
     def keep(self, record: CaptureRecord) -> int:
-        """Store what a hook recorded, once however often it is given, and return how many turns were new."""
+        """Store what a hook recorded, only once even if given again, and return how many turns were new."""
         new = self._capture.store_record(record)
         if new and record.kind is not CaptureKind.PROMPT:
             self._notify_embedder()
         return new
 
     def get_context_for_record(self, record: CaptureRecord) -> str:
-        """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
+        """Return the context to inject after a stored record, '' for none; it reinforces nothing."""
         context = self._capture.context_after(record, self.search)
         if record.kind is CaptureKind.PROMPT:
             # Not before the search, which would wait behind the prompt's own fingerprint.
@@ -731,7 +731,7 @@ class Memory:
         return context
 
     def add_turns(self, session_id: str, turns: Sequence[Turn]) -> int:
-        """Store turns of a conversation that another client tells of; return how many were new (B.01).
+        """Store turns of a conversation from another client; return how many were new (B.01).
 
         Turns known by their `uuid` are not stored again.
         """
@@ -743,7 +743,7 @@ class Memory:
         return new
 
     def catch_up(self) -> int:
-        """Store turns that no hook has told of, and end the sessions that were left; return how many turns were new."""
+        """Store turns that no hook reported, and close abandoned sessions; return how many turns were new."""
         from hyperloci.conversations.capture.sessions import close_abandoned
 
         new = self._capture.store_late_turns(self.project.id)
@@ -752,7 +752,7 @@ class Memory:
         return new
 
     def get_place_notice(self) -> str:
-        """Return one line for the person, not the assistant, about what this place looks like; '' after the first."""
+        """Return one line for the user about projects that this place looks like; '' after the first time."""
         from hyperloci.project.places import make_notice
 
         return make_notice(self.store, self.project, now=self._clock())
@@ -760,7 +760,7 @@ class Memory:
     # -- places ------------------------------------------------------------------------------------------------------
 
     def describe_place(self) -> PlaceAccount:
-        """Tell which project this place is, why, and which others look like it."""
+        """Return which project this place is, why, and which others look like it."""
         from hyperloci.project.places import describe_place
 
         return describe_place(self.store, self.project)
@@ -770,18 +770,18 @@ class Memory:
         return tuple(self.store.places.list_projects())
 
     def find_link_target(self, said: str | None = None) -> KnownProject:
-        """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
+        """Return the project with this folder, name or id; without an argument, the only one that looks like this one.
 
         Raises:
-            NotFoundError: none is meant, or looks like this place.
-            BadRequestError: several could be meant.
+            NotFoundError: none matches, or none looks like this one.
+            BadRequestError: several match.
         """
         from hyperloci.project.places import find_link_target
 
         return find_link_target(self.store, self.project, said)
 
     def link_place(self, target: KnownProject) -> LinkedProject:
-        """Join this place to another project's memory, which this one is from now on.
+        """Join this place to another project's memory, and use that memory from now on.
 
         Raises:
             BadRequestError: it has that memory already, was linked to another, or is known by a name.
@@ -813,11 +813,11 @@ class Memory:
     # -- upkeep ------------------------------------------------------------------------------------------------------
 
     def run_maintenance(self, *, dry_run: bool = False, force: bool = True) -> MaintenanceReport | None:
-        """Look after the memory now (B.16, B.18); on a copy of it for a dry run. None: another process is at it.
+        """Run the maintenance jobs now (B.16, B.18), for a dry run on a copy. None: another process is running them.
 
         Args:
             dry_run: change nothing, and report what would change.
-            force: do all of it, due or not.
+            force: run all jobs, due or not.
         """
         from hyperloci.maintenance.scheduler import run_maintenance_now
 
@@ -827,7 +827,7 @@ class Memory:
         return report
 
     def list_weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
-        """Return what is as likely wrong as right, the least sure first, and when it is forgotten (B.15)."""
+        """Return low-confidence memories, lowest first, and when each is forgotten (B.15)."""
         from hyperloci.maintenance.decay import list_weak_facts
 
         scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
@@ -845,7 +845,7 @@ class Memory:
         )
 
     def get_session_report(self, session_id: str) -> SessionReport:
-        """Tell of one session: what it was for, how it ended, what it left.
+        """Return a report on one session: what it was for, how it ended, what it left.
 
         Raises:
             NotFoundError: there is no such session.
@@ -854,11 +854,11 @@ class Memory:
 
         session = self.store.sessions.get_session(session_id)
         if session is None:
-            raise NotFoundError(f"session={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
+            raise NotFoundError(f"session={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
         return make_session_report(self.store, session, self._present_hits)
 
     def get_consolidation_request(self, session_id: str | None = None) -> HostRequest:
-        """Return the turns of a session that waits to be consolidated, as the assistant is shown them (B.17).
+        """Return the turns of a session that waits to be consolidated, as shown to the assistant (B.17).
 
         Raises:
             NotFoundError: there is no such session, or none waits.
@@ -868,7 +868,7 @@ class Memory:
         return Consolidation(self.store, self.settings, self._clock).make_host_request(session_id, self.project.id)
 
     def save_consolidation(self, session_id: str, payload: object) -> ConsolidationResult:
-        """Store what the assistant found in a session, item by item; what can't be stored is told (B.17).
+        """Store what the assistant found in a session, item by item; the result lists what was rejected (B.17).
 
         Raises:
             NotFoundError: there is no such session.
@@ -943,7 +943,7 @@ class Memory:
         return sessions[0].id if sessions and sessions[0].status == "active" else None
 
     def _notify_embedder(self) -> None:
-        """Tell a warm embedder that there is work; without one the queue waits."""
+        """Notify a running embedder that there is work; without one the queue waits."""
         if self._client is not None:
             self._client.notify(self.settings.database)
 

@@ -1,7 +1,7 @@
-"""What runs beside the tools in a server's process: the hooks' leftovers, the embedder's owner, watchers, upkeep.
+"""Services: what runs beside the tools in a server: hook events, the embedder's owner, watchers, maintenance.
 
-They are started after the client has been answered, in a thread, and import what they need only then. None is needed
-for the tools to work: what cannot start says so in `memory_stats`.
+They are started in a thread after the client has been answered, and import what they need only then. The tools work
+without them: a service that cannot start says so in `memory_stats`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 0.25
-"""How long the watchers may take to end: they stop between two transactions, and the next session goes on there."""
+"""How long a service may take to stop: it stops between two transactions, and the next session continues there."""
 
 
 LEFTOVERS_SECONDS: Final = 5.0
-"""Between two looks at the spool: what waits there does so because hooks worked by themselves, or could not store."""
+"""Between two checks of the spool, where hooks leave events that they could not store."""
 
 
 class BackgroundService(Protocol):
@@ -50,7 +50,7 @@ class BackgroundService(Protocol):
         """End, promptly; safe to call when not started."""
 
     def status(self) -> Mapping[str, Any]:
-        """Tell how it is, without blocking."""
+        """Return its state, without blocking."""
 
 
 class EmbedderService:
@@ -75,7 +75,7 @@ class EmbedderService:
         self._takeover.start()
 
     def ensure_running(self) -> None:
-        """Start it again if it went idle, or if the session that owned it has gone."""
+        """Start it again if it stopped when idle, or if the session that owned it has ended."""
         if self._owner is None:
             return
         try:
@@ -83,7 +83,7 @@ class EmbedderService:
             self._fault = None
         except (HyperlociError, OSError) as error:
             if str(error) != self._fault:
-                _log.warning("no embedder, so no vectors: %s", error)
+                _log.warning("no embedder is running, so no vectors are made: %s", error)
             self._fault = str(error)
 
     def stop(self) -> None:
@@ -94,12 +94,12 @@ class EmbedderService:
             self._owner.close()
 
     def status(self) -> Mapping[str, Any]:
-        """Tell the process id of this session's own embedder, or what keeps it from having one."""
+        """Return the process id of this session's own embedder, or why it has none."""
         pid = None if self._owner is None else self._owner.pid
         return {"pid": pid, "error": self._fault}
 
     def notify(self) -> None:
-        """Tell the embedder that there are memories without vectors."""
+        """Notify the embedder that there are memories without vectors."""
         from hyperloci.embedder.client import EmbedderClient
 
         self.ensure_running()
@@ -107,7 +107,7 @@ class EmbedderService:
 
 
 class WatchService:
-    """Keeps the memory in step with the project's files and history."""
+    """Keeps the memory up to date with the project's files and history."""
 
     name = "watchers"
 
@@ -138,12 +138,12 @@ class WatchService:
             self._watchers.stop(STOP_SECONDS)
 
     def status(self) -> Mapping[str, Any]:
-        """Return the watchers' own account."""
+        """Return the watchers' status."""
         return {"running": False} if self._watchers is None else self._watchers.status()
 
 
 class HookService:
-    """Sees to the events of hooks, and stores what they left: their spool, and turns that no hook told of."""
+    """Serves the hooks, and stores what they left: their spool, and turns that no hook reported."""
 
     name = "hooks"
 
@@ -158,14 +158,14 @@ class HookService:
         self._thread = BackgroundThread("hook-leftovers", self._store_leftovers)
 
     def start(self) -> None:
-        """Listen to hooks, and begin to store what waits."""
+        """Listen for hooks, and begin to store what is waiting."""
         from hyperloci_hooks.hook_server import HookServer
 
         desk = self._desk = HookServer(self._settings, self.ensure_running)
         try:
             desk.open()
         except (HyperlociError, OSError) as error:
-            _log.warning("hooks work by themselves: %s", error)
+            _log.warning("cannot serve hooks; each stores its own events: %s", error)
             self._deaf = str(error)
         self._thread.start()
 
@@ -204,18 +204,18 @@ class HookService:
             self._fault = None
         except (HyperlociError, OSError, subprocess.TimeoutExpired) as error:
             if str(error) != self._fault:
-                _log.warning("what hooks left is not stored yet: %s", error)
+                _log.warning("could not store the spooled hook events yet: %s", error)
             self._fault = str(error)
 
     def stop(self) -> None:
-        """End: hooks that are not answered yet see to their events themselves, what is not stored yet waits."""
+        """Stop: hooks that were not answered store their events themselves; the rest waits in the spool."""
         self._thread.stopping.set()
         self._due.set()
         if self._desk is not None:
             self._desk.close()
 
     def status(self) -> Mapping[str, Any]:
-        """Tell how many hooks were served and how much was stored, and what keeps the rest from it."""
+        """Return how many hooks were served, how much was stored, and the last error."""
         from hyperloci_hooks.statistics import HookStatistics
 
         desk = self._desk
@@ -229,7 +229,7 @@ class HookService:
 
 
 class MaintenanceService:
-    """Looks after the memory while nobody asks for anything: sessions, decay, and what else is due."""
+    """Runs maintenance jobs while the server is idle."""
 
     name = "upkeep"
 
@@ -246,17 +246,17 @@ class MaintenanceService:
         self._keeper.start()
 
     def ensure_running(self) -> None:
-        """Let the assistant go first."""
+        """Note a request: maintenance waits."""
         if self._keeper is not None:
             self._keeper.note_request()
 
     def stop(self) -> None:
-        """End: what is not done yet is done by the next session."""
+        """Stop: the next session does what is left."""
         if self._keeper is not None:
             self._keeper.stop(STOP_SECONDS)
 
     def status(self) -> Mapping[str, Any]:
-        """Return the keeper's own account."""
+        """Return the scheduler's status."""
         return {"running": False} if self._keeper is None else self._keeper.status()
 
 
@@ -265,7 +265,7 @@ def _ignore_report(changed: Callable[[], None]) -> Callable[[object], None]:
 
 
 def make_services(settings: Settings, project_path: Path) -> list[BackgroundService]:
-    """Return what runs beside the tools under these settings."""
+    """Return the services that these settings ask for."""
     companions: list[BackgroundService] = [HookService(settings, project_path)]
     changed = None
     if settings.embedder:

@@ -83,30 +83,30 @@ class MemoryWorker(aiosqlite.Connection):
         return cast(T, await self._execute(lambda: run(memory)))  # type: ignore[no-untyped-call]
 
     def is_stale(self) -> bool:
-        """Tell whether to open the database anew.
+        """Whether to reopen the database.
 
-        Its file was replaced since (a restored backup, a deleted file), or it could only be opened for reading, and
-        may be written by now.
+        Its file was replaced since (a restored backup, a deleted file), or it could only be opened for reading and
+        may be writable by now.
         """
         memory = self._memory
         return memory is not None and (memory.store.read_only or memory.store.file_guard.may_have_changed())
 
     async def secure_moved_files(self) -> StoreMovedError | None:
-        """Bring what a moved or replaced file holds to safety; return what to tell of it."""
+        """Save the content of a moved or replaced database file; return the error to report."""
 
         def secure_files(memory: Memory) -> StoreMovedError | None:
             change = None if memory.store.read_only else memory.store.file_guard.detect_change()
             return None if change is None else memory.store.file_guard.secure_content(change)
 
-        # Not `call`: nothing may be read of a file that was cut, not even the place.
+        # Not `call`: nothing may be read from a truncated file, not even the place.
         return await self._on_thread(secure_files)
 
 
 class WorkerHandle:
-    """A worker that is opened when first needed, and again after it could not be opened or its file was replaced."""
+    """A worker that is opened when first needed, and reopened after a failure or when its file was replaced."""
 
     def __init__(self, open_memory: OpenMemory, told: set[int] | None = None) -> None:
-        """Make it; `told` has the changes of the files that a caller was told of, by any desk of the server."""
+        """Make it; `told` has the file changes that were already reported to a caller, by any worker of the server."""
         self._open_memory = open_memory
         self._told = set[int]() if told is None else told
         self._opening = anyio.Lock()

@@ -29,7 +29,7 @@ def test_projects_are_listed_with_their_folders_and_this_one_is_marked(clones: t
     lines = run("projects").splitlines()
     assert [line[0] for line in lines if str(second) in line] == ["*"]
     assert [line[0] for line in lines if f"{first}: 1 memory, last used" in line] == [" "]
-    assert "* this folder, known by where it lies" in lines
+    assert "* this folder, known by its path" in lines
     told = json.loads(run("projects", "--json"))
     assert {project["root"] for project in told["projects"]} == {str(first), str(second)}
     assert [alike["root"] for alike in told["here"]["alike"]] == [str(first)]
@@ -43,7 +43,7 @@ def test_a_link_is_made_listed_and_undone(clones: tuple[Path, Path]) -> None:
     assert str(second) in run("link", "--list")
     (listed,) = json.loads(run("link", "--list", "--json"))
     assert (listed["root"], listed["unlinked_at"]) == (str(second), None)
-    assert "has the memory of rocket already" in invoke("link", "--yes", str(first)).stderr
+    assert "already has the memory of rocket" in invoke("link", "--yes", str(first)).stderr
     assert f"{second} has its own memory again" in run("unlink")
     assert "We deploy on Tuesdays" not in run("query", "deploy", code=0)
     assert run("unlink", code=1) == ""
@@ -74,7 +74,7 @@ def test_doctor_and_stats_say_which_project_this_is_why_and_what_looks_like_it(c
     first, second = clones
     found = json.loads(invoke("doctor", "--json").stdout)
     about = [finding for finding in found if finding["subject"] == "project"]
-    assert f"at {second}, known by where it lies" in about[0]["message"]
+    assert f"at {second}, known by its path" in about[0]["message"]
     assert "looks like rocket (project:" in about[1]["message"] and str(first) in about[1]["message"]
     assert about[1]["mend"].startswith("if they belong together: hyperloci link project:")
     stats = json.loads(run("stats", "--json"))["project"]

@@ -100,7 +100,7 @@ def test_what_became_of_a_fact_shows_in_its_verification(memory: Memory) -> None
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, "no facet is given"),
+        ({}, "No facet is given"),
         ({"colour": "red"}, "facet 'colour' is unknown"),
         ({"diataxis": "poem"}, "diataxis='poem' is unknown: use one of tutorial"),
         ({"authority": "2"}, "authority='2' must be a number from 0 to 1"),

@@ -56,7 +56,7 @@ def test_a_reason_of_nothing_is_none() -> None:
 def test_names_that_no_thing_has_are_refused_before_anything_is_stored(memory: Memory) -> None:
     for names, message in (
         (["a" * (MAX_NAME_CHARS + 1)], f"a name of {MAX_NAME_CHARS + 1} characters"),
-        (["fine", " \u200b"], "give names that are not empty"),
+        (["fine", " \u200b"], "give non-empty names"),
         ([str(number) for number in range(MAX_ENTITIES + 1)], f"at most {MAX_ENTITIES}"),
     ):
         with pytest.raises(BadRequestError, match=message):

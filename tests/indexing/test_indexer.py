@@ -233,7 +233,7 @@ def test_no_byte_of_a_secret_in_a_file_or_branch_name_is_stored(
 
     report = index()
 
-    named = [each for each in report.skipped if "name holds a secret" in each.reason]
+    named = [each for each in report.skipped if "name contains a secret" in each.reason]
     assert len(named) == 4
     assert all("[redacted:" in each.path for each in named)
     assert set(index.ids()) >= {"plain"}
@@ -758,5 +758,5 @@ def test_after_any_edits_the_index_is_that_of_the_files_as_they_are(
 @pytest.mark.req("W5")
 def test_nothing_is_indexed_while_it_cannot_be_told_what_the_project_excludes(index: Index, tree: WorkingTree) -> None:
     settings = replace(index.settings, exclude_fault="x.toml cannot be read.")
-    with pytest.raises(ConfigurationError, match="Nothing is indexed before that is corrected"):
+    with pytest.raises(ConfigurationError, match="Nothing is indexed until it is corrected"):
         Indexer(index.store, settings, index.project, index.clock).index_tree()

@@ -41,11 +41,11 @@ GOOD = {
 SKIPPED = {
     "pipe.md": "not a regular file",
     "socket.md": "not a regular file",
-    "nowhere.md": "a symbolic link that leads nowhere",
+    "nowhere.md": "a symbolic link that is broken",
     "round": "a symbolic link",
     "about": "a symbolic link",
     "up": "a symbolic link to a folder",
-    "outside.md": "a symbolic link out of the project",
+    "outside.md": "a symbolic link to a place outside the project",
     "nul.py": "binary",
     "late.md": "set aside: contains invalid text",
     "large.md": "1,000,001 bytes, above 1,000,000",

@@ -415,7 +415,7 @@ def test_a_git_file_that_leads_nowhere_is_said_so(home: Path, work: Path, conten
     (folder / ".git").write_text(content)
     found = identify_project(folder / "src", home=home)
     assert (found.basis, found.root, found.remote) == (IdentityBasis.PATH, folder, None)
-    assert "names no Git folder" in found.notes[0]
+    assert "does not name an existing Git folder" in found.notes[0]
 
 
 def test_an_empty_git_folder_is_none(home: Path, work: Path) -> None:
@@ -448,7 +448,7 @@ def test_a_head_does_not_lead_out_of_the_repository(home: Path, work: Path) -> N
 
 
 def test_a_path_that_is_none_is_refused(home: Path) -> None:
-    with pytest.raises(BadRequestError, match="is not a path"):
+    with pytest.raises(BadRequestError, match="is not a valid path"):
         identify_project(Path("a\0b"), home=home)
 
 
@@ -581,7 +581,7 @@ def test_a_separate_git_folder_counts_once_it_names_its_working_tree(home: Path,
     git(work, "init", "-q", f"--separate-git-dir={work / 'store'}", str(work / "tree"))
     found = identify_project(work / "tree", home=home)
     assert (found.basis, found.common_dir) == (IdentityBasis.PATH, None)
-    assert "knows nothing of this folder; if it is yours, run `git config core.worktree" in found.notes[0]
+    assert "does not name this folder; if it is yours, run `git config core.worktree" in found.notes[0]
     git(work / "tree", "config", "core.worktree", str(work / "tree"))
     found = identify_project(work / "tree", home=home)
     assert (found.basis, found.common_dir, found.notes) == (IdentityBasis.PLACE, work / "store", ())
@@ -626,4 +626,4 @@ def test_a_repository_that_borrows_by_a_link_is_not_asked_for_its_history(home: 
         shutil.rmtree(target)
     target.symlink_to(other / ".git" / name)
     found = identify_project(folder, home=home, find_first_commit=True)
-    assert (found.root_commit, "borrows from" in found.notes[0]) == (None, True)
+    assert (found.root_commit, "borrows objects from" in found.notes[0]) == (None, True)

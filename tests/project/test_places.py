@@ -87,7 +87,7 @@ def test_a_copy_of_a_clone_is_asked_about_and_not_joined(settings: Settings, clo
     remember(settings, clone, "We deploy on Tuesdays")
     copy = Path(shutil.copytree(clone, tmp_path / "copy"))
     assert recalled(settings, copy) == set()
-    assert told(settings, copy) == ("place", ["its Git folder is a copy of that one's"])
+    assert told(settings, copy) == ("place", ["its Git folder is a copy of the other's"])
     remember(settings, copy, "We deploy on Mondays")
     moved = copy.rename(tmp_path / "moved")
     assert recalled(settings, moved) == {"We deploy on Mondays"}
@@ -113,7 +113,7 @@ def test_a_new_clone_in_the_place_of_one_that_was_deleted_is_asked_about(setting
     shutil.rmtree(clone)
     repository(clone, "first", REMOTE)
     assert recalled(settings, clone) == set()
-    assert told(settings, clone) == ("place", ["it lies where that one did"])
+    assert told(settings, clone) == ("place", ["it has the path that the other had"])
 
 
 def test_a_second_clone_of_a_remote_is_asked_about(settings: Settings, clone: Path, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_another_folder_in_the_place_of_a_plain_one_is_asked_about(settings: Set
     folder.mkdir()
     (folder / "a.md").write_text("# Others\n")
     assert recalled(settings, folder) == set()
-    assert told(settings, folder) == ("place", ["it lies where that one did"])
+    assert told(settings, folder) == ("place", ["it has the path that the other had"])
     remember(settings, folder, "We deploy on Mondays")
     assert recalled(settings, folder) == {"We deploy on Mondays"}
 
@@ -271,7 +271,7 @@ def test_a_link_joins_a_clone_to_a_memory_and_unlinking_gives_each_its_own_back(
         memory.index_path()
         assert memory.search("ignite engine", content_type="code").results
         assert [session["id"] for session in memory.list_recent_sessions()] == ["session-2"]
-        with pytest.raises(BadRequestError, match="has the memory of rocket already"):
+        with pytest.raises(BadRequestError, match="already has the memory of rocket"):
             memory.link_place(target)
     remember(settings, second, "Since then")
     moved = second.rename(tmp_path / "moved")
@@ -319,9 +319,9 @@ def test_what_is_meant_by_a_link_must_be_one_project(settings: Settings, clone: 
     plain = tmp_path / "plain"
     plain.mkdir()
     with Memory.open(settings, plain) as memory:
-        with pytest.raises(NotFoundError, match="looks like this place"):
+        with pytest.raises(NotFoundError, match="looks like this one"):
             memory.find_link_target()
-        with pytest.raises(NotFoundError, match="is meant by 'nothing'"):
+        with pytest.raises(NotFoundError, match="matches 'nothing'"):
             memory.find_link_target("nothing")
         with pytest.raises(BadRequestError, match=f"Several projects.*\n  {theirs}  rocket  {other}  1 memory"):
             memory.find_link_target("rocket")
@@ -443,7 +443,7 @@ def test_a_place_of_an_older_version_with_another_repository_in_it_is_asked_abou
     as_older_versions_did(settings, BY_REMOTE, clone, "We deploy on Tuesdays")
     git(clone, "remote", "set-url", "origin", "git@example.org:other/thing.git")
     assert recalled(settings, clone) == set()
-    assert told(settings, clone) == ("place", ["it lies where that one did"])
+    assert told(settings, clone) == ("place", ["it has the path that the other had"])
 
 
 def test_a_database_that_can_only_be_read_knows_its_places(settings: Settings, clone: Path, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linke
     assert found(type="limitations") == [("docs/other.md", "Known limitations"), ("guide.md", "Limitations")]
     assert found(level=1) == [("docs/other.md", "Other"), ("guide.md", "Guide")]
     assert found(level=2, path="docs/other.md") == [("docs/other.md", "Known limitations")]
-    with pytest.raises(BadRequestError, match="nothing is asked"):
+    with pytest.raises(BadRequestError, match="No condition is given"):
         found()
     with pytest.raises(NotFoundError, match=r"nowhere\.md"):
         found(level=1, path="nowhere.md")

@@ -56,10 +56,10 @@ def test_an_extracted_fact_tells_who_said_it_where_and_what_became_of_it(memory:
         "It was extracted by rules as a constraint in session one, from what the user said on 2027-01-15, turn 0 of "
         f"session one (id {source.id})."
     )
-    assert old[1] == f"It has not held since 2027-01-15: id {second.id} replaced it."
+    assert old[1] == f"It has not been valid since 2027-01-15: id {second.id} replaced it."
     assert "does not fade" in old[-1]
     assert new[1] == f"It replaced id {first.id}."
-    assert any(sentence.startswith("It was recalled once, last on 2027-01-15") for sentence in new)
+    assert any(sentence.startswith("It was recalled once, most recently on 2027-01-15") for sentence in new)
     assert "it is forgotten in" in new[-1]
 
 
@@ -74,7 +74,7 @@ def test_what_was_remembered_confirmed_forgotten_and_restored_tells_so(memory: M
         told = memory.explain_fact(id).account
     assert told[0] == "It was remembered on purpose on 2027-01-15, as a decision."
     assert "On 2027-01-15 it was confirmed, and has been protected from fading since." in told
-    assert 'On 2027-01-15 somebody had it forgotten: "a \\"reason\\" in two lines".' in told
+    assert 'On 2027-01-15 it was forgotten on request: "a \\"reason\\" in two lines".' in told
     assert told[-1] == "Its confidence is 1.00, and it does not fade."
     assert forgotten[-1] == "It is forgotten now."
 
@@ -93,7 +93,7 @@ def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
         said(memory, "one", clock, "We decided to drop the queue. " + "word " * 300, "It is gone.")
         memory.remember_fact("The queue is gone.", session_id="one")
         report = memory.get_session_report("one")
-        with pytest.raises(NotFoundError, match="'nobody' is no session"):
+        with pytest.raises(NotFoundError, match="'nobody': no such session"):
             memory.get_session_report("nobody")
     assert str(report.asked).startswith("We decided to drop the queue.")
     assert str(report.asked).endswith("…")

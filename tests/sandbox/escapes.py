@@ -99,7 +99,7 @@ DYNAMIC: Final[tuple[tuple[str, str], ...]] = (
     ("'{x.__class__}'.format_map({'x': 1})", "str.format_map is not allowed"),
     ("str.format('{0.__class__}', 1)", "str.format is not allowed"),
     ("list(map(str.format, ['{0.__class__}'], [1]))", "str.format is not allowed"),
-    ("''.join.format", "has none that are"),
+    ("''.join.format", "has no methods that are allowed"),
     # What isn't there.
     ("getattr((), 'x')", "getattr is not available"),
     ("getattr((), '__cl' + 'ass__')", "getattr is not available"),

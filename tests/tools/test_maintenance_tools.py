@@ -106,7 +106,7 @@ async def test_an_unknown_session_is_refused_in_words(connect: Connect) -> None:
     async with connect("all") as client:
         result = await client.call_tool("save_consolidation", {"session_id": "nobody", "payload": {}})
         assert result.is_error
-        assert "'nobody' is no session" in text_of(result)
+        assert "'nobody': there is no such session" in text_of(result)
 
 
 @pytest.mark.req("B.12")

@@ -1,7 +1,7 @@
-"""Asking a language model through an OpenAI-compatible endpoint: bounded in time and size, and never believed (B.17).
+"""LLM client: asks a language model through an OpenAI-compatible endpoint, bounded in time and size (B.17).
 
-It covers what runs on one's own machine (Ollama, llama.cpp, vLLM, LM Studio) and what is hosted. What is sent are turns
-of sessions as they are stored, so without secrets; nothing is sent unless the user named an endpoint.
+It works with local servers (Ollama, llama.cpp, vLLM, LM Studio) and hosted ones. It sends turns of sessions as they are
+stored, so without secrets, and only if the user named an endpoint. Callers check every answer.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from hyperloci.errors import ConfigurationError, HyperlociError
 from hyperloci.text.language.fences import fenced_code
 
 MAX_ANSWER_BYTES: Final = 1_000_000
-"""A consolidated session is some kilobytes; a model that never stops is cut off."""
+"""A consolidated session takes a few kilobytes; an endless answer is cut off."""
 
 MAX_ANSWER_TOKENS: Final = 4_096
 
 CONNECT_SECONDS: Final = 10.0
-"""A server that is there accepts at once, however long it then thinks."""
+"""A running server accepts at once, however long it then takes to answer."""
 
 _THOUGHT: Final = re.compile(r"<think(?:ing)?>(?:[^<]++|<(?!/?think))*+</think(?:ing)?>")
 
 
 class ChatError(HyperlociError):
-    """The language model did not answer, or not as it should."""
+    """The language model did not answer, or its answer is invalid."""
 
 
 class ChatClient:
     """A chat endpoint. One request at a time.
 
     Raises:
-        ConfigurationError: no endpoint or model is set, or its address is none.
+        ConfigurationError: no endpoint or model is set, or its address is invalid.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -51,7 +51,7 @@ class ChatClient:
         base = settings.llm_url.rstrip("/")
         self._url = urlsplit(base if base.endswith("/chat/completions") else f"{base}/chat/completions")
         if self._url.scheme not in {"http", "https"} or not self._url.hostname:
-            raise ConfigurationError(f"llm_url={settings.llm_url!r} is no address: use http(s)://host/v1.")
+            raise ConfigurationError(f"llm_url={settings.llm_url!r} is not a valid address: use http(s)://host/v1.")
         self._model = settings.llm_model
         self._key = settings.llm_api_key
         self._seconds = float(settings.llm_timeout_seconds)
@@ -60,7 +60,7 @@ class ChatClient:
         """Return the JSON value that the model answers with.
 
         Raises:
-            ChatError: it can't be reached, takes too long, says too much, or answers with no JSON.
+            ChatError: it can't be reached, takes too long, or answers with too much or without JSON.
         """
         asked: dict[str, Any] = {
             "model": self._model,
@@ -93,7 +93,7 @@ class ChatClient:
         watch.start()
         try:
             connection.connect()
-            # Once it stands, the watch alone decides: it counts all of the time, a socket's time-out only silences.
+            # Once connected, only the timer limits it: it counts all of the time, a socket's time-out only pauses.
             connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
             connection.request("POST", self._url.path or "/", json.dumps(asked).encode("utf-8"), headers)
             response = connection.getresponse()
@@ -102,10 +102,10 @@ class ChatClient:
                 raise TimeoutError("cut off")
             return response.status, body
         except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
-            # AttributeError, ValueError: what http.client raises when the watch closes its socket under it.
+            # AttributeError, ValueError: what http.client raises when the timer closes its socket.
             if time.monotonic() >= deadline:
                 raise ChatError(f"{self._endpoint_name} did not answer within {self._seconds:g} seconds.") from error
-            raise ChatError(f"{self._endpoint_name} cannot be asked: {error or type(error).__name__}") from error
+            raise ChatError(f"The request to {self._endpoint_name} failed: {error or type(error).__name__}") from error
         finally:
             watch.cancel()
             connection.close()
@@ -118,7 +118,7 @@ class ChatClient:
 
 
 def _abort_connection(connection: http.client.HTTPConnection) -> None:
-    """End a request whose time is over: a time-out of a socket begins anew with every byte that drips in."""
+    """End a request whose time is over: a socket's own time-out restarts with every byte received."""
     sock = connection.sock
     if sock is not None:
         with suppress(OSError):
@@ -130,16 +130,16 @@ def _parse_answer(body: bytes, where: str) -> Any:
         choice = json.loads(body)["choices"][0]
         content = choice["message"]["content"]
         if choice.get("finish_reason") == "length":
-            raise ChatError(f"{where} stopped in the middle of its answer (finish_reason length).")
+            raise ChatError(f"{where} stopped before the end of its answer (finish_reason length).")
         return _parse_json(content)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise ChatError(
-            f"{where} did not answer with JSON in a chat completion: {type(error).__name__} {error}"
+            f"{where} did not answer with a chat completion that contains JSON: {type(error).__name__} {error}"
         ) from error
 
 
 def _parse_json(content: str) -> Any:
-    """Return the JSON value of a model's text: alone, in a fence, or with words around it."""
+    """Return the JSON value of a model's text: alone, in a code fence, or with text around it."""
     text = _THOUGHT.sub("", content).strip()
     if text.startswith("```"):
         text = next(iter(fenced_code(text)), text)

@@ -1,4 +1,4 @@
-"""A session's turns as somebody is shown them who consolidates: numbered, quoted as JSON, within a budget (B.17)."""
+"""Transcript prompt: a session's turns as a model or the assistant gets them to consolidate: JSON lines (B.17)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyperloci.model.node import Node
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 MAX_TURN_CHARS: Final = 3_000
-"""Of one turn: a longer one is a paste or a report, whose beginning and end tell what it was."""
+"""Per turn: a longer one is a paste or a report, whose beginning and end are enough."""
 
 TAIL_CHARS: Final = 800
 

@@ -1,1 +1,1 @@
-"""What is stated, extracted and taken over: memories, written by one writer."""
+"""Facts: stated, extracted and imported memories, all written by one writer."""

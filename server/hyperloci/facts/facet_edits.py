@@ -1,4 +1,4 @@
-"""Correcting a memory's facets by hand (D.07)."""
+"""Facet edits: correct a memory's facets by hand (D.07)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FALSE: Final = frozenset({"false", "no", "0"})
 
 
 def load_facets(store: Store, node: Node) -> Facets:
-    """Return a memory's facets; what nobody told is None."""
+    """Return a memory's facets; unknown ones are None."""
     return store.facets.get_facets([node.key]).get(node.key, Facets())
 
 
@@ -41,14 +41,14 @@ def correct_facets(store: Store, node: Node, values: Mapping[str, Any], *, now: 
     Args:
         store: the open store.
         node: the memory.
-        values: by the names of `NAMES`; an empty text or None takes a value away; tags as a list or with commas.
+        values: by the names of `FACET_NAMES`; an empty text or None takes a value away; tags as a list or with commas.
         now: the time, in milliseconds.
 
     Raises:
         BadRequestError: an unknown facet, or a value that it can't have; the message names those it can.
     """
     if not values:
-        raise BadRequestError(f"no facet is given; these can be set: {', '.join(FACET_NAMES)}.")
+        raise BadRequestError(f"No facet is given; give at least one of {', '.join(FACET_NAMES)}.")
     checked = {name: _check_value(name, value) for name, value in values.items()}
     with store.transaction():
         store.facets.set_by_hand(node.key, checked)

@@ -1,4 +1,4 @@
-"""Remembering, correcting, confirming and forgetting facts (B.12, B.13, D.09, E.16)."""
+"""Facts: remember, correct, confirm and forget them (B.12, B.13, D.09, E.16)."""
 
 from __future__ import annotations
 
@@ -178,10 +178,10 @@ class Facts:
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
             if old.valid_until is not None:
-                raise BadRequestError(f"id={node_id!r} was corrected already; correct the newest version instead.")
+                raise BadRequestError(f"id={node_id!r} was already corrected; correct the newest version instead.")
             if old.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
                 raise BadRequestError(
-                    f"id={node_id!r} is a {old.subtype or old.type}: only what was remembered can be corrected; "
+                    f"id={node_id!r} is a {old.subtype or old.type}: only remembered facts can be corrected; "
                     "change the file it came from instead."
                 )
             new = NewNode(
@@ -316,7 +316,7 @@ def sanitize_argument(argument: str, text: str) -> SanitizedText:
         )
     prepared = sanitize(text)
     if not prepared.text.strip() or prepared.text.strip() == "[private]":
-        raise BadRequestError(f"{argument} is empty (or all of it is private): give a text.")
+        raise BadRequestError(f"{argument} is empty, or all of it is private: give a text.")
     return prepared
 
 
@@ -331,7 +331,7 @@ def sanitize_reason(reason: str | None) -> str | None:
     if len(reason) > MAX_REASON_CHARS:
         raise BadRequestError(
             f"reason has {len(reason)} characters; at most {MAX_REASON_CHARS} are kept. "
-            "Say why in a sentence or two, and remember the rest as a fact."
+            "Give the reason in a sentence or two, and remember the rest as a fact."
         )
     return sanitize(reason).text.strip() or None
 
@@ -349,11 +349,11 @@ def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
         if len(name) > MAX_NAME_CHARS:
             raise BadRequestError(
                 f"entities has a name of {len(name)} characters ({name[:40]!r}...); "
-                f"at most {MAX_NAME_CHARS} are kept. Give the name, and say the rest in the fact."
+                f"at most {MAX_NAME_CHARS} are kept. Give only the name, and put the rest in the fact."
             )
         label = sanitize(name).text.strip()
         if not label:
-            raise BadRequestError(f"entities has {name!r}: give names that are not empty.")
+            raise BadRequestError(f"entities has {name!r}: give non-empty names.")
         labels[label] = None
     return tuple(labels)
 

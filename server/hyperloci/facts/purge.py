@@ -1,4 +1,4 @@
-"""Purging memories: out of the database, its log, its backups and the hooks' spool."""
+"""Purge: removes memories from the database, its log, its backups and the hooks' spool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hyperloci.store.purge import (
 )
 
 TORN_PREFIX_CHARS: Final = 40
-"""A torn line may break off anywhere in the text: its beginning tells enough."""
+"""A torn line may end anywhere in the text: its beginning is enough."""
 
 SPOOL_PATTERNS: Final = ("*.jsonl", "*.tmp", "*.bad")
 """Records that wait, that a process died over, and that could not be stored."""

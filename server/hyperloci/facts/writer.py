@@ -1,16 +1,16 @@
-"""The writer of memories: whatever road a memory comes by, it is stored here, with all that belongs to its kind.
+"""Memory writer: stores every new memory, however it arrives, with everything that belongs to its kind.
 
 Every memory gets its row, its keywords and its place in the queue for a fingerprint (`store.memories.nodes`). What else
 it gets depends on what it is:
 
 | | log | anchors in code | entities and facets |
 |---|---|---|---|
-| a statement: told, extracted or imported | yes | yes: it says what is so, until the code changes | yes |
-| an event: a turn, a commit | no: it is its own record | no: it was so, whatever becomes of the code | yes |
+| a statement: remembered, extracted or imported | yes | yes: it holds until the code changes | yes |
+| an event: a turn, a commit | no: it is its own record | no: it stays true when the code changes | yes |
 | a summary of other memories | no | no | no: what it covers has them |
 
-Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`indexing.file_writer`), and entities,
-which annotating makes known (`knowledge.entities.registry`).
+Two kinds of nodes are made elsewhere: chunks of files, which follow their files (`indexing.file_writer`), and entities,
+which annotation adds (`knowledge.entities.registry`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from hyperloci.store import Store
 class MemoryWriter:
     """Writes memories into one store, inside the caller's transactions.
 
-    It remembers whom names stand for: keep one for a run, and make a new one after a transaction that was undone.
+    It caches which entities names mean: use one for a run, and make a new one after a transaction was rolled back.
     """
 
     def __init__(self, store: Store, *, sparing: bool = False) -> None:
-        """Make a writer; a `sparing` one makes a concept known only where it is defined, or at its second memory."""
+        """Make a writer; a `sparing` one adds a concept only where it is defined, or at its second memory."""
         self._store = store
         self._linker = EntityLinker(store, sparing=sparing)
 
@@ -48,15 +48,15 @@ class MemoryWriter:
         operation: str = "create",
         reason: str | None = None,
     ) -> Node:
-        """Store what somebody states, logged, tied to the code it names and annotated.
+        """Store a statement: logged, anchored to the code it names, and annotated.
 
         Args:
             new: the statement, of text that may be stored.
             project: the id of the project whose code is meant, also for a global statement that was stored from it.
             now: the time, in milliseconds.
             session_key: the session it was stated in.
-            about: entities that it is about, whether its text names them or not.
-            operation: what the log calls its making.
+            about: entities that it is about, even if its text doesn't name them.
+            operation: the log entry's operation.
             reason: why it was made, for the log; its provenance, if none is given.
         """
         node = self._store.nodes.create_node(new, now=now, session_key=session_key)
@@ -76,14 +76,14 @@ class MemoryWriter:
         text: str | None = None,
         author: str | None = None,
     ) -> Node:
-        """Store what happened, annotated.
+        """Store an event, annotated.
 
         Args:
             new: the event, of text that may be stored.
             now: the time, in milliseconds.
             place: what makes equal contents different events: a turn's place in its session, a commit's hash.
             session_key: the session it happened in.
-            text: what of it speaks, where not all does (a commit's message without its list of files).
+            text: the part that is prose, if not all is (a commit's message without its list of files).
             author: who wrote it, if that is known.
         """
         node = self._store.nodes.create_node(new, now=now, place=place, session_key=session_key)
@@ -100,15 +100,15 @@ class MemoryWriter:
         return node
 
     def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
-        """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
+        """Return the entity with this name, added if need be; None if it was forgotten."""
         return self._linker.declare_entity(name, scope, now=now)
 
     def add_entity(self, new: NewNode, *, now: int) -> NodeKey:
-        """Store an entity that nothing here is known by, under its name and its other spellings."""
+        """Store a new entity, under its name and its other spellings."""
         return self._linker.add_entity(new, now=now)
 
     def anchor(self, node: Node, project: str, *, now: int) -> None:
-        """Tie a statement to the code of a project as it is now."""
+        """Anchor a statement to the project's code as it is now."""
         anchor_fact(self._store, node, self._store.scopes.ensure_scope(project, now=now))
 
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:

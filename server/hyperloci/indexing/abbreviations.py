@@ -1,7 +1,7 @@
-"""What the abbreviations in code stand for: `idx` is found by `index`.
+"""Abbreviations: what those in code stand for: `idx` is found by `index`.
 
-Worth a point of recall@10 on pycode (docs/benchmarks.md, "Fusion"), whose docstrings say in whole words what the code
-says in short ones. The words count half, as all context of a memory does (`store.search.keyword_search.EXTRA_WEIGHT`).
+They add a point of recall@10 on pycode (docs/benchmarks.md, "Fusion"), whose docstrings spell out what the code
+abbreviates. The words count half, as all context of a memory does (`store.search.keyword_search.EXTRA_WEIGHT`).
 """
 
 from __future__ import annotations

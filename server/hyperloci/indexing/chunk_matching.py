@@ -1,7 +1,7 @@
-"""Which new chunk is which old one: so that a node keeps its id as long as its text, its symbol or its place lasts.
+"""Chunk matching: pairs new chunks with old ones, so that a node keeps its id while its text, symbol or place does.
 
-Pure functions over what identifies a chunk. Laws (tests/indexing/test_chunk_matching.py): every index is used at most
-once; whatever can be paired by equal content is; equal sequences pair one to one, in order.
+Pure functions over what identifies a chunk. Invariants (tests/indexing/test_chunk_matching.py): every index is used at
+most once; chunks of equal content are always paired; equal sequences pair one to one, in order.
 """
 
 from __future__ import annotations

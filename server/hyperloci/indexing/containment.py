@@ -1,4 +1,4 @@
-"""What holds what in a file, as hyperedges: a class its methods, a section its subsections."""
+"""Containment: what contains what in a file, as hyperedges: a class its methods, a section its subsections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file as it is now: read, cleaned, redacted and cut into chunks, before anything is stored."""
+"""File reader: reads, cleans and redacts a file and cuts it into chunks, before anything is stored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TITLE_SEPARATOR: Final = " > "
 """Between the parts of a breadcrumb, as it is embedded and shown."""
 
 UNSETTLED: Final = -1
-"""Stands for a file's time that may not tell it from its next version: its content is compared next time."""
+"""Replaces a file's time that could be the same for its next version: its content is compared next time."""
 
 MAX_ALIGNED: Final = 4_000_000
 """Pairs of lines that are compared to find where text went missing; beyond it, lines are off by what was cut."""
@@ -72,7 +72,7 @@ class FreshFile:
     Attributes:
         path, size: POSIX path relative to the root; bytes.
         mtime_ns: its time, or `UNSETTLED`.
-        changed_ms: when it was changed, between 1970 and now whatever its time says.
+        changed_ms: when it was changed, limited to the time between 1970 and now.
         content_hash: SHA-256 of its raw bytes.
         chunks: what it was cut into.
     """

@@ -1,11 +1,11 @@
-"""Writing a file's chunks: what stayed is left alone, what changed keeps its node, what is new gets one.
+"""File writer: stores a file's chunks: unchanged ones stay, changed ones keep their node, new ones get one.
 
 A chunk that the database refuses is set aside, and the file's others are stored: the file is written once more, chunk
 by chunk.
 
-Each file is written in short transactions, so that others who write wait a few milliseconds at most. Until its last
-one the file's row carries a marker instead of the content's hash: a run that is cut off, or another process that
-wrote the same file in between, is noticed, and the file is matched anew from what is there.
+Each file is written in short transactions, so that other writers wait a few milliseconds at most. Until the last one
+the file's row has a marker instead of the content's hash: so an interrupted run, or another process that wrote the same
+file in between, is noticed, and the file is matched again with what is stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from hyperloci.store.projects.set_aside import is_fault_of_content
 FILE_CHANGED: Final = "file changed"
 FILE_DELETED: Final = "file deleted"
 OUR_REASONS: Final = frozenset({FILE_CHANGED, FILE_DELETED})
-"""Why snippets are forgotten by indexing. One forgotten for any other reason was forgotten by somebody."""
+"""Why indexing forgets snippets. One forgotten for any other reason was forgotten on request."""
 
 
 _CHUNK: Final = SetAsideKind.CHUNK
@@ -58,7 +58,7 @@ class ChunkTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFile:
-    """A file that was written. With `gone` chunks it still carries its marker: `settle` ends it."""
+    """A file that was written. With `gone` chunks it still has its marker: `forget_gone` removes it."""
 
     file: FreshFile
     file_key: int
@@ -197,7 +197,7 @@ class FileWriter:
                 keep_relations(self._store, self._scope_key, path, written.rewritten, now=self._clock())
 
     def remove(self, row: IndexedFile) -> None:
-        """Forget a file that is gone, with those of its chunks that are nowhere else by now."""
+        """Forget a file that is gone, with those of its chunks that were not moved elsewhere."""
         gone = self._store.files.list_chunks([row.key]).get(row.key, ())
         for is_last in self._forget_chunks(row.path, row.key, row.content_hash, gone, FILE_DELETED):
             if is_last:

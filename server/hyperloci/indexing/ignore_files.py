@@ -36,7 +36,7 @@ MAX_PATTERN_CHARS: Final = 4_096
 """A longer line names no path that a file system has; it matches nothing."""
 
 GROUP_PATTERNS: Final = 200
-"""Patterns in one expression that tells whether any of them matters: nearly all ignore files have fewer."""
+"""Patterns in one expression that tests whether any of them matches: nearly all ignore files have fewer."""
 
 MAX_MACHINE_BYTES: Final = 256 << 20
 """What RE2 may take for one expression, before it refuses: more than that many of the longest patterns need."""

@@ -1,7 +1,7 @@
-"""One run over files: compare them with what is stored, write what changed, follow what moved, forget what is gone.
+"""Index run: compares files with what is stored, writes what changed, follows what moved, forgets what is gone.
 
-Files are read and cut ahead of the one that is being written, in a process of their own (`parser`). One that cannot be
-cut, or not be written, is set aside with the reason and skipped until it, or the program, changes.
+Files are read and cut ahead of the one that is being written, in a separate process (`parsing`). One that cannot be cut
+or written is set aside with the reason, and skipped until it or the program changes.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class IndexRun:
         Args:
             present: the indexable files, by path.
             covers: whether a stored file that is not among them is gone (others were not looked at).
-            progress: told after each file.
+            progress: called after each file.
         """
         self._mark_outdated_files()
         known = self._known = self._store.files.list_files(self._scope_key)
@@ -334,7 +334,7 @@ class IndexRun:
         except Exception as error:
             if not is_fault_of_content(error):
                 raise
-            _log.warning("what moved between files is not followed: %s", describe_failure(error))
+            _log.warning("could not follow chunks that moved between files: %s", describe_failure(error))
             return {}
 
     def _find_arrivals(

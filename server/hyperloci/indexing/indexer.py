@@ -1,8 +1,8 @@
-"""Keeping a project's files as snippets: only what changed is touched, and everything else keeps its node.
+"""Indexer: keeps a project's files as snippets: only changes are written, and everything else keeps its node.
 
 A run compares every file with what is stored (size and time, then content), writes what changed, looks for chunks
-that moved to other files, and only then forgets what is nowhere any more. It may be cut off anywhere: the next run
-does what is left. Two processes may index the same project at once.
+that moved to other files, and only then forgets what is gone. It may be interrupted anywhere: the next run does what
+is left. Two processes may index the same project at once.
 """
 
 from __future__ import annotations
@@ -133,11 +133,11 @@ class Indexer:
             raise BadRequestError(f"{self.root} is too broad to be indexed; open a folder inside it.")
         if self._settings.exclude_fault is not None:
             raise ConfigurationError(
-                f"{self._settings.exclude_fault} Nothing is indexed before that is corrected: it may say what to leave"
+                f"{self._settings.exclude_fault} Nothing is indexed until it is corrected: it may name files to leave"
                 " out."
             )
         if not self.root.is_dir():
-            raise NotFoundError(f"The project's folder {self.root} is not there; nothing was forgotten.")
+            raise NotFoundError(f"The project's folder {self.root} does not exist; nothing was forgotten.")
 
     def _relative(self, path: Path) -> str:
         absolute = Path(os.path.normpath(self.root / path))

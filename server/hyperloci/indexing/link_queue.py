@@ -1,4 +1,4 @@
-"""Working off the queue of snippets whose relations are still to be found, in short turns at the write lock (D.03)."""
+"""Link queue: finds the relations of queued snippets, holding the write lock for short times (D.03)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def keep_relations(store: Store, scope_key: int, path: str, rewritten: Rewritten
 def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: Clock) -> None:
     """Have the relations found anew of what may name symbols that appeared in files: importers now, documents later.
 
-    Which documents name a new symbol, only a look at all of them can tell: upkeep does that.
+    Finding the documents that name a new symbol means reading all of them: a maintenance job does that.
     """
     stems = {module_name(path).rpartition(".")[2] for path in paths}
     with store.transaction():
@@ -80,7 +80,7 @@ def due_counter_name(scope_key: int) -> str:
 
 
 def make_linker(store: Store, scope_key: int) -> RelationLinker:
-    """Return a fresh linker that knows which files are tests."""
+    """Return a new linker with the set of files that are tests."""
     return RelationLinker(store, scope_key, is_test_path)
 
 

@@ -1,4 +1,4 @@
-"""Having what is set aside tried again, without waiting for it to change."""
+"""Retry: try again what is set aside, without waiting for it to change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is never indexed, whatever the ignore files say, and why. Each rule returns its reason in words, or None."""
+"""Skip rules: what is never indexed, in spite of ignore files, and why. Each rule returns its reason, or None."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind
 from hyperloci.text.decoding import decode_head, is_text
 
 BINARY = "binary"
-EMPTY_KIND = "no kind of text that is indexed"
+EMPTY_KIND = "not a kind of text that is indexed"
 GENERATED = "generated"
 LOCK_FILE = "a lock file"
 MINIFIED = "minified"
 SECRET = "may hold secrets"
-SECRET_NAME = "its name holds a secret; rename it to have it indexed"
+SECRET_NAME = "its name contains a secret; rename it to have it indexed"
 TOO_LARGE_CONFIG = f"configuration above {MAX_CONFIG_BYTES:,} bytes is data"
-UNDECODABLE = "in an encoding that cannot be told"
+UNDECODABLE = "its encoding cannot be determined"
 
 _FOLDERS: Final[dict[str, str]] = {
     **dict.fromkeys((".git", ".hg", ".svn", ".jj", ".bzr", "CVS"), "version control"),
     **dict.fromkeys(
         ("node_modules", "bower_components", "jspm_packages", "site-packages", "_vendor", "third_party", "Pods"),
-        "somebody else's code",
+        "third-party code",
     ),
-    **dict.fromkeys(("Carthage", ".yarn", ".pnpm-store", ".bundle"), "somebody else's code"),
+    **dict.fromkeys(("Carthage", ".yarn", ".pnpm-store", ".bundle"), "third-party code"),
     **dict.fromkeys((".venv", ".virtualenv", "virtualenv", ".direnv"), "a virtual environment"),
     **dict.fromkeys(
         (
@@ -65,7 +65,7 @@ _MARKED_FOLDERS: Final = {
     "conda-meta": "a virtual environment",
     "CACHEDIR.TAG": "a cache",
 }
-"""What lies in a folder and tells what it is; CACHEDIR.TAG is a convention of its own (bford.info/cachedir)."""
+"""Files in a folder that show what it is; CACHEDIR.TAG is a convention (bford.info/cachedir)."""
 
 _PYTHON_PROJECT: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 _FOLDERS_BESIDE: Final[dict[str, tuple[tuple[str, ...], str]]] = {
@@ -74,7 +74,7 @@ _FOLDERS_BESIDE: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "dist": (("package.json", *_PYTHON_PROJECT), "build output"),
     "_build": (("mix.exs", "conf.py", "dune-project"), "build output"),
     "coverage": (("package.json",), "build output"),
-    "vendor": (("go.mod", "composer.json", "Gemfile", "Cargo.toml", "package.json"), "somebody else's code"),
+    "vendor": (("go.mod", "composer.json", "Gemfile", "Cargo.toml", "package.json"), "third-party code"),
 }
 """Names that are also given to folders of one's own: they count only beside a file of the tool that writes them."""
 
@@ -221,7 +221,7 @@ _SECRET_PLACES: Final = frozenset(
         (".config", "hub"),
     )
 )
-"""Folder and file that only together tell that a file holds secrets."""
+"""Folder and file names that only together show that a file holds secrets."""
 
 _TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
 """Files that show which secrets there are, without any."""

@@ -1,12 +1,12 @@
-"""Walk a project's tree: every file that is indexed, and everything that is not, with the reason.
+"""Tree walk: finds every file of a project that is indexed, and everything that is not, with the reason.
 
-Ignore files (`.gitignore`, `.hyperlociignore`, the repository's `info/exclude`) have Git's meaning (`ignore`), in
-folders without Git too. What `skip_rules` names is skipped on top of that. Nothing behind a symbolic link to a folder
-is looked at; a link to a file counts only if the file lies in the tree and is not indexed by itself. A repository
+Ignore files (`.gitignore`, `.hyperlociignore`, the repository's `info/exclude`) have Git's meaning (`ignore_files`), in
+folders without Git too. What `skip_rules` names is skipped on top of that. Symbolic links to folders
+are not followed; a link to a file counts only if the file lies in the tree and is not indexed by itself. A repository
 inside a repository is a project of its own.
 
 The order is always the same: names sorted, a folder's files before its folders, symbolic links at the very end.
-Nothing is raised for what cannot be read: it is skipped, with the system's words.
+What cannot be read raises nothing: it is skipped, with the system's message.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class _ProjectTree:
         relative = self.relative_path(path)
         if not relative:
             return _skip_path(
-                _printable_path(os.fspath(path)), "outside of the project" if relative is None else "a folder"
+                _printable_path(os.fspath(path)), "outside the project" if relative is None else "a folder"
             )
         parent, _, name = relative.rpartition("/")
         folder, skipped = self.enter_folder(parent) if parent else (self.top_folder(), None)
@@ -260,7 +260,7 @@ class _ProjectTree:
             real = os.path.realpath(self.root / path, strict=True)
             target = self.relative_path(real)
             if target is None:
-                return _skip_path(path, "a symbolic link out of the project")
+                return _skip_path(path, "a symbolic link to a place outside the project")
             status = os.stat(real)
             if not stat.S_ISREG(status.st_mode):
                 return _skip_path(path, "a symbolic link to a folder")
@@ -273,7 +273,7 @@ class _ProjectTree:
             reason = reason_to_skip_name(PurePosixPath(target).name, PurePosixPath(target).parent.name)
             return _skip_path(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
         except (OSError, RuntimeError) as error:
-            return _skip_path(path, f"a symbolic link that leads nowhere: {getattr(error, 'strerror', None) or error}")
+            return _skip_path(path, f"a symbolic link that is broken: {getattr(error, 'strerror', None) or error}")
 
     # The whole tree
 

@@ -1,4 +1,4 @@
-"""Short turns at the database's write lock, so that whoever else writes hardly notices that a project is indexed."""
+"""Write throttle: holds the database's write lock for short times, so that indexing hardly delays other writers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ TURN_SECONDS: Final = 0.002
 """How long a turn goes on while others write too: five to ten snippets."""
 
 QUIET_TURN_SECONDS: Final = 0.01
-"""The same where nobody else writes: each commit costs a third of a millisecond."""
+"""The same without other writers: each commit costs a third of a millisecond."""
 
 OTHERS_EXPECTED_SECONDS: Final = 600.0
-"""So long after somebody had to wait for the lock, others are counted on to write again: a session has its pauses."""
+"""After someone had to wait for the lock, others are expected to write for this long: sessions pause."""
 
 LONGEST_REST_SECONDS: Final = 0.025
 """How long the lock is left alone for those who wait: they ask SQLite again after 1, 2, 5 and 10 ms. Bounded, since one
@@ -26,7 +26,7 @@ GLANCE_SECONDS: Final = 0.0005
 """How often a rest looks whether they have had their turn."""
 
 BLIND_REST_SHARE: Final = 1.0
-"""Where it can't be told who waits: how long the lock is left alone, in turns."""
+"""If the waiting writers can't be counted: how long the lock is left free, in turns."""
 
 
 class WriteThrottle:

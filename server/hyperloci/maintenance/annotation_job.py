@@ -1,4 +1,4 @@
-"""Annotating what was written before there were entities and facets, in the background (B.10, D.07)."""
+"""Annotation job: adds entities and facets to memories of older versions (B.10, D.07)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def annotate_again(
     now: int,
     linker: EntityLinker,
 ) -> None:
-    """Annotate a memory that was written before there were annotations, whatever it is. Runs in a transaction."""
+    """Annotate a memory that has no annotations yet, of any kind. Runs in a transaction."""
     if node.type is NodeType.ENTITY:
         store.entities.add_alias(node.key, node.content)
     elif node.type is NodeType.SNIPPET and node.origin in (Origin.CODE, Origin.MARKDOWN):

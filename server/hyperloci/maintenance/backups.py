@@ -1,7 +1,7 @@
-"""Backups by themselves: one a day, and before memories fade away; older ones thinned to one a week and one a month.
+"""Backups: one per day, and one before memories are pruned; older ones are thinned to one per week and per month.
 
-They lie in the state folder, readable by the user alone, and `hyperloci restore-backup` puts one back. `purge` takes
-memories out of them too.
+They are in the state folder, readable by the user only; `hyperloci restore-backup` restores one, and `purge` removes
+memories from them too.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
     free = shutil.disk_usage(settings.backup_dir).free
     if free < SPACE_FACTOR * size:
         raise StoreFullError(
-            f"No backup was made: {settings.backup_dir} has {free / 1e6:.0f} MB free, and the database takes "
-            f"{size / 1e6:.0f} MB. Make room, or set backups_daily, backups_weekly and backups_monthly to less."
+            f"No backup was made: {settings.backup_dir} has {free / 1e6:.0f} MB free, but the database takes "
+            f"{size / 1e6:.0f} MB. Free space, or lower backups_daily, backups_weekly and backups_monthly."
         )
     path = settings.backup_dir / f"{store.path.stem}-auto-{now}.db"
     return Backup(store.back_up(path), now)
@@ -132,7 +132,7 @@ def _age_ms(path: Path, now: int) -> int:
 
 
 def back_up(context: MaintenanceContext) -> int:
-    """Back up and rotate as a step of upkeep."""
+    """Back up and rotate, as a maintenance job."""
     if context.dry_run:
         return 0
     made = ensure_backup(context.store, context.settings, context.clock)

@@ -1,7 +1,7 @@
-"""Fading: what grows weak, when it is forgotten, and what stays (B.11 to B.13).
+"""Decay: how confidence falls, when a memory is forgotten, and what is kept (B.11 to B.13).
 
-A confidence is stored as it was at the last access; what it is now is derived from the time since. So nothing is
-written while memories fade, and looking twice can't make them fade twice.
+A confidence is stored as of the last access; its present value is derived from the time since. So decay writes
+nothing, and reading a memory twice can't make it fade twice.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from hyperloci.store.purge import delete_expired
 from hyperloci.store.store import DECAY_EXPONENT
 
 WEAK_CONFIDENCE: Final = 0.5
-"""As likely wrong as right: worth a question to whoever knows."""
+"""Below this a memory has low confidence: worth asking the user about."""
 
 PRUNE_BATCH: Final = 50
-"""Memories changed in one transaction: a few milliseconds, so that nobody's write waits for it."""
+"""Memories changed in one transaction: a few milliseconds, so that other writes hardly wait."""
 
 PRUNE_WINDOW_MS: Final = MS_PER_DAY
-"""The cap counts what was pruned in this time, and so holds however often upkeep runs."""
+"""The cap counts what was pruned in this time, so it holds no matter how often maintenance runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _format_reason(item: FadingMemory, now: int, settings: Settings) -> str:
 
 
 def run_pruning(context: MaintenanceContext) -> int:
-    """Prune as a step of upkeep."""
+    """Prune, as a maintenance job."""
     return len(prune_faded(context).ids)
 
 

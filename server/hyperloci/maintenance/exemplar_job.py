@@ -1,4 +1,4 @@
-"""Seeing the exemplars of intents as questions are seen, in the background (B.04)."""
+"""Exemplar job: embeds the example questions of each intent (B.04)."""
 
 from __future__ import annotations
 

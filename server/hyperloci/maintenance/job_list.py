@@ -1,13 +1,13 @@
-"""Background work on the memory: what it is, when it is due, and running it (B.16, B.18).
+"""Job list: the maintenance jobs, when each is due, and running them (B.16, B.18).
 
-To add a part that needs background work: write `def my_part(context: UpkeepContext) -> int` in the module that knows
-(its contract stands at `step.Step.run`), and add one line to `STEPS` below, which run in that order. Import names
-only from `jobs`, never from here, and import what is heavy inside the function: this module is loaded by
-every server. Between two transactions call `context.breathe()`.
+To add a job: write `def my_job(context: MaintenanceContext) -> int` in the module it belongs to (its contract is at
+`jobs.MaintenanceJob.run`), and add one line to `JOBS` below, which run in that order. Import names only from `jobs`,
+never from here, and import heavy modules inside the function: every server loads this module. Between two transactions
+call `context.yield_to_others()`.
 
-When each step ran last is kept in the database (`meta`, `upkeep.NAME`), so that it counts for all processes. Servers
-run upkeep while nobody asks them anything (`hyperloci.services.UpkeepCompanion`), one process at a time by a lock of
-the operating system; `hyperloci upkeep` runs it by hand, and `--dry-run` runs it on a copy and tells what it did there.
+The last run of each job is kept in the database (`meta`, `upkeep.NAME`), so it counts for all processes. Servers run
+jobs while they are idle (`services.MaintenanceService`), one process at a time by a lock of the operating system;
+`hyperloci upkeep` runs them by hand, and `--dry-run` runs them on a copy and reports what they did there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from hyperloci.store.database.error_translation import describe_error
 _log = logging.getLogger(__name__)
 
 RETRY_MS: Final = HOURLY
-"""After a failure a step is tried again this soon, if it isn't due sooner: a full disk is not mended in a minute."""
+"""A failed job is tried again after this time, if it isn't due sooner: a full disk is not fixed in a minute."""
 
 
 def _close_abandoned_sessions(context: MaintenanceContext) -> int:
@@ -133,12 +133,12 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),
 )
-"""Every step, in the order in which they run. The names are kept in databases: never rename one."""
+"""Every job, in the order in which they run. The names are kept in databases: never rename one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobReport:
-    """What one run of a step did. `error` says in words why it could not."""
+    """What one run of a job did; `error` says why it failed."""
 
     name: str
     changed: int
@@ -148,7 +148,7 @@ class JobReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What one round of upkeep did; `stopped` tells that it was cut short."""
+    """What one round of maintenance did; `stopped` is set if it was interrupted."""
 
     steps: tuple[JobReport, ...]
     dry_run: bool = False
@@ -161,22 +161,22 @@ class MaintenanceReport:
 
 
 def list_due_jobs(store: Store, now: int, steps: Sequence[MaintenanceJob] = JOBS) -> list[MaintenanceJob]:
-    """Return the steps that are due, in their order."""
+    """Return the jobs that are due, in their order."""
     return [step for step in steps if _is_due(store, step, now)]
 
 
 def run_maintenance(
     context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False
 ) -> MaintenanceReport:
-    """Run what is due, one step after another; one that fails is told in the report and keeps no other from running.
+    """Run the jobs that are due, one after another; a failure is noted in the report, and the others run all the same.
 
     Args:
-        context: what the steps work with.
+        context: what the jobs work with.
         steps: those to choose from.
         force: run all of them, due or not.
 
     Raises:
-        StoreError: it could not be noted what ran.
+        StoreError: the run could not be recorded.
     """
     reports: list[JobReport] = []
     for step in steps if force else list_due_jobs(context.store, context.clock(), steps):
@@ -191,7 +191,7 @@ def run_maintenance(
 def rehearse_maintenance(
     context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False
 ) -> MaintenanceReport:
-    """Run upkeep on a throw-away copy of the database, and return what it did there.
+    """Run the jobs on a temporary copy of the database, and return what they did there.
 
     Raises:
         StoreError: there is no room for the copy.
@@ -211,10 +211,10 @@ def _run_job(context: MaintenanceContext, step: MaintenanceJob) -> JobReport:
         raise
     except (HyperlociError, OSError) as fault:
         error = str(fault) or type(fault).__name__
-        _log.warning("upkeep: %s failed: %s", step.name, error)
-    except Exception as fault:  # One part's defect must not keep the others from running.
+        _log.warning("maintenance: job %s failed: %s", step.name, error)
+    except Exception as fault:  # One job's defect must not keep the others from running.
         error = describe_error(fault)
-        _log.exception("upkeep: %s failed", step.name)
+        _log.exception("maintenance: job %s failed", step.name)
     report = JobReport(name=step.name, changed=changed, seconds=time.perf_counter() - started, error=error)
     if step.every_ms or changed or error:
         _note_run(context, report)
@@ -236,9 +236,9 @@ def _is_due(store: Store, step: MaintenanceJob, now: int) -> bool:
     last = json.loads(noted)
     wait = step.every_ms
     if last["error"]:
-        # A step for each time rests too when it has failed.
+        # A job that is due every time also waits after a failure.
         wait = min(wait, RETRY_MS) or RETRY_MS
-    # A clock that was set back must not put a step off for years.
+    # A clock that was set back must not put a job off for years.
     return bool(not 0 <= now - last["at"] < wait)
 
 

@@ -1,4 +1,4 @@
-"""Background work on relations: finding those that wait, reviewing all, pruning what faded (D.02, D.03)."""
+"""Relation jobs: find queued relations, review all, prune faded ones (D.02, D.03)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Running upkeep in a server's background: while nobody asks for anything, and in one process at a time.
+"""Scheduler: runs maintenance jobs in the background while a server is idle, in one process at a time.
 
-The lock is taken for a round, not for the life of a process: any server that is idle while something is due may do it,
-`hyperloci upkeep` may do it by hand, and a server that is busy all day keeps nobody from it.
+The lock is held for one round, not for the life of a process: any idle server may run what is due, `hyperloci upkeep`
+may run it by hand, and a server that is busy all day blocks neither.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ ROLE: Final = "upkeep"
 """In the name of the lock file."""
 
 HAND_WAIT_SECONDS: Final = 10.0
-"""How long `hyperloci upkeep` waits for a server's round to end: that has nothing to do for most of a day."""
+"""How long `hyperloci upkeep` waits for a server's round to end; servers rarely have one running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerPace:
-    """How patient the background is, in seconds.
+    """How long the scheduler waits, in seconds.
 
     Attributes:
-        first: from the start to the first look; a session begins with a burst of requests.
-        look: between looks at what is due; a look is one read of a few rows.
+        first: from the start to the first check; a session begins with a burst of requests.
+        look: between checks of what is due; a check reads a few rows.
         idle: without a request before a round begins.
-        quiet: without a request before a round that was interrupted by one goes on.
+        quiet: without a request before an interrupted round goes on.
     """
 
     first: float = 15.0
@@ -54,7 +54,7 @@ class SchedulerPace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerStatus:
-    """How upkeep is doing in this process. Times are ISO 8601; `last_changed` counts what the last round changed."""
+    """The state of maintenance in this process. Times are ISO 8601; `last_changed` counts the last round's changes."""
 
     running: bool = False
     working: bool = False
@@ -64,7 +64,7 @@ class SchedulerStatus:
 
 
 class MaintenanceScheduler:
-    """Upkeep of one database in one process. Its methods may be called from any thread."""
+    """Runs the maintenance jobs of one database in one process. Its methods may be called from any thread."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class MaintenanceScheduler:
         pace: SchedulerPace | None = None,
         steps: Sequence[MaintenanceJob] | None = None,
     ) -> None:
-        """Make it; nothing runs before `start`, and the steps (all, unless given) are loaded when they are due."""
+        """Make it; nothing runs before `start`, and the jobs (all, unless given) are loaded when they are due."""
         self._settings = settings
         self._clock = clock
         self._pace = pace or SchedulerPace()
@@ -88,7 +88,7 @@ class MaintenanceScheduler:
         self._thread.start()
 
     def note_request(self) -> None:
-        """Note that the assistant is being served: upkeep waits."""
+        """Note a request: maintenance waits."""
         self._last_request = time.monotonic()
 
     def stop(self, timeout: float) -> bool:
@@ -96,7 +96,7 @@ class MaintenanceScheduler:
         return self._thread.stop(timeout)
 
     def status(self) -> dict[str, Any]:
-        """Return how things are (`KeeperStatus`), as plain values."""
+        """Return the status (`SchedulerStatus`) as plain values."""
         return {**asdict(self._status.current), "running": self._thread.is_running}
 
     def _run(self) -> None:
@@ -111,11 +111,11 @@ class MaintenanceScheduler:
     def _run_round(self) -> None:
         try:
             report = self._run_due_jobs()
-        except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
+        except Exception as error:  # The thread must go on: any failure is shown in the status and tried again.
             known = isinstance(error, HyperlociError | OSError)
             words = describe_error(error)
             if words != self._status.current.last_error:
-                _log.warning("upkeep failed: %s", words, exc_info=not known)
+                _log.warning("maintenance failed: %s", words, exc_info=not known)
             self._status.update(last_error=words)
             return
         if report is None:
@@ -126,14 +126,14 @@ class MaintenanceScheduler:
         )
 
     def _run_due_jobs(self) -> MaintenanceReport | None:
-        """Do what is due; None where nothing is, or where another process is at it."""
+        """Run what is due; None if nothing is, or if another process is running it."""
         from hyperloci.maintenance.job_list import JOBS, list_due_jobs, run_maintenance
 
         steps = JOBS if self._steps is None else self._steps
         election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
         with open_for_maintenance(self._settings, self._clock) as store:
             if not list_due_jobs(store, self._clock(), steps) or not election.try_to_win():
-                # Whoever copies the file while the session is idle copies all of it.
+                # So that a copy of the file made while the session is idle is complete.
                 store.checkpoint_log()
                 return None
             try:
@@ -148,7 +148,7 @@ class MaintenanceScheduler:
         return report
 
     def _wait_while_busy(self) -> bool:
-        """Wait while requests come in; tell whether to end."""
+        """Wait while requests come in; return whether to stop."""
         while not self._is_quiet(self._pace.quiet):
             if self._thread.stopping.wait(self._pace.quiet / 2):
                 break
@@ -167,7 +167,7 @@ def run_maintenance_now(
     force: bool = True,
     steps: Sequence[MaintenanceJob] | None = None,
 ) -> MaintenanceReport | None:
-    """Run upkeep now, due or not; on a copy of the database for a dry run. None: another process is at it.
+    """Run maintenance now, for a dry run on a copy of the database. None: another process is running it.
 
     Raises:
         StoreError: the database can't be written.
@@ -196,7 +196,7 @@ def open_for_maintenance(settings: Settings, clock: Clock) -> Store:
 
 
 def make_maintenance_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> MaintenanceContext:
-    """Return what steps work with."""
+    """Return what jobs work with."""
     return MaintenanceContext(store=store, settings=settings, clock=clock, client=_make_client(settings), **fields)
 
 

@@ -1,7 +1,7 @@
-"""The token that tells one clone from every other: 128 random bits in a private file of its Git folder.
+"""Clone token: identifies one clone: 128 random bits in a private file of its Git folder.
 
-It never lies in a working tree, so no commit, clone or archive of one carries it. Whoever has it has read that Git
-folder: a clone that was moved, or a copy of it.
+It is never in a working tree, so no commit, clone or archive contains it. A folder with the token is that clone, moved,
+or a copy of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading a Git repository through the `git` executable.
+"""Git: reads a repository through the `git` executable.
 
 The repository may be anyone's: nothing that its configuration names is run (pagers, hooks, diff drivers, text
 converters, signature checks, fsmonitor), nothing is fetched, no lock is taken, and every call ends.
@@ -89,7 +89,7 @@ class GitError(Exception):
 
 
 def never_cancelled() -> bool:
-    """Return False: nobody cancels."""
+    """Return False: never cancel."""
     return False
 
 
@@ -185,8 +185,8 @@ class GitRepository:
             raise GitError(str(error)) from None
         if repository is not None and (elsewhere := find_external_storage(repository.common_dir)):
             raise GitError(
-                f"the repository borrows from {elsewhere}, which may be another project's; `git repack -a -d`, and"
-                " removing .git/objects/info/alternates, makes it whole"
+                f"the repository borrows objects from {elsewhere}, which may be another project's; to make it complete,"
+                " run `git repack -a -d` and remove .git/objects/info/alternates"
             )
 
     def _run_git(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:

@@ -1,12 +1,12 @@
-"""What Git keeps in plain files, read without starting Git: where a repository lies, its remotes, its branch.
+"""Git folder: what Git keeps in plain files, read without starting Git: a repository's path, remotes, branch.
 
 A hook has a fifth of a second in all, and `git` takes milliseconds to start. Git's own formats are followed as far as
 an identity needs them (gitrepository-layout, git-config; `include` in a configuration is not followed). Only the walk
 to a first commit is left to Git itself.
 
-Stricter than Git in one thing: a folder belongs to a Git folder elsewhere only if that one says so too. Whoever packs
-an archive can write a `.git` that names somebody's repository, but not into that repository. And a bare repository
-inside a working tree is content of that tree.
+Stricter than Git in one thing: a folder belongs to a Git folder elsewhere only if that one names it too. The author of
+an archive can write a `.git` that names another's repository, but cannot write into that repository. And a bare
+repository inside a working tree is content of that tree.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _open_working_tree(folder: Path) -> Repository | None:
     if stat.S_ISLNK(mode):
         return _open_claimed(folder, marker, Path(os.path.realpath(marker)))
     if os.path.lexists(marker / "commondir"):
-        raise BrokenRepositoryError(folder, f"{marker} claims to be a part of another Git folder, and isn't")
+        raise BrokenRepositoryError(folder, f"{marker} claims to be part of another Git folder, but is not")
     return Repository(root=folder, git_dir=marker, common_dir=marker)
 
 
@@ -166,16 +166,16 @@ def _follow_git_file(folder: Path, marker: Path) -> Repository:
     text = _read_or_empty(marker).strip()
     git_dir = _resolve_path(folder / text.removeprefix("gitdir:").strip())
     if not text.startswith("gitdir:") or git_dir is None or not _is_git_dir(git_dir):
-        raise BrokenRepositoryError(folder, f"{marker} names no Git folder that is there")
+        raise BrokenRepositoryError(folder, f"{marker} does not name an existing Git folder")
     shared = _read_or_empty(git_dir / "commondir").strip()
     if not shared:
         return _open_claimed(folder, marker, git_dir)
     common_dir = _resolve_path(git_dir / shared)
     back = _resolve_path((git_dir / _read_or_empty(git_dir / "gitdir").strip()).parent)
     if common_dir is None or git_dir.parent != common_dir / "worktrees" or not _is_git_dir(common_dir):
-        raise BrokenRepositoryError(folder, f"{marker} names {git_dir}, which is no working tree's Git folder")
+        raise BrokenRepositoryError(folder, f"{marker} names {git_dir}, which is not the Git folder of a working tree")
     if back is None or not _is_same_folder(back, folder):
-        problem = f"{git_dir} knows nothing of this working tree; if it is yours, run `git worktree repair` in it"
+        problem = f"{git_dir} does not name this working tree; if it is yours, run `git worktree repair` in it"
         raise BrokenRepositoryError(folder, problem)
     return Repository(root=folder, git_dir=git_dir, common_dir=common_dir)
 
@@ -185,7 +185,7 @@ def _open_claimed(folder: Path, marker: Path, git_dir: Path) -> Repository:
     own = git_dir.parent == folder and git_dir.name.startswith(".") and git_dir.name != ".git"
     if not os.path.lexists(git_dir / "commondir") and (own or _claims_tree(git_dir, folder)):
         return Repository(root=folder, git_dir=git_dir, common_dir=git_dir)
-    problem = f"{marker} names {git_dir}, which knows nothing of this folder"
+    problem = f"{marker} names {git_dir}, which does not name this folder"
     raise BrokenRepositoryError(folder, f"{problem}; if it is yours, run `git config core.worktree '{folder}'` in it")
 
 

@@ -1,6 +1,6 @@
-"""Reading what `git log --raw -p -U0` writes: commits, the files they changed, and where.
+"""Git log: reads the output of `git log --raw -p -U0`: commits, the files they changed, and where.
 
-The reader is a generator over lines: a history of any length passes through it, and no patch is kept. Every commit has
+The reader is a generator over lines: it reads a history of any length and keeps no patch. Every commit has
 a budget; what exceeds it is counted, not read.
 """
 

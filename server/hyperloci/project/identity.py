@@ -1,11 +1,11 @@
-"""Which project a folder belongs to: that which lies there, whatever it says of itself.
+"""Identity: which project a folder belongs to, decided by where it is, not by what it claims.
 
 A project is a place: the Git folder that all working trees of a clone share, known by its path and by the token that we
 left in it; outside of any repository, the folder's path. What a repository claims (its remote, its first commit, a name
 in its own `.hyperloci.toml`) can be written by anyone, so it never makes an id; it only suggests what the user may join
 with `hyperloci link`. A name that the user gives, in their own settings or environment, does make one.
 
-Nothing but a few small files is read; Git is started only where the first commit is asked for.
+Only a few small files are read; Git is started only to find the first commit.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Project:
             target = (self.root / path).resolve()
             exists = target.exists()
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
-            raise BadRequestError(f"path={str(path)!r:.80} is no path: {error}.") from error
+            raise BadRequestError(f"path={str(path)!r:.80} is not a valid path: {error}.") from error
         if not target.is_relative_to(self.root.resolve()):
             raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {self.root}.")
         if not exists:
@@ -254,10 +254,10 @@ def _find_root_commit(
     if head.branch is not None and head.commit is None:
         return None  # Nothing has been committed yet.
     if elsewhere := find_external_storage(repository.common_dir):
-        notes.append(f"the repository borrows from {elsewhere}, so its history is not read")
+        notes.append(f"the repository borrows objects from {elsewhere}, so its history is not read")
         return None
     if is_shallow(repository.common_dir):
-        notes.append("the history is cut off (a shallow clone), so its first commit says nothing")
+        notes.append("this is a shallow clone, so its first commit does not identify it")
         return None
     # Only a place that is opened for the first time gets here, and these imports take milliseconds.
     from hyperloci.project.git import GitError, root_commit
@@ -282,7 +282,7 @@ def _resolve_folder(path: Path) -> Path:
     try:
         real = Path(os.path.realpath(path))
     except ValueError as error:
-        raise BadRequestError(f"path={str(path)!r} is not a path: {error}.") from error
+        raise BadRequestError(f"path={str(path)!r} is not a valid path: {error}.") from error
     return real.parent if os.path.isfile(real) else real
 
 

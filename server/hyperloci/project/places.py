@@ -1,4 +1,4 @@
-"""Which project a place is, why, what looks like it, and joining it to another's memory when the user says so."""
+"""Places: which project a place is, why, what looks like it, and linking it to another's memory for the user."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MAX_ALIKE: Final = 5
 """Projects that are named as looking like a place: more are no help in choosing."""
 
 _REASONS: Final = {
-    "new": "by where it lies; it is new here",
-    "place": "by where it lies",
-    "moved": "by the token in its Git folder, which moved here",
-    "adopted": "by where it lies; its memory was made by an older version",
+    "new": "by its path; it is new here",
+    "place": "by its path",
+    "moved": "by the token in its Git folder, which was moved here",
+    "adopted": "by its path; its memory was made by an older version",
     "linked": "because you linked it",
 }
 
@@ -92,7 +92,7 @@ def describe_place(store: Store, project: Project) -> PlaceAccount:
 def make_notice(store: Store, project: Project, *, now: int) -> str:
     """Return one line for the user about what a place looks like, once for each place; '' for nothing.
 
-    It is for the person, not for the assistant, whom a repository may have told to ask for it.
+    It is for the user, not for the assistant, which a repository may have instructed to ask for it.
     """
     if store.read_only:
         return ""
@@ -107,7 +107,7 @@ def make_notice(store: Store, project: Project, *, now: int) -> str:
             return ""
     first = found[0]
     where = f" ({first.project.root}, {_count_memories(first.project)})"
-    more = f", and like {len(found) - 1} more" if len(found) > 1 else ""
+    more = f", and {len(found) - 1} more look like it too" if len(found) > 1 else ""
     return (
         f"Hyperloci: {project.root} looks like {first.project.name}{where}: {first.because}{more}."
         " It has a memory of its own; if they belong together, run `hyperloci link` in it."
@@ -115,17 +115,15 @@ def make_notice(store: Store, project: Project, *, now: int) -> str:
 
 
 def find_link_target(store: Store, project: Project, said: str | None) -> KnownProject:
-    """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
+    """Return the project with this folder, name or id; without an argument, the only one that looks like this one.
 
     Raises:
-        NotFoundError: nothing is meant, or nothing looks like this place.
-        BadRequestError: several could be meant, or it is this place's own.
+        NotFoundError: none matches, or none looks like this one.
+        BadRequestError: several match, or it is this place's own.
     """
     own = describe_place(store, project)
     if said is None:
-        return _require_one(
-            [alike.project for alike in own.alike], "looks like this place", "give a name, folder or id"
-        )
+        return _require_one([alike.project for alike in own.alike], "looks like this one", "give a name, folder or id")
     known = store.places.list_projects()
     folder = os.path.realpath(os.path.expanduser(said))
     at = {place.scope for place in store.places.find_by_path(folder)}
@@ -134,7 +132,7 @@ def find_link_target(store: Store, project: Project, said: str | None) -> KnownP
     namesakes = [one for one in known if one.name == said]
     found = found or [one for one in namesakes if one.scope != own.scope] or namesakes
     found = found or [one for one in known if len(said) >= 4 and one.scope.removeprefix("project:").startswith(said)]
-    return _require_one(found, f"is meant by {said!r:.80}", "`hyperloci projects` lists their folders and ids")
+    return _require_one(found, f"matches {said!r:.80}", "`hyperloci projects` lists their folders and ids")
 
 
 def link_place(store: Store, project: Project, target: KnownProject, *, now: int) -> LinkedProject:
@@ -145,12 +143,12 @@ def link_place(store: Store, project: Project, target: KnownProject, *, now: int
     """
     place = _require_linkable(store, project)
     if place.scope == target.scope:
-        raise BadRequestError(f"{project.root} has the memory of {target.name} already.")
+        raise BadRequestError(f"{project.root} already has the memory of {target.name}.")
     if place.reason == "linked":
-        raise BadRequestError(f"{project.root} is linked already: `hyperloci unlink` first.")
+        raise BadRequestError(f"{project.root} is already linked: run `hyperloci unlink` first.")
     with store.transaction():
         store.places.link_scope(place.id, target.scope, now=now)
-    logger.info("linked %s to %s (%s) at the user's word", project.root, target.name, target.scope)
+    logger.info("linked %s to %s (%s) at the user's request", project.root, target.name, target.scope)
     return LinkedProject(root=str(project.root), project=_find_project(store, target.scope))
 
 
@@ -166,7 +164,7 @@ def unlink_place(store: Store, project: Project, *, now: int) -> LinkedProject:
         raise NotFoundError(f"{project.root} is not linked; `hyperloci link --list` shows what is.")
     with store.transaction():
         store.places.unlink_scope(active, now=now)
-    logger.info("unlinked %s from %s (%s) at the user's word", project.root, active.name, active.joined)
+    logger.info("unlinked %s from %s (%s) at the user's request", project.root, active.name, active.joined)
     return LinkedProject(root=str(project.root), project=_find_project(store, active.own))
 
 
@@ -183,7 +181,7 @@ def _require_linkable(store: Store, project: Project) -> ProjectPlace:
     if project.basis is IdentityBasis.NAME:
         raise BadRequestError(
             f"This place is known by the name {project.name!r} that you gave it (HYPERLOCI_PROJECT, or `project` in"
-            " your hyperloci.toml); take that away, or give another project the same name."
+            " your hyperloci.toml); remove the name, or give the other project the same one."
         )
     place = _find_place(store, project)
     if place is None:
@@ -212,9 +210,9 @@ def _find_alike(store: Store, project: Project, scope: str, place: ProjectPlace 
 
 def _describe_likeness(project: Project, first: str | None, known: KnownProject, *, copied: bool, before: bool) -> str:
     if copied:
-        return "its Git folder is a copy of that one's"
+        return "its Git folder is a copy of the other's"
     if before or known.root == path_as_text(str(project.root)):
-        return "it lies where that one did"
+        return "it has the path that the other had"
     if project.remote is not None and project.remote == known.remote:
         return f"it claims the same remote, {project.remote}"
     if first is not None and first == known.root_commit:
@@ -233,7 +231,7 @@ def _require_one(found: Sequence[KnownProject], what: str, otherwise: str) -> Kn
         raise NotFoundError(f"No project {what}; {otherwise}.")
     if len(found) > 1:
         lines = "".join(f"\n  {one.scope}  {one.name}  {one.root or '-'}  {_count_memories(one)}" for one in found)
-        raise BadRequestError(f"Several projects could be meant; give one's id:{lines}")
+        raise BadRequestError(f"Several projects match; give the id of one:{lines}")
     return found[0]
 
 

@@ -1,4 +1,4 @@
-"""Opening the memory of a project: the database as far as it may be opened, the project as it is known there."""
+"""Project store: opens a project's memory: the database, for reading only if need be, and the project's id in it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One spelling for a repository's address, however it was cloned: `host/owner/repository`.
+"""Remote: one spelling for a repository's address, however it was cloned: `host/owner/repository`.
 
-Scheme, user, password, port of SSH, `.git` and the case of the host are ways to get there, not what is there.
+Scheme, user, password, port of SSH, `.git` and the case of the host say how to reach it, not what it is.
 Not followed: `url.*.insteadOf` and host names made up in an SSH configuration, because both are a machine's own.
 """
 

@@ -1,8 +1,8 @@
-"""The structure of an indexed file, read back from its snippets: the tree of its sections, or of its symbols (D.04).
+"""File structure: the tree of an indexed file's sections or symbols, read back from its snippets (D.04).
 
-Snippets hold every character of a document, but not every heading: short sections share one. So the document is put
-together again and its headings are parsed as they were when it was indexed; no file is opened, and what was redacted
-stays so. Each section knows the snippets that hold its text.
+Snippets hold every character of a document, but not every heading: short sections share one. So the document is
+reassembled and its headings are parsed as they were when it was indexed; no file is opened, and redacted text stays
+redacted. Each section knows the snippets that hold its text.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
     """
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
-        raise NotFoundError(f"path={path!r:.200} is no indexed file of this project.")
+        raise NotFoundError(f"path={path!r:.200}: this file is not indexed in this project; index_path indexes it.")
     return (
         _document_tree(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code_tree(path, pieces)
     )
@@ -144,7 +144,7 @@ def find_sections(
         NotFoundError: `path` isn't indexed.
     """
     if title is None and type is None and level is None:
-        raise BadRequestError("nothing is asked: give a title, a type or a level.")
+        raise BadRequestError("No condition is given: give a title, a type or a level.")
     files = [path] if path is not None else _find_documents(store, scope_key, title, fuzzy)
     found: list[tuple[float, OutlineEntry]] = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
+"""Provenance: where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
 
 from __future__ import annotations
 

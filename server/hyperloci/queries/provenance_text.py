@@ -1,6 +1,6 @@
-"""A memory's life as an account in sentences: where it came from, who said it, what became of it (B.15).
+"""Provenance text: a memory's history in sentences: where it came from, who said it, what happened to it (B.15).
 
-The sentences are ours; a memory's own words are not in them, only ids, and reasons in quotation marks on one line.
+The sentences contain ids, and reasons in quotation marks on one line, but never a memory's own text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_REASON_CHARS: Final = 200
 _STRATEGY: Final = {
     "heuristic": "by rules",
     "llm": "by a language model",
-    "host": "by the assistant, who was asked to",
+    "host": "by the assistant, on request",
 }
 _SPEAKERS: Final = {
     Origin.USER_PROMPT: "the user",
@@ -34,8 +34,8 @@ _STORED: Final = {
     Origin.HOOK: "It records the use of a tool",
     Origin.TOOL: "It was remembered on purpose",
     Origin.COMMIT: "It is a commit of the project's history",
-    Origin.MARKDOWN: "It stands in a document",
-    Origin.CODE: "It stands in the code",
+    Origin.MARKDOWN: "It is in a document",
+    Origin.CODE: "It is in the code",
     Origin.IMPORT: "It was imported from another memory",
     Origin.EXTRACTION: "It was extracted from a session",
 }
@@ -51,7 +51,7 @@ def describe_provenance(
     now: int,
     threshold: float,
 ) -> tuple[str, ...]:
-    """Return the life of a memory in sentences, in order.
+    """Return the history of a memory in sentences, in order.
 
     Args:
         node: the memory.
@@ -76,7 +76,7 @@ def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
     where = f" in session {node.session_id}" if node.session_id else ""
     if node.origin is not Origin.EXTRACTION or not sources:
         return f"{_STORED[node.origin]}{where} on {_format_day(node.event_time)}, as a {kind}."
-    how = _STRATEGY.get(str(node.metadata.get("strategy")), "by upkeep")
+    how = _STRATEGY.get(str(node.metadata.get("strategy")), "by maintenance")
     said = "; ".join(_describe_source(source) for source in sources)
     return f"It was extracted {how} as a {kind}{where}, from {said}."
 
@@ -93,11 +93,11 @@ def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: No
         yield f"It replaced {ids}" + (", the latest first." if len(supersedes) > 1 else ".")
     if superseded_by is not None:
         since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
-        yield f"It has not held{since}: id {superseded_by.id} replaced it."
+        yield f"It has not been valid{since}: id {superseded_by.id} replaced it."
 
 
 def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
-    """Tell what the log holds beside the origin."""
+    """Describe what the log holds besides the origin."""
     for line in log:
         day, why = line.time[:10], _format_reason(line.reason)
         match line.operation:
@@ -106,13 +106,13 @@ def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
             case "confirm":
                 yield f"On {day} it was confirmed, and has been protected from fading since."
             case "supersede":
-                yield f"On {day} it took part in a replacement{why}."
+                yield f"On {day} it replaced another memory or was replaced{why}."
             case "prune":
                 yield f"On {day} it was forgotten because it had faded{why}."
             case "forget":
-                yield f"On {day} somebody had it forgotten{why}."
+                yield f"On {day} it was forgotten on request{why}."
             case "restore":
-                yield f"On {day} it was brought back{why}."
+                yield f"On {day} it was restored{why}."
             case _:
                 continue
 
@@ -127,7 +127,7 @@ def _format_reason(reason: str | None) -> str:
 def _describe_recalls(node: Node) -> Iterator[str]:
     if node.access_count:
         times = "once" if node.access_count == 1 else f"{node.access_count} times"
-        yield f"It was recalled {times}, last on {_format_day(node.last_accessed)}."
+        yield f"It was recalled {times}, most recently on {_format_day(node.last_accessed)}."
     if node.seen_count > 1:
         yield f"It was said {node.seen_count} times in all."
 

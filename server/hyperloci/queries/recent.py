@@ -1,4 +1,4 @@
-"""What a project did last: the memories stored or used last, its sessions."""
+"""Recent: a project's sessions, and the memories stored or used last."""
 
 from __future__ import annotations
 

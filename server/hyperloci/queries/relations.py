@@ -1,4 +1,4 @@
-"""What joins memories: walking along relations and drawing them, making, confirming and pruning them (D.02, D.11)."""
+"""Relations: follow, draw, make, confirm and prune the relations of memories (D.02, D.11)."""
 
 from __future__ import annotations
 

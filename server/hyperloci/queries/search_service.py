@@ -1,4 +1,4 @@
-"""Asking a project's memory: searching, presenting, hinting, and noting what was recalled (B.06, B.09, B.12)."""
+"""Search service: searches a project's memory, presents hits, adds hints, records recalls (B.06, B.09, B.12)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SearchService:
         """Answer a question; `narrowed` is what `filters.build_conditions` takes, the rest as `Memory.search`.
 
         Raises:
-            BadRequestError: an argument that can't be used; the message says what would be.
+            BadRequestError: an argument is invalid; the message says what is valid.
         """
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
@@ -146,7 +146,7 @@ class SearchService:
             return self.facts.resolve_living_node(node.id, argument)
         answer = self.answer(topic, limit=1, reinforce=False)
         if not answer.results:
-            raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
+            raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")
         return self.facts.resolve_living_node(answer.results[0].id, argument)
 
     def _present_hits(
@@ -174,14 +174,14 @@ class SearchService:
         )
 
     def _history_hint(self, where: SearchFilter) -> tuple[str, ...]:
-        """Say that older commits are still to be read, to whoever asks for commits."""
+        """Return a hint that older commits are still to be read, for searches of commits."""
         if where.subtypes != ("commit",):
             return ()
         scope = self.store.scopes.find_key(self.project.id) or 0
         state = self.store.history.get_state(scope)
         if state is None or not state.waiting:
             return ()
-        return (f"{state.waiting:,} older commits are not read yet: watchers do it in the background, newest first.",)
+        return (f"{state.waiting:,} older commits are not read yet: watchers read them, newest first.",)
 
     def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
         """Say whose files are shown, where they are another worktree's."""
@@ -193,14 +193,14 @@ class SearchService:
         return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
 
     def _reinforce_recalled(self, keys: Sequence[NodeKey]) -> None:
-        """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
+        """Record that memories were recalled (B.12); if that fails, the answer is given all the same."""
         if not keys:
             return
         try:
             with self.store.limit_lock_wait(REINFORCE_PATIENCE_MS), self.store.transaction():
                 self.store.nodes.reinforce_nodes(keys, now=self.clock())
         except StoreError as error:
-            logger.info("a recall was not noted: %s", error)
+            logger.info("could not record a recall: %s", error)
 
 
 def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One session in short: what it was for, how it ended, which files it changed, what it left in the memory."""
+"""Session report: what a session was for, how it ended, which files it changed, what it left in the memory."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Before X, after Y: memories around one, in the order they happened (E.10).
+"""Timeline: the memories before and after one, in the order they happened (E.10).
 
-Within a session the sequence decides, whatever the clock said; between sessions the time does.
+Within a session the sequence of turns decides, even against the clock; between sessions the time does.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def timeline_of_session(store: Store, session_id: str, direction: str, limit: in
         NotFoundError: no such session.
     """
     if store.sessions.get_session(session_id) is None:
-        raise NotFoundError(f"session_id={session_id!r:.80}: there is no such session.")
+        raise NotFoundError(f"session_id={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
     moments = store.timeline.list_of_session(session_id, limit, last=direction == "before")
     relations = ["within"] * len(moments)
     return Timeline(

@@ -1,4 +1,4 @@
-"""Topics as callers see them: phases of today, examples, what has changed since they were looked for (E.09)."""
+"""Topic report: topics as callers see them: current phases, examples, changes since the last run (E.09)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def load_topic(store: Store, topic_id: str, *, now: int, present: Present) -> To
     """
     topic = store.topics.get_topic(topic_id)
     if topic is None:
-        raise NotFoundError(f"id={topic_id!r:.80} is no topic: list_topics gives the ids there are.")
+        raise NotFoundError(f"id={topic_id!r:.80}: no topic has this id; list_topics lists them.")
     return present_topic(store, topic, MAX_MEMBERS, now=now, present=present)
 
 
@@ -99,14 +99,14 @@ def present_topic(store: Store, topic: Topic, examples: int, *, now: int, presen
 
 
 def dominant_spaces(topic: Topic) -> tuple[str, ...]:
-    """Return the spaces that speak most for a topic, at most three."""
+    """Return the spaces that support a topic most, at most three."""
     ranked = sorted(topic.strengths.items(), key=lambda item: (-item[1] * TOPIC_WEIGHTS[item[0]], item[0]))
     return tuple(space for space, strength in ranked[:3] if strength >= DOMINANT)
 
 
 def _latest_request(store: Store, scopes: Sequence[str]) -> str | None:
     if store.topics.get_latest_run(scopes)[0] is None:
-        return "No topics have been looked for yet: that happens when a dozen memories have their vectors."
+        return "There are no topics yet: they are computed once a dozen memories have vectors."
     if any(run.wanted for run in store.topics.list_runs(scopes)):
-        return "A new run is asked for; it happens when the embedder is at rest."
+        return "A new run is queued; it starts when the embedder is idle."
     return None

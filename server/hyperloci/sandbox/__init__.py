@@ -1,1 +1,1 @@
-"""Programs of a caller's own, run in a restricted Python in a process of its own (SPEC-02.27 to .32)."""
+"""Sandbox: runs a caller's program in a restricted Python, in a separate process (SPEC-02.27 to .32)."""

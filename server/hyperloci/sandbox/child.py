@@ -1,8 +1,8 @@
-"""The process a program runs in: `python -I -m hyperloci.sandbox.child`, started by a session and never by hand.
+"""Child: the process a program runs in: `python -I -m hyperloci.sandbox.child`, started by a session, never by hand.
 
 It has its standard input and output and nothing else: no environment, no other descriptor, and limits from the kernel
-that it can't lift. Whatever a program gets to, it gets to in here. Nothing of the memory is imported: its functions are
-requests to the session.
+that it can't lift. A program that breaks out is still confined to it. Nothing of the memory is imported: its functions
+are requests to the session.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _watch_memory(memory_bytes: int) -> None:
 
 
 def _die_with_session(memory_bytes: int) -> None:
-    """End when nobody holds the other end of stdin any more: the session is gone."""
+    """End when the other end of stdin is closed: the session is gone."""
     poll = select.poll()
     # No event is asked for: a hang-up is told all the same, and messages are left to whoever reads them.
     poll.register(_STDIN, 0)

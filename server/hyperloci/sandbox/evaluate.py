@@ -1,4 +1,4 @@
-"""Running a program that may run, and telling what came of it."""
+"""Evaluate: runs a checked program and returns its result."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class OutputPrinter:
 
 
 def evaluate_program(code: str, functions: Mapping[str, Callable[..., Any]], limits: ProgramLimits) -> ProgramOutcome:
-    """Run a program and return what came of it; whatever it does, it raises nothing.
+    """Run a program and return its result; never raises.
 
     Args:
         code: the program.
@@ -116,9 +116,9 @@ def _describe_failure(error: BaseException) -> ProgramFailure:
 
 def _failure_message(error: BaseException) -> str:
     if isinstance(error, NameError) and error.name in dir(builtins):
-        return f"{error.name} is not available here; of Python's own functions these are: {', '.join(sorted(BUILTINS))}"
+        return f"{error.name} is not available here; these of Python's functions are: {', '.join(sorted(BUILTINS))}"
     if isinstance(error, MemoryError):
-        return "it used more memory than it may"
+        return "it used too much memory"
     try:
         return str(error)
     except Exception as why:
@@ -141,7 +141,7 @@ def _bound_result(value: Any, room: int) -> tuple[Any, ProgramFailure | None]:
     size = len(json.dumps(shown, ensure_ascii=False))
     if size <= room:
         return shown, None
-    message = f"the last expression's value has {size:,} characters; at most {room:,} are answered: return a part of it"
+    message = f"the last expression's value has {size:,} characters; at most {room:,} are returned: return a part of it"
     return None, ProgramFailure("ResultTooLarge", message, None)
 
 

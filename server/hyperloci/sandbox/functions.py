@@ -1,4 +1,4 @@
-"""The memory functions as the session runs them for a program (SPEC-02.27 to .31): checked, bounded, lean."""
+"""Functions: the memory functions that a program may call (SPEC-02.27 to .31): checked and bounded."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _drop_empty(hit: Hit) -> dict[str, Any]:
 
 def _checked_text(argument: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadRequestError(f"{argument}={value!r:.80} must be a text that is not empty.")
+        raise BadRequestError(f"{argument}={value!r:.80} must be a non-empty text.")
     return value
 
 

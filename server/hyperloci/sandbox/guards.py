@@ -1,4 +1,4 @@
-"""What a program finds around it: allow-lists of functions and methods, and the guards its operations go through.
+"""Guards: allow-lists of functions and methods for a program, and the checks its operations go through.
 
 Every object a program can reach is of a basic type, a function of its own, or one of ours; and of those only the
 methods listed here can be named. What isn't listed doesn't exist, so a way out would need a listed method that leads
@@ -123,7 +123,7 @@ def get_attribute(owner: object, name: str) -> Any:
     kind = owner if isinstance(owner, type) else type(owner)
     allowed = METHODS.get(kind, frozenset())
     if name not in allowed:
-        hint = f"these are: {', '.join(sorted(allowed))}" if allowed else "it has none that are"
+        hint = f"allowed: {', '.join(sorted(allowed))}" if allowed else "it has no methods that are allowed"
         raise AttributeError(f"{kind.__name__}.{name} is not allowed; {hint}")
     return getattr(owner, name)
 

@@ -1,4 +1,4 @@
-"""What a program may use, and how the kernel is told so."""
+"""Limits: what a program may use, enforced by the kernel."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProgramLimits:
 
 
 GRACE_SECONDS: Final = 1
-"""A program is told to stop at its limit, which gives the line it was in; so much later it is killed."""
+"""A program is stopped by an error at its limit, which gives the line it was in; this much later it is killed."""
 
 _STANDARD_STREAMS: Final = 3
 """Descriptors 0 to 2 are open already; with this limit no further one can be, be it a file or a socket."""

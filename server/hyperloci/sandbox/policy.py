@@ -1,4 +1,4 @@
-"""Which Python a program may be written in: RestrictedPython's, with fewer statements and a few idioms more."""
+"""Policy: which Python a program may use: RestrictedPython's, with fewer statements and a few more idioms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def compile_program(code: str) -> CompiledProgram:
         # `return` outside a function and its like parse, and are found out later.
         raise Refused(f"it does not parse: {error.msg}", error.lineno) from None
     except (RecursionError, MemoryError):
-        raise Refused("it is nested too deeply: write it in more statements", None) from None
+        raise Refused("it is nested too deeply: split it into several statements", None) from None
     return CompiledProgram(body, end)
 
 
@@ -64,7 +64,7 @@ def _parse_program(code: str) -> ast.Module:
     except SyntaxError as error:
         raise Refused(f"it does not parse: {error.msg}", error.lineno) from None
     except (RecursionError, MemoryError):
-        raise Refused("it is nested too deeply: write it in more statements", None) from None
+        raise Refused("it is nested too deeply: split it into several statements", None) from None
     except ValueError as error:
         raise Refused(f"it does not parse: {error}", None) from None
 
@@ -100,15 +100,11 @@ class ProgramPolicy(RestrictingNodeTransformer):
 
     def visit_Import(self, node: ast.Import) -> ast.AST:
         """Refuse imports."""
-        return self._refuse_node(
-            node, "imports are not allowed: the memory functions, print and the basic types are all"
-        )
+        return self._refuse_node(node, "imports are not allowed: use the memory functions, print and the basic types")
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         """Refuse imports."""
-        return self._refuse_node(
-            node, "imports are not allowed: the memory functions, print and the basic types are all"
-        )
+        return self._refuse_node(node, "imports are not allowed: use the memory functions, print and the basic types")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Refuse classes: special methods are called without passing any guard."""

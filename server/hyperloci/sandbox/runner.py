@@ -1,4 +1,4 @@
-"""A session's side of a program's process: starts it, answers its calls, ends it in time."""
+"""Runner: a session's side of a program's process: starts it, answers its calls, ends it in time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hyperloci.system.framing import FrameError, write_all
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
 """`-I` keeps the working folder, the user's packages and every PYTHON variable out of it."""
 
-FAILED: Final = "{name} failed for a reason of its own; what it was given was not wrong. The log has the details."
+FAILED: Final = "{name} failed internally; its arguments were valid. The log has the details."
 
 _log = logging.getLogger(__name__)
 
@@ -41,9 +41,9 @@ def run_program(code: str, functions: Functions, limits: ProgramLimits | None = 
         NotReadyError: this system can't put a process under limits.
     """
     if not code.strip() or len(code) > CODE_CHARS:
-        raise BadRequestError(f"code has {len(code):,} characters: give a program of 1 to {CODE_CHARS:,}.")
+        raise BadRequestError(f"code has {len(code):,} characters: give a program of 1 to {CODE_CHARS:,} characters.")
     if sys.platform == "win32":
-        raise NotReadyError("memory_repl needs limits that Windows has no plain way to set; use the other tools.")
+        raise NotReadyError("memory_repl does not work on Windows, which cannot limit a process; use other tools.")
     return _ProgramRun(functions, limits or ProgramLimits()).run_code(code)
 
 
@@ -61,10 +61,10 @@ class _ProgramRun:
             try:
                 done = self._serve_calls(child, code)
             except FrameError:
-                return self._failed_answer("its process did not keep to the protocol")
+                return self._failed_answer("its process broke the protocol")
             except (EOFError, OSError):
                 return self._failed_answer(self._end_of(child))
-        return _read_answer(done, self._calls) or self._failed_answer("its answer made no sense")
+        return _read_answer(done, self._calls) or self._failed_answer("its answer could not be read")
 
     def _serve_calls(self, child: subprocess.Popen[bytes], code: str) -> Any:
         """Answer the child's calls until it is done; return what it says then."""
@@ -96,7 +96,7 @@ class _ProgramRun:
             raise BadRequestError(f"A program may call memory functions {self._limits.calls:,} times.")
         function = self._functions.get(name) if isinstance(name, str) else None
         if function is None or not isinstance(arguments, list):
-            # The child has these names from us: whoever says another has taken it over.
+            # The child got these names from us: any other name means that a program has taken it over.
             raise FrameError("a function that does not exist")
         return function(*arguments)
 
@@ -119,9 +119,9 @@ class _ProgramRun:
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(GRACE_SECONDS)
         if self._expired.is_set():
-            return f"it took more than {self._limits.wall_seconds:g} s and did not stop when told to"
+            return f"it took more than {self._limits.wall_seconds:g} s and had to be killed"
         if child.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
-            return f"it took more than {self._limits.cpu_seconds} s of processor time, or more memory than it may"
+            return f"it used more than {self._limits.cpu_seconds} s of processor time, or too much memory"
         return f"its process ended by itself (status {child.returncode})"
 
     def _failed_answer(self, why: str) -> ReplAnswer:

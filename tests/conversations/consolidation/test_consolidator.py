@@ -311,7 +311,7 @@ def test_what_was_forgotten_on_purpose_is_not_brought_back_but_what_faded_is(
     consolidation = Consolidation(store, settings, talk.clock)
     (waiting,) = consolidation.list_pending()
     saved = consolidation.consolidate(waiting).saved
-    assert [item.reason for item in saved.rejected] == ["was forgotten on purpose, and is not brought back"]
+    assert [item.reason for item in saved.rejected] == ["was forgotten on purpose, so it is not restored"]
     again = store.nodes.get_node(preference.id)
     assert again is not None
     assert again.deleted_at is None
@@ -438,7 +438,7 @@ def test_what_the_assistant_declares_a_conflict_is_resolved_within_the_same_limi
 
 def test_an_unknown_session_is_refused_in_words(store: Store, settings: Settings, clock: FakeClock) -> None:
     consolidation = Consolidation(store, settings, clock)
-    with pytest.raises(NotFoundError, match="'nobody' is no session"):
+    with pytest.raises(NotFoundError, match="'nobody': there is no such session"):
         consolidation.save_host_findings("nobody", {})
     with pytest.raises(NotFoundError, match="No session of this project waits"):
         consolidation.make_host_request(None, PROJECT)

@@ -58,11 +58,11 @@ def test_a_whole_payload_is_read() -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({"content": "x", "sources": [10]}, "sources=10 is no turn of the session; the turns shown are 0 to 9"),
-        ({"content": "x", "sources": [True]}, "sources=True is no turn"),
+        ({"content": "x", "sources": [10]}, "sources=10: the session has no such turn; the turns shown are 0 to 9"),
+        ({"content": "x", "sources": [True]}, "sources=True: the session has no such turn"),
         ({"content": "x", "sources": "3"}, "sources must be a list"),
         ({"content": "x", "sources": list(range(21))}, "sources has 21 turns; at most 20"),
-        ({"content": "", "sources": [1]}, "content must be a text that is not empty"),
+        ({"content": "", "sources": [1]}, "content must be a non-empty text"),
         ({"content": "x" * (MAX_CONTENT_CHARS + 1), "sources": [1]}, "content has 2001 characters; at most 2000"),
         ({"content": "x", "sources": [1], "kind": "procedure"}, "kind='procedure' is unknown: use one of semantic"),
         ({"content": "x", "sources": [1], "kind": ["fact"]}, "kind=['fact'] is unknown"),
@@ -80,7 +80,7 @@ def test_a_fact_that_cannot_be_used_is_refused_by_its_place_and_in_words(item: A
 
 def test_only_what_came_first_can_be_a_cause() -> None:
     (rejected,) = read_payload({"causes": [{"cause": 5, "effect": 2}]}, TURNS).rejected
-    assert "only what came first can be a cause" in rejected.reason
+    assert "a cause must come first" in rejected.reason
 
 
 def test_of_too_many_items_the_first_are_read_and_the_rest_is_told() -> None:

@@ -119,7 +119,7 @@ def test_a_chunk_expands_to_the_very_turns_at_every_stage(talk: Talk, count: int
 
 
 def test_what_is_no_chunk_is_not_expanded(talk: Talk) -> None:
-    with pytest.raises(NotFoundError, match="id='nothing' is no chunk"):
+    with pytest.raises(NotFoundError, match="id='nothing': no chunk"):
         expand_chunk(talk.store, "nothing")
 
 

@@ -96,7 +96,7 @@ def test_what_was_forgotten_is_in_no_window(memory: Memory) -> None:
 def test_bad_questions_are_answered_with_what_would_be_good(memory: Memory, settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(BadRequestError, match="max_tokens=0 must be 1 or above"):
         memory.get_context_window(0)
-    with pytest.raises(NotFoundError, match="session_id='nope' is no session"):
+    with pytest.raises(NotFoundError, match="session_id='nope': no session"):
         memory.get_context_window(100, session_id="nope")
     other = tmp_path / "other"
     other.mkdir()

@@ -52,14 +52,14 @@ def test_a_macro_is_asked_for_by_its_minis() -> None:
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (["no object"], "no object"),
-        ({}, "summary must be texts"),
-        ({"summary": "  "}, "summary must be texts"),
-        ({"summary": 7}, "summary must be texts"),
-        ({"summary": "Parts ship in 2027."}, "numbers that no turn names: 2027"),
+        (["not a JSON object"], "not a JSON object"),
+        ({}, "summary must be non-empty texts"),
+        ({"summary": "  "}, "summary must be non-empty texts"),
+        ({"summary": 7}, "summary must be non-empty texts"),
+        ({"summary": "Parts ship in 2027."}, "numbers that no turn has: 2027"),
         ({"summary": "ok", "key_facts": "one"}, "must be lists"),
-        ({"summary": "ok", "key_facts": ["It costs 99 euros."]}, "key_facts name numbers that no turn names: 99"),
-        ({"summary": "ok", "themes": [None]}, "themes must be texts"),
+        ({"summary": "ok", "key_facts": ["It costs 99 euros."]}, "key_facts have numbers that no turn has: 99"),
+        ({"summary": "ok", "themes": [None]}, "themes must be non-empty texts"),
         ({"summary": "word " * 500}, "summary has 500 tokens"),
     ],
 )

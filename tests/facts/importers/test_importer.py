@@ -177,7 +177,7 @@ def test_what_can_not_be_kept_is_told_with_its_line(memory: Memory, tmp_path: Pa
     assert report.added == {"entities": 2}
     told = sorted(line.partition(": ")[0].rpartition(":")[2] for line in report.skipped)
     assert told == ["1", "2", "3", "4", "5"]
-    assert "'Nobody' is no entity" in "".join(report.skipped)
+    assert "'Nobody' is not an entity" in "".join(report.skipped)
 
 
 @pytest.mark.parametrize(

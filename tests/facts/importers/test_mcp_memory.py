@@ -41,13 +41,13 @@ def test_the_answer_of_its_tool_is_read_too() -> None:
     [
         ("{", "line 5: not JSON"),
         ("[" * 100_000, "line 5: not JSON"),
-        ("7", "line 5: 7 is no object"),
-        ('{"type": "thing"}', "line 5: type='thing' is unknown: entity or relation was expected"),
+        ("7", "line 5: 7 is not an object"),
+        ('{"type": "thing"}', "line 5: type='thing' is unknown: use entity or relation"),
         ('{"type": "entity"}', "line 5: name=None must be a text"),
         ('{"type": "entity", "name": " "}', "line 5: name=' ' must be a text"),
         ('{"type": "entity", "name": "a", "entityType": 3}', "line 5: entityType=3 must be a text"),
         ('{"type": "entity", "name": "a", "observations": "b"}', "line 5: observations='b' must be a list"),
-        ('{"type": "entity", "name": "a", "observations": [1]}', "line 5: observations has 1, which is no text"),
+        ('{"type": "entity", "name": "a", "observations": [1]}', "line 5: observations has 1, which is not a text"),
         ('{"type": "relation", "from": "a", "to": "b"}', "line 5: relationType=None must be a text"),
     ],
 )

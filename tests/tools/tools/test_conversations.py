@@ -74,7 +74,7 @@ async def test_the_text_says_the_same(chunks: dict[PyramidLevel, str], connect: 
 async def test_what_is_no_chunk_is_an_error_that_says_what_would_be(connect: Connect) -> None:
     async with connect("all") as client:
         result = await client.call_tool("expand_chunk", {"id": "nope"})
-    assert result.is_error and "id='nope' is no chunk" in text_of(result)
+    assert result.is_error and "id='nope': no chunk" in text_of(result)
 
 
 async def test_the_core_set_does_not_grow(connect: Connect) -> None:

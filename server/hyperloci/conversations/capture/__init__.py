@@ -1,1 +1,1 @@
-"""Capture: what hooks and transcripts tell, and what is injected into a session."""
+"""Capture: turns from hooks and transcripts, and the context injected into a session."""

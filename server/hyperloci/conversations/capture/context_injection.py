@@ -1,8 +1,8 @@
-"""What is put before the assistant unasked: at the start of a session, and with a prompt.
+"""Context injection: what is put before the assistant unasked, at the start of a session and with a prompt.
 
 Both are notes, quoted as data with their id and source, most important first, whole or not at all, within a budget of
 characters. Showing a memory is not recalling it: nothing here reinforces. What a session was shown is noted with it,
-so that it isn't told twice.
+so that nothing is shown twice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_ITEM_CHARS: Final = 1_200
 """A longer memory is a document: it is found by its id, not pasted."""
 
 PROMPT_ITEM_CHARS: Final = 600
-"""With a prompt, of a longer memory the passage that bears on it; the id leads to the rest."""
+"""With a prompt, a longer memory is cut to the passage that is relevant to it; the id leads to the rest."""
 
 PROMPT_ITEMS: Final = 5
 """There is room for as many short ones; after the fifth hit chance takes over."""
@@ -181,7 +181,7 @@ def build_prompt_context(
         )
         for hit in usable[:PROMPT_ITEMS]
     ]
-    part = _Section("May bear on this prompt", "", (), 1.0)
+    part = _Section("Possibly relevant to this prompt", "", (), 1.0)
     return _render_context("prompt", [(part, items)], budget)
 
 

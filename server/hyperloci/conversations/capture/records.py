@@ -1,4 +1,4 @@
-"""From what a hook is told to a record that may be stored, at once or later: clean, redacted, one line where due."""
+"""Records: make a hook's input a record that may be stored, at once or later: cleaned, redacted, short."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RecordFactory:
 
         Args:
             text: the prompt, raw.
-            event_id: Claude Code's id of the prompt; two hooks that are told of it make the same record.
+            event_id: Claude Code's id of the prompt; two hooks that get it make the same record.
         """
         prepared = prepare_turn_text(text) if is_written_by_user(text) else None
         if prepared is None:

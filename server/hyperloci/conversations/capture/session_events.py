@@ -1,4 +1,4 @@
-"""Keeping what hooks tell, and answering what they may inject: all that `Memory` does for a session's events."""
+"""Session events: store what hooks report, and return the context to inject (`Memory` calls this)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FRESH_START_SOURCES: Final = frozenset({"startup", "clear", "compact"})
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
 
 RECENT_SESSIONS: Final = 20
-"""Sessions whose transcripts are looked at for turns that no hook told of."""
+"""Sessions whose transcripts are searched for turns that no hook reported."""
 
 
 class SearchFunction(Protocol):
@@ -53,7 +53,7 @@ class Capture:
         self._clock = clock
 
     def store_record(self, record: CaptureRecord) -> int:
-        """Store what a record tells and return how many turns were new (B.01, B.02, E.10).
+        """Store a record's turns and return how many were new (B.01, B.02, E.10).
 
         A record names the place it was made at; what is stored goes to the project that place belongs to by now.
 
@@ -187,7 +187,7 @@ class Capture:
         return injection.text
 
     def store_late_turns(self, scope: str) -> int:
-        """Store the turns of ended sessions that were written after the last hook ran; return how many (upkeep)."""
+        """Store the turns of ended sessions that were written after the last hook ran; return how many."""
         new = 0
         for session in self._store.sessions.list_recent(scope, RECENT_SESSIONS):
             path = session.metadata.get("transcript")

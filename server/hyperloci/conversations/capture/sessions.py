@@ -1,7 +1,7 @@
-"""The life of a session, and what was said and done in it (E.10, B.01, B.02, B.16).
+"""Sessions: start, end and turns of a conversation (E.10, B.01, B.02, B.16).
 
-A turn reaches the memory by two ways: a hook tells of it at once, and later the transcript holds it. Each way gives
-it an id of its own; the text joins them, so that it is stored once, whichever comes first and however often.
+A turn arrives in two ways: a hook reports it at once, and later it is in the transcript. Each way gives it a different
+id; equal text joins the two, so that a turn is stored once, in whatever order and however often it arrives.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
 
 
 def _find_session(store: Store, session_id: str, scope: str, at: int, now: int) -> StoredSession:
-    """Return the session; what is told late of an ended one doesn't revive it."""
+    """Return the session; a late report on an ended one doesn't reopen it."""
     known = store.sessions.get_session(session_id)
     if known is not None and known.ended_at is not None and at <= known.ended_at:
         return known
@@ -181,7 +181,7 @@ def end_session(
 ) -> tuple[str, ...]:
     """Note that a session ended and move what it leaves worth keeping to tier `session`; return the ids that moved.
 
-    An end that is told late, of a session that has gone on since, changes nothing. Runs in a transaction.
+    A late end of a session that has gone on since changes nothing. Runs in a transaction.
     """
     session = store.sessions.get_session(session_id)
     if session is None or session.last_seen_at > now:

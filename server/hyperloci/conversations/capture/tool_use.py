@@ -1,7 +1,7 @@
-"""One line on what a tool did: enough to find it again, never the contents of a file.
+"""Tool use: one line on what a tool did, enough to find it again, never the contents of a file.
 
 The shapes are those of Claude Code's built-in tools, as its hooks and transcripts give them; any other tool gets its
-name and its short arguments. Whatever is missing or of another shape is left out.
+name and its short arguments. What is missing or has another shape is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_LINE_CHARS: Final = 400
 """A line says what was done; of a longer one its beginning and its end are kept."""
 
 TAIL_CHARS: Final = 150
-"""The end tells how it went: the last line that a failing command wrote names the error."""
+"""The end matters: the last line of a failing command names the error."""
 
 MAX_RAW_CHARS: Final = 4_000
 MAX_REASON_CHARS: Final = 1_000
@@ -58,7 +58,7 @@ def describe_tool_use(
         arguments: what it was called with.
         response: what it answered, in its own shape.
         error: what it failed with; None where it didn't.
-        root: the project's folder; paths inside it are told relative to it.
+        root: the project's folder; paths inside it are given relative to it.
     """
     if not name or name in READ_ONLY_TOOLS or OWN_TOOLS.match(name):
         return None

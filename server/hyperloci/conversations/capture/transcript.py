@@ -1,9 +1,9 @@
-"""Claude Code's transcript of a session: a file of JSON lines that grows while the session lives (C.10).
+"""Transcript: Claude Code's record of a session, a file of JSON lines that grows while the session runs (C.10).
 
-It is read from where the last reading stopped. A last line without its end waits. A file that was replaced or cut is
-read anew: every turn carries an id, so that nothing is stored twice. What is kept is what was said and what was done:
-no thinking, no tool output, nothing that Claude Code or a hook put in, no sub-agents, and of lines of kinds unknown,
-nothing. (Format as seen in 2.1; most of a transcript's bytes are request logs, which are never parsed.)
+It is read from where the last reading stopped. An unfinished last line is left for the next time. A file that was
+replaced or cut is read from the start: every turn has an id, so nothing is stored twice. Messages and tool uses are
+kept; thinking, tool output, text added by Claude Code or a hook, sub-agents and lines of unknown kinds are not. (Format
+as seen in 2.1; most of a transcript's bytes are request logs, which are never parsed.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_LINE_BYTES: Final = 64 << 20
 """A longer line is no turn (it would hold a hundred pictures); it is passed over."""
 
 HEAD_BYTES: Final = 1_024
-"""The first bytes tell one transcript from another: they hold ids and times."""
+"""The first bytes identify a transcript: they hold ids and times."""
 
 HELD_SHARE: Final = 0.25
 """A tool's result is waited for over this share of a batch; a call that has none by then was cut off."""
@@ -144,7 +144,7 @@ def _parse_turns(data: bytes, batch: _BatchState) -> tuple[tuple[Turn, ...], int
     for line in data.splitlines(keepends=True):
         try:
             found.extend((position, turn) for turn in _parse_line(line, position, batch))
-        except Exception as error:  # A line that nobody foresaw costs itself alone.
+        except Exception as error:  # One unexpected line must not stop the others.
             batch.failed.append((position, describe_failure(error)))
         position += len(line)
     waiting = [place for place, _ in batch.calls.values() if position - place <= batch.patience]

@@ -1,4 +1,4 @@
-"""Of what is said in a session, what may be kept. Light: hooks load it without the store."""
+"""Turn text: which part of a message may be stored. Cheap to load: hooks load it without the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hyperloci.text.sanitize.cleaning import PRIVATE_MARK
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 MAX_EPISODE_CHARS: Final = 100_000
-"""A longer text was pasted from a file or a log; its beginning tells what it was."""
+"""A longer text was pasted from a file or a log; its beginning is enough."""
 
 OVERLAP_CHARS: Final = 10_000
 """Looked at beyond the cut, so that a secret that lies across it is seen whole, and goes."""

@@ -1,4 +1,4 @@
-"""Which turns of a session brought about the next, inferred by rules from consecutive ones (B.18)."""
+"""Causal links: which turns of a session caused the next, inferred by rules from consecutive ones (B.18)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_EVIDENCE_CHARS: Final = 300
 
 
 def infer_causes(turns: Sequence[Node]) -> list[CausalClaim]:
-    """Return the causes among consecutive turns: a reported failure and its mending, or a turn that says it follows."""
+    """Return the causes among consecutive turns: a reported failure and its fix, or a turn that says it follows."""
     said = [turn for turn in turns if turn.subtype == "episode" and turn.seq is not None]
     found = (_infer_cause(cause, effect) for cause, effect in itertools.pairwise(said))
     return [cause for cause in found if cause is not None]

@@ -1,8 +1,8 @@
-"""Making facts of sessions that are over, each exactly once, by whichever strategy is set (B.16, B.17).
+"""Consolidator: makes facts of sessions that are over, once each, with the configured strategy (B.16, B.17).
 
-A session is read in parts. What some turns yield and the mark that they were read are stored in one transaction, so
-that a killed process leaves each turn done or untouched, and a second process that was as quick stores nothing. A
-session that goes on after its end is consolidated from there when it ends again.
+A session is read in parts. The findings of some turns and the mark that they were read are stored in one transaction,
+so a killed process leaves each turn done or untouched, and a second process at the same work stores nothing. A session
+that goes on after its end is consolidated from there when it ends again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PENDING_LIMIT: Final = 20
 """Sessions taken up between two looks at what is pending."""
 
 MAX_ATTEMPTS: Final = 3
-"""After so many failures of the model in a row a session is consolidated by rules, so that it is not lost."""
+"""After this many failures of the model in a row, a session is consolidated by rules, so that it is not lost."""
 
 HOST_WAIT_MS: Final = 3 * MS_PER_DAY
 """A session that the assistant was not asked to consolidate for so long is consolidated by rules."""
@@ -288,7 +288,7 @@ class Consolidation:
     def _note_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
         with self._store.transaction():
             self._progress.note_failure(progress, now=self._clock())
-        _log.warning("session %s is not consolidated: %s", progress.session_id, error)
+        _log.warning("could not consolidate session %s: %s", progress.session_id, error)
         now = self._progress.get_progress(progress.session_id) or progress
         return ConsolidationResult(
             session_id=progress.session_id,
@@ -346,7 +346,9 @@ class Consolidation:
     def _find_progress(self, session_id: str) -> ConsolidationProgress:
         progress = self._progress.get_progress(session_id)
         if progress is None:
-            raise NotFoundError(f"session_id={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
+            raise NotFoundError(
+                f"session_id={session_id!r:.80}: there is no such session; `hyperloci sessions` lists them."
+            )
         return progress
 
 
@@ -364,7 +366,7 @@ def consolidate_sessions(context: MaintenanceContext) -> int:
 
 
 def store_late_turns(context: MaintenanceContext) -> int:
-    """Store the turns of sessions that ended which no hook told of: what is consolidated should be whole."""
+    """Store the turns of ended sessions that no hook reported, so that consolidation sees all of them."""
     from hyperloci.conversations.capture.session_events import Capture
 
     capture = Capture(context.store, context.settings, context.clock)

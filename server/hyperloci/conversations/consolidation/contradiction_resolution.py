@@ -1,4 +1,4 @@
-"""What a new memory disagrees with, and what becomes of the two (B.17, B.19)."""
+"""Contradiction resolution: what a new memory disagrees with, and which of the two holds (B.17, B.19)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_NEAR: Final = 30
 """Known memories a finding is compared with: those nearest in words."""
 
 REPLACING_SCORE: Final = 0.5
-"""As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
+"""Enough to replace an extracted memory; rules never replace what the user stored or confirmed."""
 
 SAME_SUBJECT_SHARE: Final = 0.5
 """Half of the shorter one's words must be shared: two long sentences that share a name and differ in a date are about
@@ -60,8 +60,8 @@ class ConflictResolver:
     def resolve_contradiction(self, new: Node, dispute: Contradiction) -> bool:
         """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
 
-        Replaced is only what was extracted too, by a later value for the same thing, or by what is told as a change.
-        What somebody remembered or confirmed stands, whatever a transcript says: a person decides. Runs in a
+        Only an extracted memory is replaced, by a later value for the same thing or by a statement of a change. What
+        the user stored or confirmed is kept, whatever a transcript says: a person decides. Runs in a
         transaction.
         """
         old = self._store.nodes.get_node(dispute.id)
@@ -104,24 +104,24 @@ class ConflictResolver:
     def resolve_declared_conflicts(
         self, conflicts: Sequence[DeclaredConflict], nodes: Mapping[str, Node], scope: str
     ) -> tuple[list[str], list[RejectedItem]]:
-        """Resolve the conflicts that whoever consolidated has declared; the same limits hold. Runs in a transaction."""
+        """Resolve the conflicts that the consolidation declared, within the same limits. Runs in a transaction."""
         superseded: list[str] = []
         rejected: list[RejectedItem] = []
         for number, conflict in enumerate(conflicts):
             place = f"conflicts[{number}]"
             old, new = self._store.nodes.get_node(conflict.old), nodes.get(conflict.new)
             if old is None or old.scope not in (scope, GLOBAL_SCOPE) or old.deleted_at is not None:
-                rejected.append(RejectedItem(place, f"old={conflict.old!r:.60} is no memory of this project"))
+                rejected.append(RejectedItem(place, f"old={conflict.old!r:.60}: no memory of this project has this id"))
             elif new is None:
-                rejected.append(RejectedItem(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
+                rejected.append(RejectedItem(place, f"new={conflict.new!r:.60}: no stored item of this payload"))
             elif old.key == new.key or old.valid_until is not None:
-                rejected.append(RejectedItem(place, "old is replaced already"))
+                rejected.append(RejectedItem(place, "old was already replaced"))
             elif (
                 old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new)
             ):
                 reason = sanitize(conflict.reason).text or "declared so"
                 self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
-                why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
+                why = "old was remembered on purpose, confirmed or better supported: both are kept, as contradicting"
                 rejected.append(RejectedItem(place, why))
             else:
                 self.supersede(old, new, sanitize(conflict.reason).text or "replaced by what a later session said")

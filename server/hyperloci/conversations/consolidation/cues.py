@@ -1,9 +1,9 @@
-"""How people say that something is worth remembering: decisions, preferences, limits, failures (B.17).
+"""Cues: phrases that mark something worth remembering: decisions, preferences, limits, failures (B.17).
 
-The words are tables of each language (`[consolidation]`). Each cue is a pattern, sought in one sentence, with a kind
+The words are in each language's table (`[consolidation]`). Each cue is a pattern, matched in one sentence, with a kind
 and a strength (0..1) that becomes the finding's confidence; of several kinds in one sentence the strongest counts. The
-strengths order what is surely meant for later above what only may be; they were set by hand on transcripts and checked
-by `bench.consolidation`, not learnt.
+strengths rank certain cues above doubtful ones; they were set by hand on transcripts and checked by
+`bench.consolidation`, not learned.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The road by which what was found in a session gets into the memory, for every strategy the same (B.17, B.19).
+"""Finding writer: stores what was found in a session, in the same way for every strategy (B.17, B.19).
 
-What is found stays data: it is cleaned and redacted like any text, is refused where it reads like an order to the
-assistant or isn't borne out by the turns it names, and is believed no more than the least trusted of them.
+A finding is data: it is cleaned and redacted like any text, rejected if it reads like an instruction to the assistant
+or isn't supported by the turns it names, and gets no more confidence than the least trusted of them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SavedFindings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingPlan:
-    """A finding that will be stored, with all that reading could tell beforehand."""
+    """A finding that will be stored, with everything that was read for it beforehand."""
 
     finding: ExtractedFinding
     text: SanitizedText
@@ -155,7 +155,7 @@ class FindingWriter:
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
                 place = plan.finding.place or plan.finding.kind
-                rejected.append(RejectedItem(place, "was forgotten on purpose, and is not brought back"))
+                rejected.append(RejectedItem(place, "was forgotten on purpose, so it is not restored"))
                 continue
             nodes[plan.finding.place] = node
             (new if is_new else known).append(node.id)
@@ -241,7 +241,7 @@ class FindingWriter:
             self._store.nodes.update_node(node.id, now=now, reason=why, tier=Tier.LONGTERM)
 
     def _find_tombstone(self, plan: FindingPlan) -> Node | None:
-        """Return the forgotten node with this content: brought back if it faded, as it is if somebody forgot it."""
+        """Return the forgotten node with this content: restored if it faded, as it is if forgotten on request."""
         node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
         if node is None:
             return None
@@ -255,7 +255,7 @@ class FindingWriter:
     # -- conflicts ---------------------------------------------------------------------------------------------------
 
     def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
-        """Settle a disagreement (`Conflicts.resolve`); True if the new memory replaced the old. In a transaction."""
+        """Resolve a contradiction; True if the new memory replaced the old. In a transaction."""
         return self.conflicts.resolve_contradiction(new, dispute)
 
     # -- names and causes --------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""The one schema of what consolidation finds in a session, whoever looked: rules, a model, the assistant (B.17).
+"""Findings: the one schema of what consolidation finds in a session, by rules, a model or the assistant (B.17).
 
-What comes back is checked item by item: each stands or falls by itself, and what falls is told with its place and the
-reason. The JSON form is that of the tool `save_consolidation`::
+The input is checked item by item: each is accepted or rejected alone, and a rejected one is reported with its place and
+the reason. The JSON form is that of the tool `save_consolidation`::
 
     {"facts": [{"content": "...", "kind": "decision", "sources": [3, 4], "confidence": 0.9}],
      "procedures": [{"content": "...", "sources": [7]}], "opinions": [{"content": "...", "sources": [7]}],
@@ -11,7 +11,7 @@ reason. The JSON form is that of the tool `save_consolidation`::
      "through": 12}
 
 `sources`, `cause` and `effect` are the numbers of turns of the session; `through` is the number of the first turn that
-was not looked at, where that is not the session's end.
+was not read, if that is not the session's end.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ExtractedFinding:
         kind: what it is.
         content: the statement, as it should be remembered.
         sources: the numbers of the turns that say so.
-        confidence: how sure whoever found it is, 0..1.
+        confidence: how sure the finder is, 0..1.
         everywhere: about the user in every project, not this one alone.
         place: where it stood in the payload (`facts[2]`).
     """
@@ -137,7 +137,7 @@ def read_payload(given: object, turns: Collection[int]) -> ConsolidationPayload:
     """Check a payload, item by item.
 
     Args:
-        given: the JSON value, whatever it is.
+        given: the JSON value, of any type.
         turns: the numbers of the session's turns, which is what sources may name.
     """
     if not isinstance(given, Mapping):
@@ -236,9 +236,7 @@ def _read_entity(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> 
 def _read_cause(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> CausalClaim:
     cause, effect = (_read_turn(item.get(name), name, turns) for name in ("cause", "effect"))
     if cause >= effect:
-        raise _PayloadItemError(
-            f"cause={cause} does not come before effect={effect}: only what came first can be a cause"
-        )
+        raise _PayloadItemError(f"cause={cause} does not come before effect={effect}: a cause must come first")
     evidence = _read_text(item, "evidence", MAX_EVIDENCE_CHARS) if item.get("evidence") else ""
     return CausalClaim(cause, effect, evidence)
 
@@ -251,7 +249,7 @@ def _read_conflict(item: Mapping[str, Any], place: str, turns: frozenset[int]) -
 def _read_text(item: Mapping[str, Any], name: str, limit: int) -> str:
     value = item.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise _PayloadItemError(f"{name} must be a text that is not empty")
+        raise _PayloadItemError(f"{name} must be a non-empty text")
     if len(value) > limit:
         raise _PayloadItemError(f"{name} has {len(value)} characters; at most {limit} are kept")
     return value.strip()
@@ -267,7 +265,7 @@ def _read_confidence(item: Mapping[str, Any]) -> float:
 def _read_sources(item: Mapping[str, Any], turns: frozenset[int]) -> tuple[int, ...]:
     given = item.get("sources")
     if not isinstance(given, list) or not given:
-        raise _PayloadItemError("sources must be a list with the number of at least one turn that says so")
+        raise _PayloadItemError("sources must be a list with the number of at least one turn that supports the item")
     if len(given) > MAX_SOURCES:
         raise _PayloadItemError(f"sources has {len(given)} turns; at most {MAX_SOURCES} are kept")
     return tuple(dict.fromkeys(_read_turn(value, "sources", turns) for value in given))
@@ -276,5 +274,5 @@ def _read_sources(item: Mapping[str, Any], turns: frozenset[int]) -> tuple[int, 
 def _read_turn(value: object, name: str, turns: frozenset[int]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value not in turns:
         known = f"the turns shown are {min(turns)} to {max(turns)}" if turns else "the session has no turns"
-        raise _PayloadItemError(f"{name}={value!r:.60} is no turn of the session; {known}")
+        raise _PayloadItemError(f"{name}={value!r:.60}: the session has no such turn; {known}")
     return value

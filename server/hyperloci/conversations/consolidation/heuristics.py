@@ -1,8 +1,8 @@
-"""Finding what is worth keeping in a conversation by rules alone: no model, no network, the same every time (B.17).
+"""Heuristics: find what is worth keeping in a conversation by rules: no model, no network, deterministic (B.17).
 
-Sentence by sentence: who said it decides what is looked for. The user's own statements are searched for every kind;
-the assistant's only for what was decided, found out and given up, never for its advice; of tools, what was asked of the
-user and which command was run again and again. Quotations, code and logs are nobody's statement.
+Sentence by sentence, the speaker decides what is searched for. The user's statements are searched for every kind; the
+assistant's only for decisions, insights and dead ends, never for advice; tool uses for questions to the user and
+repeated commands. Quotations, code and logs are skipped.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ORDER: Final = (
     FindingKind.PREFERENCE, FindingKind.USER_INFO, FindingKind.PROCEDURE, FindingKind.INSIGHT,
     FindingKind.OPINION, FindingKind.SEMANTIC,
 )  # fmt: skip
-"""Of equally strong kinds the first counts: what failed and what was settled is asked for most."""
+"""Of equally strong kinds the first counts: dead ends and decisions are searched for most."""
 
 _ASKED: Final = re.compile(r"^Asked: (?P<pairs>.+ -> .+)$", re.DOTALL)
 _COMMAND: Final = re.compile(r"^(?:Bash|PowerShell): (?P<command>.+)$", re.DOTALL)

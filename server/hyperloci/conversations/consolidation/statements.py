@@ -1,4 +1,4 @@
-"""Sentences of what was said: without code, quotations and logs, and what a question takes for granted."""
+"""Statements: the sentences of a turn, without code, quotations and logs, and what a question presupposes."""
 
 from __future__ import annotations
 

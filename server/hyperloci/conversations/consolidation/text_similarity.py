@@ -1,4 +1,4 @@
-"""Whether two texts say the same, and whether a text is borne out by others: by their words, without a model."""
+"""Text similarity: whether two texts say the same, and whether others support a text: by words, without a model."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def why_ungrounded(text: str, sources: Iterable[str]) -> str | None:
     said = frozenset().union(*(meaningful_words(source) for source in together))
     figures = frozenset().union(*(find_numbers(source) for source in together))
     if invented := sorted(find_numbers(text) - figures):
-        return f"says {', '.join(invented[:3])}, which its sources don't"
+        return f"says {', '.join(invented[:3])}, but its sources do not"
     mine = meaningful_words(text)
     share = len(mine & said) / len(mine) if mine else 0.0
     if share < GROUNDED_SHARE:
-        return f"only {share:.0%} of its words stand in its sources; at least {GROUNDED_SHARE:.0%} must"
+        return f"only {share:.0%} of its words are in its sources; at least {GROUNDED_SHARE:.0%} must be"
     return None

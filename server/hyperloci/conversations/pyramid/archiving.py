@@ -1,8 +1,8 @@
-"""Moving the texts of cold chunks into the archive, and deleting it when its time is over (C.01, C.07).
+"""Archiving: moves the texts of cold chunks into the archive, and deletes expired archives (C.01, C.07).
 
 Texts are appended, synced and read back inside the transaction that drops them from the database: a turn that is purged
 meanwhile waits for the lock, and finds them where they are. A process that dies before the transaction is done leaves
-a chunk in the archive that nobody knows of; it is archived again.
+a chunk in the archive that the database does not know; it is archived again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class TurnArchiver:
         for turn in nodes.values():
             if hash_content(turn.content) != hashes[turn.key]:
                 raise StoreCorruptError(
-                    f"The text of turn {turn.id} differs from its hash: chunk {chunk.id} stays here."
+                    f"The text of turn {turn.id} does not match its hash: chunk {chunk.id} is not archived."
                 )
         turns = [nodes.get(place) for place in range(max(nodes, default=-1) + 1)]
         return {

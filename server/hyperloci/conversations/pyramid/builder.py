@@ -1,7 +1,7 @@
-"""Building a session's pyramid: cutting chunks, demoting them, summing them up, archiving them (C.01, C.05).
+"""Pyramid builder: cuts a session into chunks, demotes, summarises and archives them (C.01, C.05).
 
-Each step is one transaction, or is found undone and done again: a process may die anywhere. What takes time (summaries)
-is made before the transaction, which then makes sure that the turns are still those that were read.
+Each step is one transaction, or is found unfinished and repeated: a process may die anywhere. Summaries, which take
+time, are made before the transaction, which then checks that the turns are still those that were read.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class PyramidBuilder:
         return done
 
     def expire_archives(self) -> int:
-        """Delete the archive files that are older than their time; see `freezing.Freezer.expire`."""
+        """Delete the archive files that are older than their time; see `archiving.TurnArchiver`."""
         return self._make_archiver.expire_archives()
 
     @property

@@ -1,4 +1,4 @@
-"""A conversation within a token budget: the latest turns, those that bear on a question, summaries (C.06)."""
+"""Context window: a conversation within a token budget: latest turns, relevant older ones, summaries (C.06)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DEFAULT_SHARE: Final = 0.4
 """Of the raw turns' tokens, where no budget is given (C.06)."""
 
 HOT_SHARE: Final = 0.45
-"""What the latest turns may take while older ones are asked for; what they leave goes to those."""
+"""The latest turns' share when older ones are wanted too; what they leave goes to those."""
 
 SUMMARY_SHARE: Final = 0.15
-"""Kept for summaries; what they leave goes to the turns that bear on the question."""
+"""Kept for summaries; what they leave goes to the turns that are relevant to the question."""
 
 HEADS: Final = {
     "summary": "Earlier in this conversation (quoted summaries; expand_chunk gives the turns):",
-    "warm": "Earlier turns that bear on the question:",
+    "warm": "Earlier turns that are relevant to the question:",
     "hot": "The latest turns:",
 }
 
@@ -42,7 +42,7 @@ class RelevantTurns:
 
 
 Find = Callable[[str, str], RelevantTurns]
-"""Called with the question and the session's id; finds the turns of the session that bear on it."""
+"""Called with the question and the session's id; finds the relevant turns of the session."""
 
 
 def build_context_window(
@@ -69,7 +69,7 @@ def build_context_window(
     wanted = [by_key[key] for key in relevant.keys if key in by_key]
     filling.add_turns("warm", wanted, 1.0, keep=SUMMARY_SHARE)
     filling.add_summaries(store, _select_summaries(chunks, older))
-    # What is left: more of the latest, then more of what bears on the question.
+    # What is left: more of the latest turns, then more of the relevant ones.
     filling.add_turns("hot", hot[::-1], 1.0)
     filling.add_turns("warm", wanted or older[::-1], 1.0)
     parts, text, tokens = filling.build()
@@ -86,7 +86,7 @@ def build_context_window(
 _ALL: Final = 2**62
 _OVERHEAD: Final = 40
 _ROW: Final = 7
-"""What a heading and a row's role and time cost, to tell whether all turns fit."""
+"""What a heading and a row's role and time cost, to decide whether all turns fit."""
 
 
 def _first_uncovered(chunks: Sequence[PyramidChunk]) -> int:

@@ -1,4 +1,4 @@
-"""Giving back the turns of a chunk as they were said, at every stage (C.07)."""
+"""Expansion: the turns of a chunk in full, at every stage (C.07)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
     with store.snapshot():
         chunk = store.chunks.get_chunk(chunk_id)
         if chunk is None:
-            raise NotFoundError(f"id={chunk_id!r:.60} is no chunk of a conversation; search hits of kind chunk_* are.")
+            raise NotFoundError(
+                f"id={chunk_id!r:.60}: no chunk has this id; take one from a search hit of kind chunk_*."
+            )
         node = None if chunk.node_key is None else store.nodes.get_by_key(chunk.node_key)
         return ExpandedChunk(
             id=chunk.id,

@@ -1,8 +1,8 @@
-"""Summaries by a language model that the user named (`consolidation = "llm"`): asked for and checked (B.17).
+"""LLM summary: summaries by a language model that the user named (`consolidation = "llm"`), checked (B.17).
 
-What comes back must have the schema's shape and sizes and may name no number that no turn names; what doesn't is
-refused, and the heuristic strategy stands in. Turns are sent as they are stored, so without secrets; what comes back
-goes through the same door as everything that is stored.
+The answer must have the schema's shape and sizes, and no number that is in no turn; otherwise it is rejected, and the
+heuristic strategy is used instead. Turns are sent as they are stored, so without secrets; the answer is sanitized like
+everything that is stored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Say nothing that no turn says, above all no number. """
 
 
 class ChatModel(Protocol):
-    """`chat.Chat`."""
+    """What `llm_client.ChatClient` offers here."""
 
     def ask_for_json(self, system: str, user: str) -> Any:
         """Return the JSON value that the model answers with."""
@@ -85,7 +85,7 @@ def _digest_to_json(part: Digest) -> dict[str, Any]:
 
 def _check_digest(level: PyramidLevel, found: Any, told: str) -> Digest:
     if not isinstance(found, dict):
-        raise BadRequestError("the model's answer is no object")
+        raise BadRequestError("the model's answer is not a JSON object")
     summary = _check_text(found.get("summary"), "summary", told)
     if count_tokens(summary) > SLACK * SUMMARY_TOKENS[level]:
         raise BadRequestError(f"the model's summary has {count_tokens(summary)} tokens")
@@ -102,9 +102,9 @@ def _check_list(value: Any) -> list[Any]:
 
 def _check_text(value: Any, name: str, told: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadRequestError(f"the model's {name} must be texts that are not empty")
+        raise BadRequestError(f"the model's {name} must be non-empty texts")
     text = sanitize(value).text.strip()
     unheard = set(NUMBER.findall(text)) - set(NUMBER.findall(told))
     if unheard or not text:
-        raise BadRequestError(f"the model's {name} name numbers that no turn names: {', '.join(sorted(unheard))}")
+        raise BadRequestError(f"the model's {name} have numbers that no turn has: {', '.join(sorted(unheard))}")
     return text

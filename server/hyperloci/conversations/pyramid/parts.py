@@ -1,4 +1,4 @@
-"""What the builders of a pyramid share: a chunk's turns, and notes of what was done."""
+"""Parts: what the builders of a pyramid share: a chunk's turns, and log entries."""
 
 from __future__ import annotations
 

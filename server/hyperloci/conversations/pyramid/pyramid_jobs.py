@@ -1,6 +1,6 @@
-"""The pyramid's background work, and what it is given to work with (`jobs`).
+"""Pyramid jobs: the pyramid's background work (`jobs`).
 
-Loaded by every server, so it loads the rest when there is something to do.
+Every server loads this module, so it loads the rest only when there is something to do.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KNOWN_TERMS: Final = 65_536
 
 
 def build_pyramids(context: MaintenanceContext) -> int:
-    """Cut, demote, sum up and archive what there is; see `building.Builder`."""
+    """Cut, demote, summarise and archive all sessions; see the module `builder`."""
     return make_builder(context).advance_all()
 
 
@@ -69,7 +69,7 @@ def _make_model_summariser(settings: Settings) -> Summariser | None:
     try:
         return ModelSummariser(ChatClient(settings))
     except HyperlociError as error:
-        logger.warning("chunks are summarised without a model: %s", error)
+        logger.warning("summarising chunks without a language model: %s", error)
         return None
 
 
@@ -88,7 +88,7 @@ def make_embed(client: EmbedderClient | None) -> Embed | None:
 
 
 def make_rarity(store: Store) -> Rarity:
-    """Return a function that tells the inverse document frequency of a term in a memory."""
+    """Return a function that gives the inverse document frequency of a term in a memory."""
 
     @functools.lru_cache(maxsize=KNOWN_TERMS)
     def rarity(term: str) -> float:

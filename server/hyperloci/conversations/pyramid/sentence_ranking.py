@@ -1,8 +1,8 @@
-"""Which sentences stand for all the others: LexRank with a prior, and a choice that says nothing twice (C.05).
+"""Sentence ranking: which sentences represent a chunk: LexRank with a prior, without repetition (C.05).
 
-A sentence that is like many others that are like many others is central (Erkan & Radev 2004). The walk begins anew
-not anywhere but with what tends to matter: the user's words, decisions, names and numbers. Likeness is that of words
-(TF-IDF within the chunk), and of meaning too where vectors are to be had.
+A sentence that is similar to many central sentences is central (Erkan & Radev 2004). The random walk restarts at what
+tends to matter: the user's words, decisions, names and numbers. Similarity is that of words (TF-IDF within the chunk),
+and of meaning too if there are vectors.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def sentence_prior(sentence: TurnSentence) -> float:
 def rank_sentences(
     found: Sequence[TurnSentence], embed: Embed | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return each sentence's rank (they sum to 1) and their likeness, 0..1, each with each."""
+    """Return each sentence's rank (they sum to 1) and their pairwise similarity, 0..1."""
     import numpy as np
 
     alike = _compute_likeness(found, embed)

@@ -1,6 +1,6 @@
-"""Summaries, key facts and themes of chunks (C.05): the heuristic strategy, and the seam for others.
+"""Summary: summaries, key facts and themes of chunks (C.05): the heuristic strategy, and the interface for others.
 
-Everything it says is a sentence that was said: it can be short of the point, never wrong about it.
+The heuristic strategy only quotes sentences: it can miss the point, but it cannot invent anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Giving chunks their summaries: as nodes, joined to what they cover (C.05)."""
+"""Summary nodes: store the summaries of chunks as nodes, joined to what they cover (C.05)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Digester:
         try:
             return self.summarise(chunk.level, living, parts)
         except HyperlociError as error:
-            logger.warning("chunk %s is summarised without a model: %s", chunk.id, error)
+            logger.warning("summarising chunk %s without a language model: %s", chunk.id, error)
             return self.fallback(chunk.level, living, parts)
 
     def _part_digests(self, chunk: PyramidChunk) -> list[Digest]:

@@ -1,4 +1,4 @@
-"""Asking the search for the turns of one conversation (C.06, C.09)."""
+"""Turn search: searches the turns of one conversation (C.06, C.09)."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ def _find_session(store: Store, project: str, session_id: str | None) -> int:
     if session_id is not None:
         session = store.sessions.get_session(session_id)
         if session is None or session.scope != project:
-            raise NotFoundError(f"session_id={session_id!r:.60} is no session of this project.")
+            raise NotFoundError(
+                f"session_id={session_id!r:.60}: no session of this project; `hyperloci sessions` lists them."
+            )
         return session.key
     spoken = [session for session in store.sessions.list_recent(project) if session.next_seq]
     if not spoken:
-        raise NotFoundError("There is no conversation in this project yet.")
+        raise NotFoundError("This project has no conversation yet.")
     return spoken[0].key

@@ -1,4 +1,4 @@
-"""Sentences of a conversation: what a summary is made of (C.05)."""
+"""Turn sentences: the sentences of a conversation, which a summary is made of (C.05)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Taking over what other programs remembered: their facts, things and relations, marked as not said by the user here.
+"""Importer: adds the facts, entities and relations of other programs, marked as not stated by the user here.
 
-Nothing that is here already is changed or stored again, so a file may be imported as often as it grows. All of a file
-is one transaction: a line that can't be read leaves nothing behind.
+Existing memories are neither changed nor stored again, so a file may be imported again whenever it has grown. A file is
+one transaction: if a line can't be read, nothing is stored.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ class _DryRunError(Exception):
 def import_file(
     store: Store, source: Path, *, scope: str, project_root: Path, clock: Clock, dry_run: bool = False
 ) -> ImportReport:
-    """Add what a file holds that is not here yet, and tell what that was; with `dry_run`, only tell.
+    """Add what is new in a file, and return a report; with `dry_run`, only the report.
 
-    The kind of file is told by what is in it: an export of Hyperloci, the JSON lines of the reference memory server,
+    The content decides the kind of file: an export of Hyperloci, the JSON lines of the reference memory server,
     or Markdown notes (`MEMORY.md` with the notes it lists, `CLAUDE.md`).
 
     Args:
         store: where it goes.
         source: the file.
         scope: the scope that other programs' facts belong in; an export brings its own.
-        project_root: what paths of sources are told relative to.
+        project_root: what paths of sources are relative to.
         clock: the time.
         dry_run: write nothing.
 
@@ -128,7 +128,7 @@ def _choose_reader(source: Path) -> _Reader | None:
     if mcp_memory.is_graph(first) or (first is None and head.startswith(b"{") and b'"entities"' in head):
         return _read_graph_file
     raise BadRequestError(
-        f"{source.name}: line 1 is neither an export of Hyperloci nor JSON lines of the reference memory server "
+        f"{source.name}: line 1 is neither a Hyperloci export nor JSON lines of the reference memory server "
         '({"type": "entity", ...}); notes must end in .md.'
     )
 
@@ -297,7 +297,7 @@ def _make_statement(path: str, format: str, fact: ImportedFact, text: SanitizedT
 def _refusal_reason(relation: ImportedRelation, ends: list[NodeKey | None], label: str) -> str:
     for name, key in zip((relation.source, relation.target), ends, strict=True):
         if key is None:
-            return f"{name!r:.80} is no entity of this file or of the memory."
+            return f"{name!r:.80} is not an entity in this file or in the memory."
     if ends[0] == ends[1]:
         return f"{relation.source!r:.80} is related to itself."
     return f"relationType has {len(label)} characters; 1 to {MAX_LABEL_CHARS} are kept."

@@ -1,7 +1,7 @@
-"""Reading notes that were kept for an assistant as Markdown: `MEMORY.md` with its topic files, `CLAUDE.md`.
+"""Markdown notes: reads notes that were kept for an assistant: `MEMORY.md` with its topic files, `CLAUDE.md`.
 
-Every list item and every paragraph is a statement by itself, under the headings it stands under. A paragraph that ends
-in a colon leads the list below it and stands before each of its items; a code block belongs to what it follows.
+Every list item and every paragraph is one statement, with the headings above it. A paragraph that ends in a colon
+introduces the list below it and is put before each of its items; a code block belongs to the text before it.
 """
 
 from __future__ import annotations

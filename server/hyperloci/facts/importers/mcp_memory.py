@@ -1,4 +1,4 @@
-"""Reading what the reference memory server of MCP (`@modelcontextprotocol/server-memory`) keeps: a graph as JSON lines.
+"""MCP memory: reads the graph of MCP's reference server (`@modelcontextprotocol/server-memory`), as JSON lines.
 
     {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Works in Oslo"]}
     {"type": "relation", "from": "Ada", "to": "Billing", "relationType": "owns"}
@@ -51,7 +51,7 @@ def read_graph(text: str) -> ImportedMemory:
         elif kind == _RELATION:
             relations.append(_parse_relation(record, line))
         else:
-            raise BadRequestError(f"line {line}: type={kind!r:.40} is unknown: entity or relation was expected.")
+            raise BadRequestError(f"line {line}: type={kind!r:.40} is unknown: use entity or relation.")
     return ImportedMemory(FORMAT, tuple(facts), tuple(things), tuple(relations))
 
 
@@ -87,14 +87,14 @@ def _parse_row(row: str, line: int) -> object:
 
 def _require_object(value: object, line: int) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise BadRequestError(f"line {line}: {value!r:.40} is no object.")
+        raise BadRequestError(f"line {line}: {value!r:.40} is not an object.")
     return value
 
 
 def _entity_facts(record: Mapping[str, Any], thing: ImportedEntity) -> Iterable[ImportedFact]:
     for observation in _require_list(record, "observations", thing.line):
         if not isinstance(observation, str):
-            raise BadRequestError(f"line {thing.line}: observations has {observation!r:.40}, which is no text.")
+            raise BadRequestError(f"line {thing.line}: observations has {observation!r:.40}, which is not a text.")
         if observation.strip():
             yield ImportedFact(
                 text=_make_self_contained(thing.name, observation),

@@ -1,4 +1,4 @@
-"""Which symbols commits changed, as they are now."""
+"""Changed symbols: the present symbols that commits changed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class CommitEffects:
         ]
 
     def _nodes_named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
-        """Return the snippets of those names that only one symbol of the file bears."""
+        """Return the snippets of those names that only one symbol of the file has."""
         if path not in self._symbols:
             by_name: dict[str, dict[str, list[NodeKey]]] = {}
             key = self._files[path].key

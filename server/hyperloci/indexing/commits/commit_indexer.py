@@ -1,9 +1,9 @@
-"""Git's history as memories: one node a commit, joined to the symbols that it changed.
+"""Commit indexer: stores Git's history as memories: one node per commit, joined to the symbols that it changed.
 
 The newest commits are stored with the files; the rest follow batch by batch, newest first, over as many runs as it
-takes. What is known is known by its hash, so that a run may be cut off anywhere, and history rewritten between two.
+takes. Commits are identified by hash, so a run may be interrupted anywhere, and history may be rewritten between two.
 
-A commit whose branch was rebased, amended or deleted away is in the history of nothing any more. Its node stays, with
+A commit whose branch was rebased, amended or deleted is no longer in any history. Its node stays, with
 `unreachable` in its metadata and an end to its validity, so that searches leave it out and questions about the past
 still find it; should the commit come back (a reflog rescue, another clone), so does the node. Switching branches ends
 nothing: commits are looked for under every branch, tag and working tree.
@@ -52,7 +52,7 @@ ASKED_AT_ONCE: Final = 1_000
 """Hashes looked up in one statement."""
 
 MAX_TIPS: Final = 1_000
-"""Commits that all stored ones are before; so many branches that lead nowhere else nobody works on."""
+"""The newest stored commits, none an ancestor of another; nobody works on more branches than this."""
 
 SHORT_SHA: Final = 12
 """Digits that are unique in any repository there is."""

@@ -1,4 +1,4 @@
-"""Reading commits with as many details as the repository has, and what is remembered of one."""
+"""Commit reader: reads commits in as much detail as the repository has, and makes the text that is remembered."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CommitReader:
             left = left[len(commits) :]
             if left and (problem is not None or not commits):
                 first = left.pop(0)
-                yield first, self._read_alone(first, problem or "git shows nothing of it")
+                yield first, self._read_alone(first, problem or "git shows nothing for it")
 
     def _read_alone(self, sha: str, problem: str) -> Commit | str:
         """Read a commit that failed among others, with ever fewer details."""

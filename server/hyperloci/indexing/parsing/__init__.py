@@ -1,1 +1,1 @@
-"""Parsing: a process of its own that cuts files into chunks."""
+"""Parsing: cuts files into chunks in a separate process."""

@@ -1,4 +1,4 @@
-"""The process that cuts files: what a file can do to a parser (hang, crash, eat memory) it does here, and nowhere else.
+"""Parser process: cuts files into chunks, so that one that hangs, crashes or exhausts memory does no other harm.
 
 It lives as long as its parent's end of the pipe, and ends by itself when it is idle. Time is processor time, counted by
 the kernel, so that a busy machine sets no file aside, and a loop in C is ended too.
@@ -60,7 +60,7 @@ def _answer_request(request: ParseRequest, parse: Parse) -> tuple[bytes, bool]:
         return frame_of(ParseAnswer(chunks=tuple(parse(request.path, request.data)))), True
     except MemoryError:
         return frame_of(ParseAnswer(failure=f"needs more than {request.memory / 1e9:.1f} GB of memory")), False
-    except Exception as error:  # No file that nobody foresaw may keep the others out.
+    except Exception as error:  # One unexpected file must not stop the others.
         return frame_of(ParseAnswer(failure=describe_failure(error))), True
 
 

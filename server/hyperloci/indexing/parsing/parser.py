@@ -1,8 +1,8 @@
-"""A run's side of the parser process: hands it files ahead of need, takes what they were cut into, in order.
+"""Parser: an index run's side of the parser process: sends it files in advance and takes their chunks, in order.
 
 A file that takes too long, crashes the process or exhausts its memory is answered with the reason; the process is
 started anew and the others go on. A process that something outside ended is no file's fault: the file is tried again.
-Where no such process can be had (Windows, no room for one), files are cut in this one, and `unisolated` says so.
+Where there can be no such process (Windows, no room for one), files are cut in this one, and `unisolated` says so.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ParserLimits:
     memory: int = 2 << 30
 
     def make_request(self, path: str, data: bytes) -> ParseRequest:
-        """Return what is asked for a file."""
+        """Return the request for a file."""
         seconds = self.seconds * max(1.0, len(data) / LARGE_BYTES)
         return ParseRequest(path=path, data=data, seconds=seconds, memory=self.memory)
 
@@ -172,7 +172,7 @@ class FileParser:
         self._child: _ParserProcess | None = None
         self._waiting: deque[_WaitingFile] = deque()
         self._silent_starts = 0
-        self.unisolated: str | None = None if os.name == "posix" else "this system has no limits for a process"
+        self.unisolated: str | None = None if os.name == "posix" else "this system cannot limit a process"
 
     @property
     def is_idle(self) -> bool:
@@ -187,7 +187,7 @@ class FileParser:
     def submit(self, path: str, data: bytes) -> None:
         """Hand over a file; the answers come in the order of the files."""
         if self.is_idle and self._child is not None and self._child.process.poll() is not None:
-            self.close()  # It ended while nobody wanted it.
+            self.close()  # It ended while it was idle.
         waiting = _WaitingFile(self.limits.make_request(path, data))
         self._waiting.append(waiting)
         if self._child is not None:
@@ -235,7 +235,7 @@ class FileParser:
 
     def _fall_back(self, why: str) -> None:
         self.unisolated = f"its process could not be started: {why}"
-        _log.warning("files are read without protection: %s", self.unisolated)
+        _log.warning("reading files without a separate process: %s", self.unisolated)
 
     def _take_answer(self) -> ParseAnswer | None:
         """Return the next answer that is there."""
@@ -326,5 +326,5 @@ def _close_kept() -> None:
 def _parse_here(request: ParseRequest) -> ParseAnswer:
     try:
         return ParseAnswer(chunks=chunk_bytes(request.path, request.data))
-    except Exception as error:  # No file that nobody foresaw may keep the others out.
+    except Exception as error:  # One unexpected file must not stop the others.
         return ParseAnswer(failure=describe_failure(error))

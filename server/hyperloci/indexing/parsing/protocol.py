@@ -1,6 +1,6 @@
-"""What travels between an indexing run and its parser process: a pickled value as the body of a frame.
+"""Protocol: messages between an index run and its parser process: a pickled value as the body of a frame.
 
-Both ends are this program, of one user; a child that a bad file drove mad can write nonsense, which is refused.
+Both ends are this program and one user's; a child that a bad file corrupted can write nonsense, which is rejected.
 """
 
 from __future__ import annotations
@@ -99,4 +99,4 @@ def _unpickled(body: bytes | bytearray) -> Any:
     try:
         return pickle.loads(body)
     except Exception as error:  # Unpickling raises whatever the bytes say.
-        raise FrameError("what came is no value") from error
+        raise FrameError("the body of the frame is not a valid value") from error

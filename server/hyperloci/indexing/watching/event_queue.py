@@ -1,4 +1,4 @@
-"""Where watchers leave what they saw, and the worker takes it from in quiet moments."""
+"""Event queue: watchers put events in, and the worker takes them out in batches when they pause."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ QUIET_SECONDS: Final = 0.3
 """A batch is taken after so long without an event: editors, formatters and checkouts write in bursts."""
 
 LONGEST_SECONDS: Final = 2.0
-"""A batch is taken after so long whatever happens: a build that writes all the time must not keep an edit waiting."""
+"""A batch is taken after this time at the latest: a build that writes all the time must not delay an edit."""
 
 MAX_PATHS: Final = 2_000
 """Paths kept; with more, going over the whole tree is cheaper than asking for each."""
@@ -63,7 +63,7 @@ class ChangeInbox:
             self._git = True
 
     def close(self) -> None:
-        """Wake whoever waits; nothing is given out any more."""
+        """Wake every waiting thread; no more events are given out."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

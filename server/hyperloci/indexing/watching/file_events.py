@@ -1,7 +1,7 @@
-"""Events of the file system for one tree, through watchdog: what to watch, and what to pass on.
+"""File events: file-system events of one tree, through watchdog: what to watch, and what to pass on.
 
 Linux watches folder by folder and has a limit of them, so big ignored folders (`node_modules`, virtual environments,
-build output) are left out of the plan. Where events cannot be had (the limit is reached, the tree is on a network
+build output) are not watched. Where there are no events (the limit is reached, the tree is on a network
 file system) `FileWatch.start` says so and the caller polls.
 """
 
@@ -90,7 +90,7 @@ class FileWatch:
             raise
 
     def _is_alive(self) -> bool:
-        """Whether events still come: an error in one of watchdog's threads ends it, and nobody is told."""
+        """Whether events still come: an error in one of watchdog's threads ends it silently."""
         reader = getattr(self._observer, "_inotify_fd", None)
         return self._observer is not None and self._observer.is_alive() and (reader is None or reader.is_alive())
 

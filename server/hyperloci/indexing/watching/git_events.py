@@ -1,4 +1,4 @@
-"""Which of the files that Git keeps tell that a branch or HEAD moved: commits, checkouts, merges, rebases, fetches."""
+"""Git events: which of Git's files show that a branch or HEAD moved: commits, checkouts, merges, rebases, fetches."""
 
 from __future__ import annotations
 

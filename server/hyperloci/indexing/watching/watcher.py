@@ -1,8 +1,8 @@
-"""Keeping memory in step with a project while somebody works in it: files and Git, watched by one process at a time.
+"""Watcher: keeps the memory up to date while a project is worked on: files and Git, one process at a time.
 
-One thread, the worker, does everything that touches the database, over a connection of its own (`watch_worker.py`).
-Watchdog's threads only leave paths in its inbox. Whichever process wins the project's lock works; the others ask for it
-every two seconds. What fails is logged, shown by `status`, and tried again with growing waits.
+One thread, the worker, does everything that touches the database, over a connection of its own (`worker`).
+Watchdog's threads only put paths in its queue. The process that holds the project's lock works; the others try for it
+every two seconds. Failures are logged, shown by `status`, and tried again after growing waits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hyperloci.system.process_lock import RETRY_SECONDS, Election, lock_path
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0
-"""After a failure the worker waits, each time twice as long: a full disk is not mended in a second."""
+"""After a failure the worker waits, each time twice as long: a full disk is not fixed in a second."""
 
 STOP_SECONDS: Final = 10.0
 """How long `stop` waits: the worker ends between two files, or between two transactions of one."""
@@ -132,7 +132,7 @@ class ProjectWatcher:
                 if election.wait_to_win(stopping, retry_seconds=self._retry):
                     self._status.update(owner=True)
                     self._watch_until_stopped(election.lock_path.parent)
-            except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
+            except Exception as error:  # The thread must go on: any failure is shown in the status and tried again.
                 self._note_failure(error)
             finally:
                 election.resign()

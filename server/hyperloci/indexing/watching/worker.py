@@ -1,4 +1,4 @@
-"""The watchers' worker: takes batches of events and brings the index up to date, for as long as it owns the project."""
+"""Watch worker: takes batches of events and updates the index, for as long as it holds the project's lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hyperloci.project.identity import Project
 from hyperloci.store import Store
 
 RECONCILE_SECONDS: Final = 600.0
-"""Everything is compared this often, whatever the events said: they can be lost, and their watches with them."""
+"""Everything is compared this often, without regard to events: events can be lost, and watches with them."""
 
 POLL_SECONDS: Final = 5.0
 """How often everything is compared where there are no events."""
@@ -124,13 +124,13 @@ class WatchWorker:
         watches = plan_watches(self._root, ignored)
         self._left_out = tuple(left_out)
         if len(watches) > MAX_WATCHES:
-            return f"{len(watches)} separate folders would have to be watched"
+            return f"there are too many separate folders to watch ({len(watches)})"
         if self._repository is not None:
             watches.extend(git_watches(self._repository))
         try:
             self._watch.watch_folders(watches, self._canary)
         except OSError as error:
-            return f"the system gives no more watches ({error.strerror or error})"
+            return f"the system allows no more watches ({error.strerror or error})"
         return None
 
     def _note_change(self, path: str) -> None:
