@@ -1,16 +1,16 @@
-"""Start Hyperloci for the Claude Code plugin: the server, or one hook.
+"""Launcher: starts Hyperloci for the Claude Code plugin, as the server or as one hook.
 
     python3 -I -S launch.py serve
     python3 -I -S launch.py hook EVENT
 
 Claude Code installs no Python packages for a plugin, so this looks for an installed `hyperloci` (on the PATH and in
-the folders where pipx and uv put commands), then for uvx and pipx, which can run the copy that the plugin brings.
+the folders where pipx and uv put commands), then for uvx and pipx, which can run the plugin's own copy.
 
-A hook first tries a running server by itself, which saves the start of a second Python.
+A hook first tries a running server directly, which saves the start of a second Python.
 
-It must run on whatever `python3` a machine has: standard library only, Python 3.7 and later. A hook never fails:
-where there is nothing to start, or what was started failed, the answer is an empty one, and only the start of a
-session says what to install. The server can't hide its absence: it says the same on stderr and exits with 1.
+It must run with any `python3` of a machine: standard library only, Python 3.7 and later. A hook never fails: if there
+is nothing to start, or the started command fails, the answer is empty, and only the start of a session says what to
+install. The server prints the same advice on stderr and exits with 1.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ COMMAND_FOLDERS = ("~/.local/bin", "~/.cargo/bin", "/opt/homebrew/bin", "/usr/lo
 """Where pipx, uv and Homebrew put commands: a desktop application starts Claude Code with a PATH that lacks them."""
 
 QUIET_SOURCES = ("clear", "compact")
-"""Sessions that only go on: whoever sits there has read the advice when it began."""
+"""Sessions that continue: their user has already seen the advice when they began."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command that the arguments ask for and return its exit status; 2 where they make no sense."""
+    """Run the command given by the arguments and return its exit status; 2 for wrong arguments."""
     if arguments == ["serve"]:
         return run_server()
     if len(arguments) == 2 and arguments[0] == "hook":
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run_server() -> int:
-    """Become the server (or start it, where a process can't become another) and return its exit status."""
+    """Become the server (or start it, on systems without exec) and return its exit status."""
     command = find_server_command()
     if command is None:
         sys.stderr.write(installation_advice() + "\n")
@@ -78,13 +78,13 @@ def run_hook(event: str) -> int:
 
 
 def end_with_empty_answer(number: int, frame: object) -> None:
-    """End with a valid answer: the client has lost patience."""
+    """End with a valid answer: Claude Code waits no longer."""
     os.write(1, b"{}\n")
     os._exit(0)
 
 
 def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
-    """Return what a running server answers, None where none does; `mark` tells this event from all others."""
+    """Return the answer of a running server, or None; `mark` identifies this event."""
     sys.path[:0] = package_folders()
     environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
@@ -102,20 +102,20 @@ def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | N
             return None
         tally.append_outcome(where.spool, event, tally.SERVED, 1000 * (time.monotonic() - began), mark)
     except Exception:
-        # Whatever this machine or its settings lack here, the installed command knows better.
+        # Whatever fails here, the installed command handles the event.
         return None
     return line.answer
 
 
 def package_folders() -> list[str]:
-    """Return where the packages lie that a hook needs."""
+    """Return the folders of the packages that a hook needs."""
     if IS_SOURCE:
         return [os.path.join(ROOT, "hooks"), os.path.join(ROOT, "server")]
     return [os.path.dirname(os.path.dirname(ROOT))]
 
 
 def run_hook_command(command: list[str], payload: bytes, mark: str) -> bytes | None:
-    """Return what a hook command answers, None where it failed or answered something else than a JSON object."""
+    """Return the answer of a hook command; None if it failed or its answer is not a JSON object."""
     import json
     import subprocess
 
@@ -129,7 +129,7 @@ def run_hook_command(command: list[str], payload: bytes, mark: str) -> bytes | N
 
 
 def answer_when_not_installed(event: str, payload: bytes) -> dict[str, str]:
-    """Return a valid answer that does nothing; at the start of a session it tells the person what is missing."""
+    """Return a valid answer that does nothing; at the start of a session it tells the user what is missing."""
     if event != "SessionStart" or find_command("hyperloci-hook"):
         return {}
     import json
@@ -144,16 +144,16 @@ def answer_when_not_installed(event: str, payload: bytes) -> dict[str, str]:
 def installation_advice() -> str:
     """Say what to install."""
     if not IS_SOURCE:
-        return "Hyperloci is installed where no command of it is found: put the folder of `hyperloci` on your PATH."
+        return "Hyperloci is installed, but its command was not found: put the folder of `hyperloci` on your PATH."
     if find_command("uvx") or find_command("pipx"):
-        state = "is not installed; a first start through uvx or pipx takes minutes, and hooks are off until it is done"
+        state = "is not installed; the first start through uvx or pipx takes minutes, and hooks are off until then"
     else:
         state = "is not installed, so this session has no long-term memory"
     return f'Hyperloci {state}. Install it once: uv tool install "{ROOT}" (or: pipx install "{ROOT}").'
 
 
 def find_server_command() -> list[str] | None:
-    """Return how to start the server here."""
+    """Return the command that starts the server."""
     own = find_command("hyperloci")
     if own:
         return [own, "serve"]
@@ -167,7 +167,7 @@ def find_server_command() -> list[str] | None:
 
 
 def find_hook_command(event: str) -> list[str] | None:
-    """Return how to run a hook here. Not through pipx, which could begin an installation in the middle of a prompt."""
+    """Return the command that runs a hook. Not through pipx, which might start an installation during a prompt."""
     own = find_command("hyperloci-hook")
     if own:
         return [own, event]
@@ -176,7 +176,7 @@ def find_hook_command(event: str) -> list[str] | None:
 
 
 def find_command(name: str) -> str | None:
-    """Return the absolute path of a command. The current folder, a stranger's project, is never searched."""
+    """Return the absolute path of a command. The current folder is never searched, as its content is not trusted."""
     folders = os.get_exec_path() + [os.path.expanduser(folder) for folder in COMMAND_FOLDERS]
     for folder in filter(os.path.isabs, folders):
         path = os.path.join(folder, name + (".exe" if os.name == "nt" else ""))

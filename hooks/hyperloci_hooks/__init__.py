@@ -1,1 +1,1 @@
-"""Claude Code hooks: one short process an event, fail-open."""
+"""Claude Code hooks: one short process per event; a failure never stops the session."""

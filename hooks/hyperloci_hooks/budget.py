@@ -1,4 +1,4 @@
-"""How long each hook may hold its session up."""
+"""Time budget: how long each hook may delay its session."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ SECONDS = {
     # Claude Code gives all SessionEnd hooks together 1.5 s.
     "SessionEnd": 1.0,
 }
-"""By event; one that isn't here is answered at once, with nothing. About five times what the contract allows in the
-median: a busy machine should be slow rather than forgetful."""
+"""By event; any other event gets an empty answer at once. About five times the median that is allowed, so that a busy
+machine is slow but loses nothing."""
 
 GRACE_SECONDS = {"SessionStart": 1.5, "UserPromptSubmit": 1.5}
-"""How much longer a hook that may bring context waits for a server that has taken its event: where that takes so long,
-the machine is busy, and what the session would go without is worth more than the wait."""
+"""How much longer a hook that may return context waits for a server that has taken its event: the machine is busy then,
+and the context is worth the wait."""
 
 UNKNOWN_SECONDS = 0.5
-"""For an event that isn't heard: its input is read, so that Claude Code doesn't write into a closed pipe."""
+"""For an event that is not handled: its input is read, so that Claude Code does not write to a closed pipe."""
 
 PATIENCE_SECONDS = 2.5
-"""How much longer a hook waits for the word that what it was told is safe. Even so no event takes longer than the five
-seconds that its host gives; what is not safe by then is left to a process of its own."""
+"""How much longer a hook waits until its record is stored. Even so, no event takes longer than the five seconds that
+Claude Code allows; a separate process stores the record if it takes longer."""

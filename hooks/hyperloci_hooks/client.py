@@ -1,10 +1,12 @@
-"""A hook's end of the line to a running server of its database.
+"""Hook client: sends a hook's event to a running server of its database.
 
-The standard library only, as little of it as can be, Python 3.7 and later: the plugin's launcher uses this file too.
+It uses as little of the standard library as possible and runs on Python 3.7 and later: the plugin's launcher uses this
+file too.
 
-A hook sends one frame (`hyperloci.system.framing`): its header is texts parted by NUL (see `frame`), its body the
-payload as it came. The server says `T` when it has taken the frame, then `A`, a JSON object and a newline, once what it
-was told is durable; or `N` and a newline, if the hook must see for itself. Anything else, or the end, is no answer.
+A hook sends one frame (`hyperloci.system.framing`): its header is texts separated by NUL (see `pack_event`), its body
+the payload as it came. The server sends `T` when it has taken the frame, then `A`, a JSON object and a newline once the
+event is stored durably; or `N` and a newline if the hook must handle the event itself. Anything else, or the end of the
+connection, is no answer.
 """
 
 from __future__ import annotations
@@ -22,19 +24,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = "1"
-"""Of the frame; a server that reads another answers `N`."""
+"""Version of the frame; a server answers `N` to another one."""
 
 MARK = b"HOOK"
 SUFFIX = ".s"
-"""Of the sockets of a database's folder: one a server, named by its process id."""
+"""Suffix of the sockets in a database's folder: one per server, named by its process id."""
 
 ANSWERED, REFUSED, LATE, TOLD = "answered", "refused", "late", "told"
 
 TAKEN_SECONDS = 0.25
-"""How long a server may take to take a frame before the next is asked, if there is one: it may be stopped."""
+"""How long a server may take to accept a frame before the next one is tried: it may be suspended."""
 
 MOST_SERVERS = 4
-"""Asked for one event, at most."""
+"""Servers that are tried for one event, at most."""
 
 _BUSY_TRIES, _BUSY_SECONDS = 10, 0.02
 _PIECE = 1 << 16
@@ -52,7 +54,7 @@ _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
 def pack_event(event: str, payload: bytes, database: str, mark: str, environ: dict[str, str]) -> bytes:
-    """Return what to send: the event, what came on stdin, and all of this process that its handling depends on."""
+    """Return the frame to send: the event, the payload, and the environment that its handling needs."""
     told = [f"{name}={environ[name]}" for name in environ if _is_relevant_variable(name)]
     head = "\0".join([VERSION, database, event, mark, _current_folder(), *told]).encode("utf-8", "surrogateescape")
     return pack_frame(MARK, head, payload)
@@ -70,7 +72,7 @@ def _current_folder() -> str:
 
 
 class ServerConnection:
-    """A connection to a server: what is still to be said over it, and what was heard."""
+    """A connection to a server, with the bytes still to send and the bytes received."""
 
     def __init__(self, connection: socket.socket, said: bytes) -> None:
         self._connection = connection
@@ -84,11 +86,11 @@ class ServerConnection:
 
     @property
     def answer(self) -> bytes:
-        """The JSON object, and a newline; empty unless it was answered."""
+        """The JSON object and a newline; empty without an answer."""
         return self._heard[2:] if self._heard.startswith(b"TA") and self._heard.endswith(b"\n") else b""
 
     def wait_for_answer(self, until: float, bell: int = -1) -> str:
-        """Go on until there is an answer, none is to be expected, time is over or `bell` can be read."""
+        """Send and receive until there is an answer or a refusal, the time is over, or `bell` becomes readable."""
         while True:
             left = until - time.monotonic()
             heard: list[Any] = [self._connection] if bell < 0 else [self._connection, bell]
@@ -108,27 +110,27 @@ class ServerConnection:
                 return REFUSED
 
     def _receive_piece(self) -> bool:
-        """Take in what came; return whether more is to come."""
+        """Receive a piece; return whether more is to come."""
         piece = self._connection.recv(_PIECE)
         self._heard += piece
         return bool(piece) and not self._heard.endswith(b"\n")
 
     def close(self) -> None:
-        """Say no more."""
+        """Close the connection."""
         self._connection.close()
 
 
 def call_server(
     folders: tuple[str, ...], said: bytes, until: float, bell: int = -1, grace: float = 0
 ) -> tuple[str, ServerConnection | None]:
-    """Say something to a server that listens in the last of `folders`; return how that went, and the line.
+    """Send a frame to a server that listens in the last of `folders`; return the outcome and the connection.
 
     Args:
-        folders: the folders that must be this user's own, from the outermost on.
+        folders: folders that must belong to this user, from the outermost on.
         said: the frame.
-        until: when to stop to wait, in the time of `time.monotonic`.
-        bell: a descriptor that ends the waiting when it can be read.
-        grace: how many seconds longer to wait for a server that has taken it.
+        until: when to stop waiting, in the time of `time.monotonic`.
+        bell: a descriptor that ends the wait when it becomes readable.
+        grace: how many seconds longer to wait for a server that has taken the frame.
     """
     paths = _find_sockets(folders)
     for number, path in enumerate(paths):
@@ -148,7 +150,7 @@ def call_server(
 
 
 def _find_sockets(folders: tuple[str, ...]) -> list[str]:
-    """Return the sockets of the last folder, the youngest last; none unless all the folders are this user's own."""
+    """Return the sockets in the last folder, the newest last; none unless all folders belong to this user."""
     if not hasattr(socket, "AF_UNIX") or os.name != "posix":
         return []
     try:
@@ -162,14 +164,14 @@ def _find_sockets(folders: tuple[str, ...]) -> list[str]:
 
 
 def _connect_to_socket(path: str) -> socket.socket | None:
-    """Return a connection to a server of this user's, None where there is none; a socket of a dead one is removed."""
+    """Return a connection to a server of this user, or None; the socket of a dead server is removed."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.setblocking(False)
     for _ in range(_BUSY_TRIES):
         try:
             connection.connect(path)
         except BlockingIOError:
-            # Its queue of visitors is full: fifty hooks at once.
+            # The server's queue of connections is full: fifty hooks at once.
             time.sleep(_BUSY_SECONDS)
         except ConnectionRefusedError:
             _remove_socket(path)

@@ -1,4 +1,4 @@
-"""The one thing a hook may not be is late: when its time is over, the process ends with a valid answer."""
+"""Deadline: when a hook's time is over, its process ends with a valid answer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Callable
 from typing import Final
 
 ENDINGS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
-"""What a host sends that has lost patience; it kills a moment later."""
+"""Signals that Claude Code sends when a hook takes too long; it kills the process a moment later."""
 
 
 class ProcessDeadline:
-    """Ends the process after so many seconds, or when it is told to end, unless `stop` is called first."""
+    """Ends the process after some seconds, or at a signal, unless `cancel` is called first."""
 
     def __init__(self, seconds: float, last_words: Callable[[], None]) -> None:
-        """Start to count; on the main thread.
+        """Start the clock; call this on the main thread.
 
         Args:
-            seconds: how long the hook has.
-            last_words: called on a thread of its own when time is over; the process exits with 0 after it.
+            seconds: how long the hook may take.
+            last_words: called on a separate thread when the time is over; the process then exits with 0.
         """
         self._stopped = threading.Event()
         self._seconds = seconds
@@ -30,7 +30,7 @@ class ProcessDeadline:
         threading.Thread(target=self._wait_for_end, name="deadline", daemon=True).start()
 
     def cancel(self) -> None:
-        """Count no longer."""
+        """Stop the clock."""
         self._stopped.set()
 
     def _wait_for_end(self) -> None:
@@ -43,16 +43,16 @@ class ProcessDeadline:
         try:
             self._last_words()
         finally:
-            # Not sys.exit: the main thread may sit in a lock, a query or a read that nothing interrupts.
+            # Not sys.exit: the main thread may be in a lock, a query or a read that nothing interrupts.
             os._exit(0)
 
 
 def _open_signal_pipe() -> int:
-    """Return a descriptor that becomes readable when this process is told to end, whatever the main thread is at."""
+    """Return a descriptor that becomes readable at a signal to end, whatever the main thread does."""
     heard, bell = os.pipe()
     os.set_blocking(bell, False)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
     for name in ENDINGS:
-        # Python's own handlers run between two steps of the main thread, which may be waiting for a disk.
+        # Python runs its handlers between two steps of the main thread, which may be waiting for a disk.
         signal.signal(getattr(signal, name), lambda *_: None)
     return heard

@@ -1,7 +1,7 @@
-"""A process that stores what waits in the spool: `python -m hyperloci_hooks.drain FOLDER`.
+"""Drain: a process that stores the records waiting in the spool (`python -m hyperloci_hooks.drain FOLDER`).
 
-Not the server itself: a record that takes for ever, or ends the process, must cost neither its tools nor its session.
-It prints how many records it stored; when a batch takes too long, the kernel ends it.
+It is separate from the server, because a record that takes for ever or kills the process must not stop the server. It
+prints how many records it stored; if a batch takes too long, a kernel timer ends the process.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ MOST_SECONDS: Final = 900.0
 
 
 def drain_in_subprocess(settings: Settings, project_path: Path) -> tuple[int, str]:
-    """Have the spool's records stored by another process; return how many were, and what went wrong, '' for nothing.
+    """Store the spool's records in a separate process; return how many were stored, and the error ('' for none).
 
     Raises:
-        OSError: no process can be started.
+        OSError: the process can't be started.
     """
     done = subprocess.run(
         [sys.executable, "-m", "hyperloci_hooks.drain", str(project_path)],
@@ -50,12 +50,12 @@ def drain_in_subprocess(settings: Settings, project_path: Path) -> tuple[int, st
     stored = sum(int(word) for word in words if word.isdigit())
     if done.returncode == 0:
         return stored, ""
-    fault = done.stderr.strip().rpartition("\n")[2] or f"the process that stores them ended with {done.returncode}"
+    fault = done.stderr.strip().rpartition("\n")[2] or f"the process that stores records ended with {done.returncode}"
     return stored, fault
 
 
 def main(project_path: Path) -> int:
-    """Store what waits, and return the exit code."""
+    """Store the waiting records and return the exit code."""
     from hyperloci.memory import Memory
     from hyperloci_hooks.spool import drain_spool
 
@@ -70,7 +70,7 @@ def main(project_path: Path) -> int:
 
 
 def _make_batch_timer() -> Callable[[], bool]:
-    """Return a function to be called before each batch, from which on the kernel counts anew."""
+    """Return a function to call before each batch; it restarts the kernel's timer."""
     if not hasattr(signal, "setitimer"):
         return lambda: True
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The events that are heard, and the record each makes of what Claude Code tells."""
+"""Events: the hook events that are handled, and the record made of each."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class EventRule:
     """How an event is handled.
 
     Attributes:
-        make: makes its record; None where there is nothing to keep.
-        journals: it has little time; where no server runs, its record goes to the spool, and into the database with
-            the next event that drains.
+        make: makes its record; None if there is nothing to keep.
+        journals: it has little time: if no server runs, its record goes to the spool, and the next event that drains
+            stores it.
         injects: it may answer with context.
-        drains: where no server runs, it stores what waits in the spool.
+        drains: if no server runs, it stores the records waiting in the spool.
     """
 
     make: MakeRecord
@@ -88,4 +88,4 @@ EVENTS: Final[Mapping[str, EventRule]] = {
     "Stop": EventRule(make=_record_turns, drains=True),
     "SessionEnd": EventRule(make=_record_session_end, journals=True),
 }
-"""An event that isn't here is answered at once, with nothing; `budget` says how long each may take."""
+"""Any other event gets an empty answer at once; `budget` has the time limits."""

@@ -1,7 +1,8 @@
-"""The process that sees to one event when the hook itself can't wait: it ends with the record safe, or by a timer.
+"""Finisher: a process that handles one event when the hook itself can't wait; it ends with the record stored, or at a
+timer.
 
-It waits for the server that has the event already, or for its turn among the hooks that work by themselves (fifty at
-once would only get in each other's way), and then does what a server would have done.
+It waits for the server that already has the event, or for its turn among the hooks without a server (fifty at once
+would slow each other down), and then does what a server would have done.
 """
 
 from __future__ import annotations
@@ -34,24 +35,24 @@ if TYPE_CHECKING:
     from hyperloci.memory import Memory
 
 SERVER_SECONDS: Final = 20.0
-"""How long a server that took an event is waited for, before it is done here too (twice is once). A server that has
-fifty hooks to see to on a busy machine needs seconds."""
+"""How long to wait for a server that took an event before handling it here too (storing twice is harmless). A server
+that handles fifty hooks on a busy machine needs seconds."""
 
 OWN_SECONDS: Final = 30
-"""How long the work may take in all: then the kernel ends the process, whatever it is at."""
+"""How long the work may take in all; then the kernel ends the process, whatever it is doing."""
 
 KNOWN_SHARE: Final = 0.8
-"""The part of that in which it must be known what to keep; the rest is for saying so."""
+"""The part of that time in which the record must be made; the rest is for storing it."""
 
 TURN_SECONDS: Final = 600.0
-"""How long to wait for others at most."""
+"""The longest wait for a turn."""
 
 LOOK_SECONDS: Final = 0.05
-"""How often to look for a turn, or for a server that has come up meanwhile."""
+"""How often to check for a turn, or for a server that has started meanwhile."""
 
 
 class OutcomePipe:
-    """The pipe to the hook. Threads may say things at once; each thing is said once."""
+    """The pipe to the hook. For several threads; each message is sent once."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -59,12 +60,12 @@ class OutcomePipe:
         self._unsaid = {SAFE, b"answer"}
 
     def report_safe(self) -> None:
-        """Say that the record is durable."""
+        """Report that the record is stored durably."""
         with self._lock:
             self._write_once(SAFE, SAFE)
 
     def report_answer(self, answer: bytes) -> None:
-        """Say the answer, and with it that the record is durable."""
+        """Send the answer, and report that the record is stored durably."""
         with self._lock:
             self._write_once(SAFE, SAFE)
             self._write_once(b"answer", answer)
@@ -73,28 +74,28 @@ class OutcomePipe:
         if what not in self._unsaid:
             return
         self._unsaid.discard(what)
-        with contextlib.suppress(OSError):  # The hook has answered and gone.
+        with contextlib.suppress(OSError):  # The hook has answered and ended.
             write_all(partial(os.write, self._descriptor), words)
 
 
 def finish_event(event: HookInput, line: client.ServerConnection | None, descriptor: int) -> None:
-    """See to an event.
+    """Handle an event.
 
     Args:
-        event: what the hook was told.
-        line: to a server that may still answer.
-        descriptor: where to say that the record is safe, and the answer.
+        event: the hook's input.
+        line: a connection to a server that may still answer.
+        descriptor: the pipe for the report that the record is stored, and for the answer.
     """
-    with contextlib.suppress(AttributeError):  # Windows has no such signal, and ends no pipe with it.
+    with contextlib.suppress(AttributeError):  # Windows has no such signal.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     where = None
-    with contextlib.suppress(ValueError, TypeError, OSError):  # The settings are wrong: the work says so.
+    with contextlib.suppress(ValueError, TypeError, OSError):  # The settings are wrong: EventWork reports it.
         where = find_paths(event.environ)
     _EventFinisher(event, where, OutcomePipe(descriptor)).run(line)
 
 
 class _EventFinisher:
-    """One event's way, from the hook that could not wait to its end."""
+    """Handles one event whose hook could not wait."""
 
     def __init__(self, event: HookInput, where: InstallationPaths | None, words: OutcomePipe) -> None:
         self._event = event
@@ -103,7 +104,7 @@ class _EventFinisher:
         self._started = time.monotonic()
 
     def run(self, line: client.ServerConnection | None) -> None:
-        """Wait for a server, or for the turn, and do the work."""
+        """Wait for a server or for the turn, and do the work."""
         if line is not None and self._relay_answer(line.wait_for_answer(time.monotonic() + SERVER_SECONDS), line):
             return
         with self._wait_for_turn() as ours:
@@ -111,7 +112,7 @@ class _EventFinisher:
                 self._do_work()
 
     def _relay_answer(self, outcome: str, line: client.ServerConnection | None) -> bool:
-        """Pass on what a server said, if it did."""
+        """Pass a server's answer on; return whether there was one."""
         if line is None:
             return False
         line.close()
@@ -123,7 +124,7 @@ class _EventFinisher:
 
     @contextlib.contextmanager
     def _wait_for_turn(self) -> Iterator[bool]:
-        """Wait until no other hook works by itself; give False where a server has answered meanwhile."""
+        """Wait until no other hook works without a server; yield False if a server has answered meanwhile."""
         if self._where is None or os.name != "posix":
             yield True
             return
@@ -147,7 +148,7 @@ class _EventFinisher:
                 os.close(descriptor)
 
     def _open_turn_lock(self, where: InstallationPaths) -> int | None:
-        """Open the file whose lock is the turn; None where there is none to be had, and so no turn to wait for."""
+        """Open the file whose lock is the turn; None if it can't be opened, and so there is no turn to wait for."""
         try:
             os.makedirs(where.state_dir, mode=0o700, exist_ok=True)
             return os.open(os.path.join(where.state_dir, f"hooks-{where.key}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -155,7 +156,7 @@ class _EventFinisher:
             return None
 
     def _call_server(self, where: InstallationPaths) -> tuple[str, client.ServerConnection | None]:
-        """Try a server that was not there when the hook looked."""
+        """Try a server that has started since the hook looked for one."""
         event = self._event
         said = client.pack_event(event.name, event.payload, where.database, event.mark, event.environ)
         return client.call_server((where.runtime_dir, where.sockets), said, time.monotonic() + SERVER_SECONDS)
@@ -166,7 +167,7 @@ class _EventFinisher:
             tally.append_outcome(self._where.spool, self._event.name, outcome, took, self._event.mark)
 
     def _do_work(self) -> None:
-        # Nothing that one event makes is garbage before the process ends, and a vector or two need no pool of threads.
+        # One event makes no garbage before the process ends, and a vector or two need no thread pool.
         gc.disable()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - a process's entry point
         if hasattr(signal, "setitimer"):
@@ -189,7 +190,7 @@ class _EventFinisher:
         seconds = SECONDS[self._event.name]
         in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - seconds)
         clear_try_marks()
-        work.write_log(f"{self._event.name} ran out of time{' before it knew what to keep' if in_vain else ''}")
+        work.write_log(f"{self._event.name} ran out of time{' before its record was made' if in_vain else ''}")
         if in_vain:
             self._note_outcome(tally.DROPPED)
             return
@@ -208,7 +209,7 @@ def _open_memory(settings: Settings, place: Path, project_id: str) -> Memory:
 
 
 def main(arguments: list[str]) -> None:
-    """See to the event that the arguments name and stdin tells of: for systems where processes can't be forked."""
+    """Handle the event named by the arguments with its payload on stdin: for systems without fork."""
     environ: dict[str, Any] = dict(os.environ)  # noqa: TID251 - a process's entry point
     finish_event(HookInput(arguments[0], sys.stdin.buffer.read(), environ, arguments[1]), None, 1)
     os._exit(0)

@@ -1,7 +1,7 @@
-"""Handing an event over to a process of its own, which has all the time it needs.
+"""Finisher process: hands an event over to a separate process, which has all the time it needs.
 
-The hook itself loads nothing that could keep it from answering; what takes long, or holds the interpreter, happens in
-that process, which lives on when the hook has answered.
+The hook itself loads nothing that could delay its answer. Slow work, and work that holds the interpreter, happens in
+that process, which lives on after the hook has answered.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from hyperloci_hooks.client import ServerConnection
 
 SAFE = b"safe\n"
-"""What the process says when its record is durable; its answer, one line of JSON, follows or not."""
+"""What the process sends when its record is stored durably; an answer, one line of JSON, may follow."""
 
 _PIECE = 1 << 16
 
 
 class HookInput:
-    """What a hook was told, and all of its process that the handling depends on."""
+    """A hook's input, and the parts of its process that the handling needs."""
 
     def __init__(self, name: str, payload: bytes, environ: dict[str, str], mark: str) -> None:
-        """Take it down.
+        """Create it.
 
         Args:
             name: Claude Code's name of the event.
             payload: what came on stdin.
             environ: the hook's environment.
-            mark: tells this event from all others; whoever makes its record, once or twice, gives it the same id.
+            mark: identifies this event; its record gets the same id from it, even if it is made twice.
         """
         self.name = name
         self.payload = payload
@@ -45,7 +45,7 @@ class HookInput:
 
 
 class FinisherProcess:
-    """The process of its own, as the hook sees it."""
+    """The hook's handle on the separate process."""
 
     def __init__(self, pid: int, words: int) -> None:
         self._pid = pid
@@ -54,17 +54,17 @@ class FinisherProcess:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the record is durable."""
+        """Whether the record is stored durably."""
         return self._heard.startswith(SAFE)
 
     @property
     def answer(self) -> bytes:
-        """The answer, and a newline; empty if there is none (yet)."""
+        """The answer and a newline; empty if there is none yet."""
         rest = self._heard[len(SAFE) :] if self.is_safe else b""
         return rest[: rest.index(b"\n") + 1] if b"\n" in rest else b""
 
     def wait_for_outcome(self, until: float, bell: int, *, for_answer: bool = True) -> str:
-        """Wait for the answer, or only for the record to be safe."""
+        """Wait for the answer, or only until the record is stored."""
         while not (self.answer if for_answer else self.is_safe):
             left = max(until - time.monotonic(), 0)
             readable, _, _ = select.select([self._words, bell] if bell >= 0 else [self._words], [], [], left)
@@ -79,25 +79,25 @@ class FinisherProcess:
         return ANSWERED
 
     def tell_to_spool(self) -> None:
-        """Tell it to leave its record in the spool at once."""
+        """Tell it to save its record to the spool at once."""
         try:
             os.kill(self._pid, signal.SIGTERM)
         except OSError:
-            return  # It has ended.
+            return  # The process has ended.
 
 
 def fork_finisher(
     event: HookInput, line: ServerConnection | None, finish: Callable[[HookInput, ServerConnection | None, int], None]
 ) -> FinisherProcess:
-    """Start a process that sees to an event.
+    """Start a process that handles an event.
 
     Args:
-        event: what the hook was told.
-        line: to a server that may still answer.
-        finish: called in that process with both, and with the descriptor where it says how it went.
+        event: the hook's input.
+        line: a connection to a server that may still answer.
+        finish: called in that process with both, and with the descriptor on which it reports the outcome.
 
     Raises:
-        OSError: no process can be started.
+        OSError: the process can't be started.
     """
     heard, words = os.pipe()
     pid = os.fork()
@@ -105,7 +105,7 @@ def fork_finisher(
         os.close(words)
         return FinisherProcess(pid, heard)
     try:
-        # Out of the session's process group, and off its pipes: nobody waits for this process, and none ends it.
+        # Leave the session's process group and its pipes: nothing waits for this process or ends it.
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
@@ -116,7 +116,7 @@ def fork_finisher(
             os.dup2(nothing, descriptor)
         finish(event, line, words)
     except BaseException as error:
-        # The edge of the process: nobody else will tell.
+        # The edge of the process: nothing else reports the error.
         from hyperloci_hooks.log import log_error
 
         log_error(error, event.environ)
@@ -125,9 +125,9 @@ def fork_finisher(
 
 
 def spawn_finisher(event: HookInput) -> tuple[int, bytes]:
-    """Do the same where processes can't be forked (Windows): wait for the process, for as long as the event may take.
+    """Do the same without fork (Windows): wait for the process for as long as the event may take.
 
-    The process has the event's record to itself, and goes on when nobody waits any more.
+    The process alone stores the event's record, and continues when nothing waits for it any more.
     """
     import subprocess
 

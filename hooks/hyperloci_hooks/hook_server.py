@@ -1,8 +1,7 @@
-"""The server's end of the hooks' line: events are taken at once, queued, and seen to one after the other.
+"""Hook server: the server's side of the hooks' socket. Events are accepted at once, queued, and handled in order.
 
-A thread takes frames (see `client`) from any number of hooks; two work them off, one of them those that may bring a
-whole transcript, with memories that stay open, so that what a hook costs is what its event costs. A hook is answered
-when what it was told is durable.
+One thread receives frames (see `client`) from any number of hooks; two threads handle them, one of them the events that
+may bring a whole transcript. Memories stay open between events. A hook is answered when its event is stored durably.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ _log = logging.getLogger(__name__)
 
 MAX_HEAD_BYTES: Final = 1 << 18
 MAX_WAITING_BYTES: Final = 128 << 20
-"""Of frames that are taken and not seen to yet: with more, new hooks wait at the door."""
+"""Limit of frames that wait to be handled; above it, new connections are not accepted."""
 
 SILENT_SECONDS: Final = 30.0
-"""After so long a visitor that hasn't said all is sent away."""
+"""A connection that has not sent its whole frame after this time is closed."""
 
 ANSWER_SECONDS: Final = 1.0
-"""How long a hook may take to take its answer, which fits the pipe's buffer."""
+"""How long a hook may take to receive its answer, which fits the socket's buffer."""
 
 CLOSE_SECONDS: Final = 0.15
-"""How long the end of the server may wait for what is under way; whatever was answered is durable long before."""
+"""How long the server waits for events in progress when it ends; answered events are already stored."""
 
 OPEN_MEMORIES: Final = 4
-"""Projects whose memory stays open for their hooks: one server serves those of every session of its database."""
+"""Projects whose memory stays open for hooks: one server serves the hooks of all sessions of its database."""
 
 _BACKLOG: Final = 512
 _PIECE: Final = 1 << 18
@@ -58,11 +57,11 @@ _FRAMES: Final = Framing(client.MARK, max_header=MAX_HEAD_BYTES, max_body=MAX_IN
 
 
 class HookVisitor:
-    """A hook at the other end of a connection.
+    """A hook connected to the server.
 
     Attributes:
         head: the texts of its frame's header.
-        payload: what the hook was told.
+        payload: the hook's input.
         size: bytes of the whole frame.
     """
 
@@ -75,10 +74,10 @@ class HookVisitor:
         self._said = bytearray()
 
     def receive_piece(self, piece: bytes) -> bool:
-        """Take in a piece of what it says; tell whether it has said everything.
+        """Add a piece of its frame; return whether the frame is complete.
 
         Raises:
-            FrameError: what it says is no frame, or too long.
+            FrameError: it is not a frame, or too long.
         """
         self._said += piece
         self.size = len(self._said)
@@ -90,12 +89,12 @@ class HookVisitor:
         return True
 
     def is_slow(self) -> bool:
-        """Tell whether its event may bring a whole transcript: others don't wait for such a one."""
+        """Return whether its event may bring a whole transcript, for which other events should not wait."""
         event = EVENTS.get("".join(self.head[2:3]))
         return event is not None and event.drains and not event.injects
 
     def send_answer(self, answer: bytes) -> None:
-        """Say it, and that this was all; a hook that has gone needs none."""
+        """Send the answer and close the connection; a hook that has ended needs none."""
         with contextlib.suppress(OSError):
             self.connection.settimeout(ANSWER_SECONDS)
             self.connection.sendall(answer + b"\n")
@@ -103,14 +102,14 @@ class HookVisitor:
 
 
 Lane = queue.SimpleQueue[HookVisitor | None]
-"""Visitors that are seen to one after the other, with memories of the lane's own; None ends it."""
+"""A queue of visitors that one thread handles in order; None ends it."""
 
 
 class HookServer:
-    """Takes the events of one database's hooks in one server."""
+    """Handles the hook events of one database, in one server."""
 
     def __init__(self, settings: Settings, seen_to: Callable[[], None] = lambda: None) -> None:
-        """Make it; `seen_to` is called after each event."""
+        """Create it; `seen_to` is called after each event."""
         self._where = settings.installation_paths
         self._address = os.path.join(self._where.sockets, f"{os.getpid()}{client.SUFFIX}")
         self._seen_to = seen_to
@@ -125,11 +124,11 @@ class HookServer:
         self.served = 0
 
     def open(self) -> None:
-        """Begin to listen.
+        """Start to listen.
 
         Raises:
-            ConfigurationError: the folder of sockets is not this user's own, or its path too long.
-            OSError: it can't be listened there.
+            ConfigurationError: the folder of sockets does not belong to this user, or its path is too long.
+            OSError: the socket can't be opened.
         """
         if not is_supported():
             return
@@ -152,7 +151,7 @@ class HookServer:
         return self._listener is not None and not self._closing
 
     def close(self) -> None:
-        """Listen no more; a hook that isn't answered yet sees the line end, and sees to its event itself."""
+        """Stop listening; hooks without an answer see the connection close and handle their event themselves."""
         if not self.is_listening:
             return
         self._closing = True
@@ -199,7 +198,7 @@ class HookServer:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                # Nobody is left, or this process has no descriptor to spare: the next look tells.
+                # No connection waits, or this process has no free descriptor: the next round tries again.
                 return
             if not is_same_user(connection):
                 connection.close()
@@ -210,7 +209,7 @@ class HookServer:
             yield visitor
 
     def _receive_from(self, visitor: HookVisitor) -> bool:
-        """Take in what a visitor says; return whether more is to come."""
+        """Receive a piece from a visitor; return whether more is to come."""
         try:
             piece = visitor.connection.recv(_PIECE)
             whole = visitor.receive_piece(piece)
@@ -221,7 +220,7 @@ class HookServer:
             return False
         if whole:
             self._selector.unregister(visitor.connection)
-            with contextlib.suppress(OSError):  # It has gone, and what it said stays true.
+            with contextlib.suppress(OSError):  # The hook has ended, but its event is complete.
                 visitor.connection.send(b"T")
             self._count_waiting_bytes(visitor.size)
             self._lanes[visitor.is_slow()].put(visitor)
@@ -247,15 +246,15 @@ class HookServer:
             try:
                 visitor.send_answer(self._answer_visitor(visitor, memories))
             except Exception:
-                # The edge of a visit: the hook sees the line end, and sees to its event itself.
-                _log.exception("a hook's event could not be seen to")
+                # The edge of a visit: the hook sees the connection close and handles its event itself.
+                _log.exception("a hook's event could not be handled")
                 visitor.connection.close()
             self._count_waiting_bytes(-visitor.size)
             self._seen_to()
         memories.close_all()
 
     def _answer_visitor(self, visitor: HookVisitor, memories: OpenMemories) -> bytes:
-        """Return `A` and the answer, or `N`: the hook means another version, or another database."""
+        """Return `A` and the answer, or `N` if the hook needs another version or database."""
         head = visitor.head
         if len(head) < 5 or head[0] != client.VERSION:
             return b"N"
@@ -271,7 +270,7 @@ class HookServer:
         return b"A" + json.dumps(answer).encode("ascii")
 
     def _means_this_database(self, environ: Mapping[str, str]) -> bool:
-        """Tell whether a hook's environment leads to this server's database here, too."""
+        """Return whether a hook's environment leads to this server's database."""
         try:
             return Settings.from_env(environ).installation_paths.database == self._where.database
         except ConfigurationError:
@@ -279,14 +278,14 @@ class HookServer:
 
 
 class OpenMemories:
-    """The memories of the projects whose hooks came last. For one thread."""
+    """The open memories of the projects whose hooks came last. For one thread."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[tuple[str, str], tuple[Memory, Any]] = OrderedDict()
 
     @contextlib.contextmanager
     def lend_memory(self, settings: Settings, place: Path, project_id: str) -> Iterator[Memory]:
-        """Lend the memory of a place; it stays open afterwards, unless something went wrong with it."""
+        """Lend the memory of a folder; it stays open afterwards, unless an error occurred."""
         key = (str(place), project_id)
         memory = self._find_usable(key, settings) or self._open_memory(key, settings, place)
         try:
@@ -309,7 +308,7 @@ class OpenMemories:
         from hyperloci.memory import Memory
         from hyperloci.store.database import vector_extension
 
-        # Before the first connection: sqlite-vec can be registered only for those that are still to come.
+        # Before the first connection: sqlite-vec can only be registered for later connections.
         vector_extension.prepare_vec()
         memory = Memory.open(settings, place)
         self._open[key] = memory, _file_identity(memory.store.path)

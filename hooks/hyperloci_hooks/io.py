@@ -1,4 +1,4 @@
-"""What a hook is told and answers: one JSON object each, whatever was sent."""
+"""Hook input and output: one JSON object each, whatever was sent."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def get_text(payload: Mapping[str, Any], name: str) -> str:
-    """Return a field that should be a text; '' where it is missing or something else.
+    """Return a field that should be a text; '' if it is missing or something else.
 
-    Half of a surrogate pair, which JSON can hold and no file can, becomes a question mark.
+    Half of a surrogate pair, which JSON can hold but a file can't, becomes a question mark.
     """
     value = payload.get(name)
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def get_object(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a field that should be an object; an empty one where it is missing or something else."""
+    """Return a field that should be an object; an empty one if it is missing or something else."""
     value = payload.get(name)
     return value if isinstance(value, dict) else {}
 
@@ -36,8 +36,8 @@ def make_answer(event: str, context: str = "", notice: str = "") -> dict[str, An
 
     Args:
         event: Claude Code's name of it.
-        context: what to put before the assistant; only where the event takes it.
-        notice: what to tell the person.
+        context: text for the assistant; only for events that accept it.
+        notice: text for the user.
     """
     answer: dict[str, Any] = {}
     if notice:

@@ -1,6 +1,6 @@
-"""The log of hooks: lines in the file that all of Hyperloci logs to, in the same form.
+"""Hook log: lines in Hyperloci's log file, in its format.
 
-Not `logging`: it is a tenth of a hook's time to load, and hooks have something to say only when something is wrong.
+It does not use `logging`, whose import takes a tenth of a hook's time, as hooks log only when something is wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MAX_MESSAGE_CHARS = 4_000
 
 
 def append_to_log(path: str, message: str, *, level: str = "WARNING", who: str = "hyperloci_hooks") -> None:
-    """Append a message, on one line. A log that can't be written is no reason to fail, and there is nobody to tell."""
+    """Append a message, on one line. If the log can't be written, the message is dropped."""
     line = " | ".join(part for part in message.splitlines() if part.strip())[:MAX_MESSAGE_CHARS]
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     data = f"{stamp} {os.getpid()} {level} {who}: {line}\n".encode("utf-8", "replace")
@@ -28,7 +28,7 @@ def append_to_log(path: str, message: str, *, level: str = "WARNING", who: str =
 
 
 def log_error(error: BaseException, environ: dict[str, str]) -> None:
-    """Write an error of this program to the log that an environment leads to, if it can be told where that is."""
+    """Write an error of this program to the log file of an environment, if that can be found."""
     import traceback
 
     from hyperloci.system.data_paths import find_paths

@@ -1,8 +1,8 @@
-"""One hook process: `hyperloci-hook EVENT`. It exits with 0 and a valid answer whatever happens.
+"""Hook process: `hyperloci-hook EVENT`. It exits with 0 and a valid answer whatever happens.
 
-It loads nothing but the standard library, hands its event to a running server of the same database, and passes the
-answer on. Where none runs, or none answers in time, a process of its own sees to the event; this one only waits for it,
-so that neither a slow import nor a regular expression that holds the interpreter can make it late.
+It loads only the standard library, sends its event to a running server of the same database, and returns the answer. If
+no server runs or answers in time, a separate process handles the event and this one only waits for it, so that neither
+a slow import nor a regular expression that holds the interpreter can make it late.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 EMPTY = b"{}\n"
 
 MAX_INPUT_BYTES = 16 << 20
-"""An edit of a large file brings the whole file along; beyond this nothing is worth a second of parsing."""
+"""An edit of a large file contains the whole file; larger input is not worth a second of parsing."""
 
 TOLD_SECONDS = 0.5
-"""How long a hook that is told to end waits for its record to be safe: its host kills it a moment later."""
+"""How long a hook waits for its record to be stored after a signal to end: Claude Code kills it a moment later."""
 
 _PIECE = 1 << 16
 
@@ -44,14 +44,14 @@ def main(event: str | None = None) -> None:
         log_error(error, dict(os.environ))  # noqa: TID251 - an entry point
     finally:
         _write_answer(answer)
-        # Not the interpreter's own way out: it takes some milliseconds more, and nothing is left to be done.
+        # The interpreter's normal exit takes some milliseconds more, and nothing is left to do.
         os._exit(0)
 
 
 def _open_signal_pipe() -> int:
-    """Return a descriptor that can be read when this process is told to end; -1 where the system has no such signals.
+    """Return a descriptor that becomes readable at a signal to end; -1 if the system has no such signals.
 
-    Claude Code sends a signal when it has lost patience, and kills a moment later.
+    Claude Code sends a signal when a hook takes too long, and kills it a moment later.
     """
     if os.name != "posix":
         return -1
@@ -64,7 +64,7 @@ def _open_signal_pipe() -> int:
 
 
 def _ignore_signal(number: int, frame: object) -> None:
-    """Let the descriptor tell whoever waits."""
+    """Do nothing: the descriptor wakes the waiting thread."""
 
 
 class HookProcess:
@@ -99,9 +99,9 @@ class HookProcess:
         return self._hand_over(event, line)
 
     def _read_input(self) -> bytes | None:
-        """Return what stands on stdin; None if it doesn't end in time, or is too long.
+        """Return what is on stdin; None if it does not end in time or is too long.
 
-        On a busy machine the host may be as late with its words as the hook.
+        On a busy machine Claude Code may be as late with the input as the hook with its answer.
         """
         import select
 
@@ -129,13 +129,13 @@ class HookProcess:
         return b"".join(pieces)
 
     def _note_dropped(self) -> None:
-        """Note that nothing is kept of the event."""
+        """Count the event as lost."""
         if self._known:
             self._find_paths()
             self._note_outcome("dropped")
 
     def _find_paths(self) -> InstallationPaths | None:
-        """Return where the database's files lie; None where only a look at all settings can tell."""
+        """Return the paths of the database's files; None if they depend on further settings."""
         from hyperloci.system.data_paths import find_paths
 
         try:
@@ -156,7 +156,7 @@ class HookProcess:
         return client.call_server((where.runtime_dir, where.sockets), said, self._until, self._bell, grace)
 
     def _hand_over(self, event: HookInput, line: ServerConnection | None) -> bytes:
-        """Have a process of its own see to the event; return its answer if that comes in time."""
+        """Let a separate process handle the event; return its answer if it comes in time."""
         from hyperloci_hooks import client, finisher_process
         from hyperloci_hooks.budget import PATIENCE_SECONDS
 
@@ -187,7 +187,7 @@ class HookProcess:
 
 
 def _finish_event(event: HookInput, line: ServerConnection | None, words: int) -> None:
-    """See to an event, in the process of its own: what that loads would keep this one from answering."""
+    """Handle an event in the separate process: its imports would delay the answer of this one."""
     from hyperloci_hooks.finish import finish_event
 
     finish_event(event, line, words)

@@ -1,12 +1,12 @@
-"""Where records of one database wait to be stored: small files, one a hook process.
+"""Spool: small files, one per hook process, in which records of one database wait to be stored.
 
-Where no server runs, hooks that have a tenth of a second in all leave their records here, since the database alone
-takes as long to load; otherwise records come here only when it is busy, full or broken. A file is complete when it has
-its name: it is written under another, synced, and renamed. Storing a record twice is storing it once, so that a file
-that was stored but not removed, because the process died between, does no harm.
+If no server runs, hooks with only a tenth of a second save their records here, because opening the database alone takes
+as long; otherwise records come here only when the database is busy, full or broken. A file is written under a temporary
+name, synced and renamed, so a file with its final name is complete. Storing a record twice has no effect, so a file
+that was stored but not removed, because the process died in between, does no harm.
 
-Each record names its database and goes into no other. Before files are stored, their names tell so: what ends the
-process that stores it is tried once more, alone, and then put aside.
+Each record names its database and is stored in no other. A file is marked in its name before it is stored: a record
+that kills the process that stores it is tried once more, alone, and then set aside.
 """
 
 from __future__ import annotations
@@ -39,37 +39,37 @@ if TYPE_CHECKING:
     from hyperloci.store import Store
 
 LOST_AFTER_MS: Final = 60_000
-"""An unfinished file that old belongs to a process that died: its whole lines are used, a torn one is not."""
+"""An unfinished file older than this belongs to a process that died: its complete lines are used."""
 
 MAX_TRIES: Final = 2
-"""After so many tries that nobody came back from, a file is put aside."""
+"""A file that killed this many processes is set aside."""
 
 BATCH_FILES: Final = 32
-"""Stored in one transaction: two or three turns' worth of tool uses."""
+"""Files stored in one transaction: the tool uses of two or three turns."""
 
 UNFINISHED: Final = ".tmp"
 WAITING: Final = ".jsonl"
 ASIDE: Final = ".bad"
 REASON: Final = ".why"
-"""Beside what was put aside: the version of the program, and in words why."""
+"""Suffix of the file beside a file set aside: the program's version, and the reason."""
 
 _TRIED: Final = re.compile(r"\.try(\d)$")
 
 _under_way: list[tuple[Path, Path]] = []
-"""The files that this process is storing, by the names they have meanwhile and those they had."""
+"""The files that this process is storing, by their temporary and their original names."""
 
 PASSING: Final = (StoreBusyError, StoreFullError, StoreReadOnlyError, StoreCorruptError, StoreVersionError)
-"""What is wrong with the database, not with the record: it waits until somebody mends it."""
+"""Errors of the database, not of the record: the record waits until they are fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpoolFileContents:
-    """What a file holds.
+    """The contents of a file.
 
     Attributes:
         good: its records.
-        bad: how many whole lines are none.
-        foreign: the other database that it belongs to; '' where it says none, and it isn't this one's.
+        bad: how many complete lines are not records.
+        foreign: the other database that it belongs to; '' if it names none but is not of this one.
     """
 
     good: tuple[CaptureRecord, ...]
@@ -78,13 +78,13 @@ class SpoolFileContents:
 
 
 class RecordSink(Protocol):
-    """`Memory`, as far as the spool needs it."""
+    """The part of `Memory` that the spool needs."""
 
     settings: Settings
     store: Store
 
     def keep(self, record: CaptureRecord) -> int:
-        """Store what a record tells."""
+        """Store a record."""
         ...
 
 
@@ -116,7 +116,7 @@ def save_record(settings: Settings, record: CaptureRecord) -> Path:
 
 
 def list_waiting_files(folder: Path, *, now: int | None = None) -> list[Path]:
-    """Return the files to be stored, oldest first, those among them that a dead process left unfinished."""
+    """Return the files to store, oldest first, including those that a dead process left unfinished."""
     moment = system_clock() if now is None else now
     try:
         names = sorted(os.listdir(folder))
@@ -132,13 +132,13 @@ def list_unnamed_files(settings: Settings) -> list[Path]:
 
 
 def accepts_unnamed(settings: Settings) -> bool:
-    """Tell whether records that name no database belong to this one: to the default database only."""
+    """Return whether records that name no database belong to this one: only for the default database."""
     usual = settings.state_dir.parent / "rlm-memory.db"
     return os.path.realpath(usual) == os.path.realpath(settings.database)
 
 
 def has_work(settings: Settings) -> bool:
-    """Tell whether something waits that this version of the program has not tried in vain."""
+    """Return whether a file waits that this version of the program has not already failed to store."""
     if list_waiting_files(settings.spool_dir) or (accepts_unnamed(settings) and list_unnamed_files(settings)):
         return True
     return any(_read_reason(path)[0] != __version__ for path, _ in list_set_aside(settings.spool_dir))
@@ -151,7 +151,7 @@ def list_set_aside(folder: Path) -> list[tuple[Path, str]]:
 
 
 def _read_reason(path: Path) -> tuple[str, str]:
-    """Return the version of the program that put a file aside, and why it did."""
+    """Return the version of the program that set a file aside, and the reason."""
     try:
         version, _, reason = path.with_suffix(REASON).read_text("utf-8", "replace").partition("\n")
     except OSError:
@@ -169,23 +169,23 @@ def _age_ms(path: Path, now: int) -> float:
 def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: True) -> int:
     """Store every waiting record of the memory's database, oldest first, and return how many.
 
-    A line that is no record, a record that can't be stored whatever the state of the database, and one that ended the
-    process that stored it twice are put aside in a file that ends in `.bad`, with the reason beside it.
+    Lines that are not records, records that can't be stored in any state of the database, and records that killed the
+    process twice are set aside in a file that ends in `.bad`, with the reason beside it.
 
-    Where another process is at it, nothing is done.
+    If another process is draining the spool, nothing is done.
 
     Args:
         memory: where to store them.
-        may_go_on: asked before each batch.
+        may_go_on: called before each batch; False stops.
 
     Raises:
-        StoreError: the database could still not take one; it and what follows goes on waiting.
+        StoreError: the database could not take a record; it and the following ones keep waiting.
         OSError: the spool can't be read.
     """
     settings = memory.settings
     if not has_work(settings):
         return 0
-    # It takes longer to load than a record to write, and a hook that only writes comes by here, too.
+    # Loading this takes longer than writing a record, and a hook that only writes a record runs this too.
     from hyperloci.system.process_lock import Election, lock_path
 
     election = Election(lock_path(settings.lock_dir, "spool", settings.installation_paths.database))
@@ -200,7 +200,7 @@ def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: T
 
 
 def _adopt_unnamed(settings: Settings) -> None:
-    """Take over what earlier versions left for the default database."""
+    """Move the files that earlier versions left for the default database into its folder."""
     files = list_unnamed_files(settings) if accepts_unnamed(settings) else []
     if files:
         settings.spool_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -210,7 +210,7 @@ def _adopt_unnamed(settings: Settings) -> None:
 
 
 def _retry_set_aside(folder: Path) -> None:
-    """Let what another version of the program put aside wait once more."""
+    """Let files that another version of the program set aside wait again."""
     for path, _ in list_set_aside(folder):
         if _read_reason(path)[0] != __version__:
             with contextlib.suppress(FileNotFoundError):
@@ -220,7 +220,7 @@ def _retry_set_aside(folder: Path) -> None:
 
 def _drain_files(memory: RecordSink, files: Sequence[Path], may_go_on: Callable[[], bool]) -> int:
     fresh = [path for path in files if not _count_tries(path)]
-    # What was under way when a process ended is tried alone, and last: it may end this one, too.
+    # Files in progress when a process died are tried alone and last: they may kill this one too.
     batches = [fresh[start : start + BATCH_FILES] for start in range(0, len(fresh), BATCH_FILES)]
     batches += [[path] for path in files if _count_tries(path)]
     stored = 0
@@ -232,11 +232,11 @@ def _drain_files(memory: RecordSink, files: Sequence[Path], may_go_on: Callable[
 
 
 def _store_marked(memory: RecordSink, files: Sequence[Path]) -> int:
-    """Store files whose names say meanwhile that it was tried."""
+    """Store files, with a mark in their names meanwhile that counts the tries."""
     contents: dict[Path, SpoolFileContents] = {}
     for path in files:
         if _count_tries(path) >= MAX_TRIES:
-            _set_aside_file(memory.settings, path, f"storing it ended the process {MAX_TRIES} times")
+            _set_aside_file(memory.settings, path, f"the process that stored it died {MAX_TRIES} times")
             continue
         content = _read_contents(path, memory.settings)
         if content.foreign is not None:
@@ -257,7 +257,7 @@ def _store_marked(memory: RecordSink, files: Sequence[Path]) -> int:
 
 
 def _move_to_own_spool(settings: Settings, path: Path, database: str) -> None:
-    """Put a file of another database into that one's folder."""
+    """Move a file of another database into the folder of that database."""
     home = settings.spool_dir.parent / database_key(database)
     if not database or home == settings.spool_dir:
         whose = f"it belongs to the database {database}" if database else "it names no database"
@@ -269,7 +269,7 @@ def _move_to_own_spool(settings: Settings, path: Path, database: str) -> None:
 
 
 def clear_try_marks() -> None:
-    """Give the files that are being stored their names back: that it ends here is no fault of theirs."""
+    """Give the files in progress their names back: the process does not end because of them."""
     for marked, path in _under_way:
         with contextlib.suppress(FileNotFoundError):
             marked.replace(path)
@@ -296,7 +296,7 @@ def _store_contents(memory: RecordSink, contents: Mapping[Path, SpoolFileContent
                 memory.keep(record)
     except PASSING:
         raise
-    except Exception:  # Whatever it is, it is one record's: alone, each shows whose.
+    except Exception:  # One record caused it: storing them one by one shows which.
         return sum(_store_one(memory, path, content) for path, content in contents.items())
     for path, content in contents.items():
         _finish_file(memory.settings, path, content.bad)
@@ -308,7 +308,7 @@ def _iterate_records(contents: Mapping[Path, SpoolFileContents]) -> Iterator[Cap
 
 
 def _store_one(memory: RecordSink, path: Path, content: SpoolFileContents) -> int:
-    """Store the records of one file, one by one; those that can't be stored don't hold the others up."""
+    """Store the records of one file, one by one; a record that can't be stored does not stop the others."""
     stored = 0
     bad, reason = content.bad, ""
     for record in content.good:
@@ -317,29 +317,29 @@ def _store_one(memory: RecordSink, path: Path, content: SpoolFileContents) -> in
             stored += 1
         except PASSING:
             raise
-        except Exception as error:  # Whatever it is, it must not hold the others up.
-            _log_warning("a record of %s can't be stored: %s", path.name, error)
+        except Exception as error:  # Whatever it is, it must not stop the others.
+            _log_warning("a record in %s can't be stored: %s", path.name, error)
             bad, reason = bad + 1, str(error) or type(error).__name__
     _finish_file(memory.settings, path, bad, reason)
     return stored
 
 
 def _log_warning(message: str, *arguments: object) -> None:
-    """Write to the log of the process; `logging` is loaded only now, since there is nearly always nothing to say."""
+    """Write to the log of the process; `logging` is imported only now, as it is rarely needed."""
     import logging
 
     logging.getLogger(__name__).warning(message, *arguments)
 
 
-def _finish_file(settings: Settings, path: Path, bad: int, reason: str = "it is no record") -> None:
+def _finish_file(settings: Settings, path: Path, bad: int, reason: str = "not a record") -> None:
     if not bad:
         path.unlink(missing_ok=True)
         return
-    _set_aside_file(settings, path, f"{bad} of its lines could not be stored: {reason or 'it is no record'}")
+    _set_aside_file(settings, path, f"{bad} of its lines could not be stored: {reason or 'not a record'}")
 
 
 def _set_aside_file(settings: Settings, path: Path, reason: str) -> None:
-    _log_warning("%s is put aside: %s", path.name, reason)
+    _log_warning("%s is set aside: %s", path.name, reason)
     tally.append_outcome(str(settings.spool_dir), "spool", tally.ASIDE)
     aside = _without_try_mark(path).with_suffix(ASIDE)
     descriptor = os.open(aside.with_suffix(REASON), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -350,7 +350,7 @@ def _set_aside_file(settings: Settings, path: Path, reason: str) -> None:
 
 
 def _read_contents(path: Path, settings: Settings) -> SpoolFileContents:
-    """Return a file's records and the number of its whole lines that are none; a torn last line is nothing."""
+    """Return a file's records and the number of complete lines that are not records; a torn last line is ignored."""
     good: list[CaptureRecord] = []
     bad = 0
     for line in _read_whole_lines(path):

@@ -1,4 +1,4 @@
-"""What the tally of hooks comes to, in numbers and in words."""
+"""Hook statistics: the tally of hooks as numbers and as messages."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci_hooks import tally
 
 DAYS: Final = 7
-"""How far back is looked."""
+"""How many days back are counted."""
 
 GONE_AFTER_MS: Final = 900_000
-"""A process that was handed an event so long ago and has not said how it ended was ended itself."""
+"""A process that has not reported its outcome for this long must have been killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookStatistics:
-    """The last days' hooks of one database.
+    """Hook statistics of one database over the last days.
 
     Attributes:
         outcomes: how many events had which outcome (`tally`).
-        under_way: events that were handed to a process of their own which has not said how it ended.
-        lost: those of them whose process must have been ended before their record was safe.
-        times: of each event, the median and the 95th percentile, in milliseconds.
+        under_way: events handed to a separate process that has not reported its outcome yet.
+        lost: those of them whose process must have been killed before their record was stored.
+        times: for each event, the median and the 95th percentile, in milliseconds.
     """
 
     outcomes: Mapping[str, int] = field(default_factory=dict)
@@ -60,29 +60,28 @@ class HookStatistics:
         return sum(self.outcomes.get(outcome, 0) for outcome in (tally.SERVED, tally.OWN, tally.LATE))
 
     def list_problems(self) -> list[tuple[str, str]]:
-        """Return what went wrong, and what to do about it."""
+        """Return each problem, with a fix."""
         count, found = self.outcomes.get, []
         if late := count(tally.LATE, 0):
             found.append(
                 (
-                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: what they were"
-                    f" told is "
-                    "kept, but their sessions got no context",
-                    "leave a session open, so that its server answers hooks; close what keeps the processor busy",
+                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: their events were"
+                    " stored, but their sessions got no context",
+                    "keep a session open, so that its server answers hooks; close programs that keep the CPU busy",
                 )
             )
         if spooled := count(tally.SPOOLED, 0):
             found.append(
                 (
-                    f"{spooled} records of the last {DAYS} days could not be stored at once, and waited in the spool",
-                    "hyperloci doctor, if it goes on: the database may be busy, full or damaged",
+                    f"{spooled} records of the last {DAYS} days could not be stored at once and waited in the spool",
+                    "if this continues, run hyperloci doctor: the database may be busy, full or damaged",
                 )
             )
         if dropped := count(tally.DROPPED, 0) + self.lost:
             found.append(
                 (
-                    f"{dropped} events of the last {DAYS} days were not kept: too large (over 16 MB), nowhere to "
-                    "write, or their process was ended",
+                    f"{dropped} events of the last {DAYS} days were lost: too large (over 16 MB), no writable folder, "
+                    "or their process was killed",
                     "see hyperloci.log; free memory and disk",
                 )
             )

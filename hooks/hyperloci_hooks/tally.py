@@ -1,7 +1,7 @@
-"""What became of the events of a database: a line each in a file beside its spool, so that `doctor` can tell.
+"""Tally: the outcome of each event of a database, one line per event in a file in its spool folder, for `doctor`.
 
-A hook has no time for a database, and what is counted is the more telling the worse things are. A line is one append,
-which the system keeps whole, of: when (ms), event, outcome, how long it took (ms), and the event's own mark.
+A hook has no time to open the database. A line is one append, which the system keeps whole, of: when (ms), event,
+outcome, how long it took (ms), and the event's mark.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import time
 NAME = "tally.txt"
 OLDER = "tally.1.txt"
 MOST_BYTES = 1 << 18
-"""Some five thousand events: a week of a busy person's. Then it becomes the older one, and that goes."""
+"""Some five thousand events: a week of a busy user. Then the file replaces the older one."""
 
 SERVED = "served"
-"""A server answered within its time."""
+"""A server answered in time."""
 OWN = "own"
-"""No server ran; the hook worked by itself, within its time."""
+"""No server ran; the hook handled the event itself, in time."""
 LATE = "late"
-"""The hook's time was over: the session got no context, the record is left to a process of its own."""
+"""The hook's time was over: the session got no context, and a separate process stores the record."""
 BEGAN, ENDED = "began", "ended"
-"""The event was handed to a process of its own; that ended with its record safe (or with nothing to keep)."""
+"""The event was handed to a separate process; that ended with the record stored (or with nothing to store)."""
 SPOOLED = "spooled"
 """The database could not take the record; it waits in the spool."""
 DROPPED = "dropped"
-"""Nothing could be kept of it: it was too large, or nothing could be written."""
+"""The event was lost: it was too large, or nothing could be written."""
 ASIDE = "aside"
-"""A record of the spool could not be stored, and was put aside."""
+"""A record of the spool could not be stored and was set aside."""
 
 
 def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: str = "-") -> None:
-    """Count something. Where that can't be written there is nobody to tell, and no reason to fail."""
+    """Append an outcome. If the file can't be written, the outcome is not counted."""
     line = f"{time.time_ns() // 1_000_000} {event or '-'} {outcome} {ms:.1f} {mark or '-'}\n"
     path = os.path.join(folder, NAME)
     try:
@@ -56,7 +56,7 @@ def _open_tally(path: str) -> int:
 
 
 def read_lines(folder: str) -> list[list[str]]:
-    """Return the fields of every whole line, oldest first."""
+    """Return the fields of every complete line, oldest first."""
     found: list[list[str]] = []
     for name in (OLDER, NAME):
         try:

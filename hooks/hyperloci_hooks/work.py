@@ -1,4 +1,4 @@
-"""What is done about an event: its record is made, kept, and answered. The same in a server and in a hook's process."""
+"""Event work: makes and stores the record of an event and answers it, both in a server and in a hook's process."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 MAX_NOTICE_CHARS: Final = 300
 
 OpenMemory = Callable[["Settings", Path, str], "AbstractContextManager[Memory]"]
-"""Lends the memory of a place under settings; the text is the id of the project that lies there."""
+"""Lends the memory of a folder under settings; the text is the id of the project there."""
 
 
 class EventWork:
-    """One event's. `spool` may be called from another thread than `answer`."""
+    """The work for one event. `spool_record` may be called from another thread than `answer_event`."""
 
     def __init__(
         self,
@@ -37,15 +37,15 @@ class EventWork:
         lend: OpenMemory,
         by_itself: bool = False,
     ) -> None:
-        """Take it on.
+        """Create it.
 
         Args:
             name: Claude Code's name of the event.
             environ: the hook's environment.
             cwd: the hook's folder.
-            mark: tells this event from all others.
+            mark: identifies this event.
             lend: opens the memory.
-            by_itself: no server helps: records of events that have little time go to the spool, others drain it.
+            by_itself: no server runs: events with little time save their record to the spool, others drain it.
         """
         self.known = threading.Event()
         self.spooled = False
@@ -61,7 +61,7 @@ class EventWork:
         self._spooling = threading.Lock()
 
     def answer_event(self, payload: bytes) -> dict[str, Any]:
-        """Keep what an event tells and return what to say to it; whatever fails, that is an answer."""
+        """Store the record of an event and return the answer; there is always one, whatever fails."""
         event, told = EVENTS.get(self._name), parse_object(payload)
         if event is None or not get_text(told, "session_id"):
             self.known.set()
@@ -109,15 +109,15 @@ class EventWork:
         try:
             drain_spool(memory)
         except OSError as error:
-            self.write_log(f"the spool can't be read: {error}")
+            self.write_log(f"can't read the spool: {error}")
 
     def spool_record(self, *, journal: bool = False) -> bool:
-        """Leave what is not stored for later; return whether nothing is left to be stored.
+        """Save an unstored record to the spool; return whether nothing is left to store.
 
         Args:
-            journal: that is where it belongs, rather than where it has to go because the database can't take it.
+            journal: the record goes to the spool by design, not because the database can't take it.
         """
-        # Two threads may want it at once. The second tries by itself where the first is stuck in a slow disk.
+        # Two threads may call this at once. The second goes on alone if the first is stuck on a slow disk.
         alone = self._spooling.acquire(timeout=SPOOL_SECONDS)
         try:
             return self._save_to_spool(self._unkept, self._settings, journal)
@@ -133,7 +133,7 @@ class EventWork:
         try:
             save_record(settings, record)
         except OSError as error:
-            self.write_log(f"{self._name}: no record can be left in {settings.spool_dir}: {error}", level="ERROR")
+            self.write_log(f"{self._name}: no record can be written to {settings.spool_dir}: {error}", level="ERROR")
             return False
         self._unkept = None
         self.spooled = not journal
@@ -145,7 +145,7 @@ class EventWork:
         return self._unkept is not None
 
     def _describe_fault(self, error: Exception) -> str:
-        """Return what the person should know, once a session: that the memory does not work, and why."""
+        """Return a notice for the user, once per session: that the memory does not work, and why."""
         from hyperloci.errors import ConfigurationError, HyperlociError, StoreBusyError
 
         if self._name != "SessionStart" or not isinstance(error, HyperlociError) or isinstance(error, StoreBusyError):
@@ -154,17 +154,17 @@ class EventWork:
         return f"Hyperloci: {kind}: {error}"[:MAX_NOTICE_CHARS]
 
     def write_log(self, message: str, *, level: str = "WARNING") -> None:
-        """Write to the log, if it is known where that is."""
+        """Write to the log, if its path is known."""
         if self._settings is not None:
             append_to_log(str(self._settings.log_file), message, level=level)
 
 
 SPOOL_SECONDS: Final = 0.5
-"""How long the other thread of a hook may take to leave a record: a disk that syncs takes milliseconds."""
+"""How long the other thread of a hook may take to save a record: syncing a disk takes milliseconds."""
 
 
 def describe_error(error: BaseException) -> str:
-    """Return one of our messages as it is, and anything else with where it came from."""
+    """Return our own errors as their message, and any other error with its traceback."""
     import traceback
 
     ours = any(kind.__name__ == "HyperlociError" for kind in type(error).__mro__)

@@ -347,7 +347,7 @@ def test_an_interrupted_index_says_what_is_left_and_who_does_it(
     result = invoke("index")
 
     assert result.exit_code == 130
-    assert "1 memories are found by words only until they have vectors: the next session" in result.stdout
+    assert "1 memories have no vectors yet and are found by words only" in result.stdout
 
 
 def test_an_index_interrupted_among_the_files_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

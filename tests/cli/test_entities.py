@@ -30,10 +30,10 @@ def test_entities_are_listed_shown_and_merged(project: Path) -> None:
         "BigStore",
     }
     assert "AuthService" in run("entities", *place)
-    assert "spoken of with: Redis (1)" in run("entity", "auth-service", *place)
+    assert "mentioned with: Redis (1)" in run("entity", "auth-service", *place)
     merge = json.loads(run("merge-entities", "Redis", "BigStore", *place, "--json"))
     assert "BigStore is Redis" in run("entities", "--merges", *place)
-    assert "taken back" in run("merge-entities", "--undo", str(merge["id"]), *place)
+    assert "undone" in run("merge-entities", "--undo", str(merge["id"]), *place)
     run("entity", "nobody", *place, code=1)
 
 

@@ -62,7 +62,7 @@ def test_what_is_weak_is_listed_with_its_days(project: Path) -> None:
 def test_upkeep_by_hand_ends_left_sessions_and_makes_facts_of_them(project: Path) -> None:
     talk(project)
     rehearsed = run("upkeep", "--dry-run")
-    assert "a dry run: nothing was changed" in rehearsed
+    assert "dry run: nothing was changed" in rehearsed
     assert json.loads(run("sessions", "--json"))[0]["status"] == "active"
     report: Any = {step["name"]: step for step in json.loads(run("upkeep", "--json"))["steps"]}
     assert (report["abandon_sessions"]["changed"], report["consolidate"]["changed"]) == (1, 1)

@@ -52,7 +52,7 @@ def test_a_link_is_made_listed_and_undone(clones: tuple[Path, Path]) -> None:
 
 def test_without_a_terminal_a_link_needs_the_word_of_a_script(clones: tuple[Path, Path]) -> None:
     refused = invoke("link", stdin="y\n")
-    assert (refused.exit_code, "give --yes" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "add --yes" in refused.stderr) == (2, True)
     assert "We deploy on Tuesdays" not in run("query", "deploy")
 
 

@@ -30,7 +30,7 @@ def test_after_a_yes_no_byte_of_it_is_left(home: Path) -> None:
     done = invoke("purge", fact, stdin="y\n")
     assert done.exit_code == 0, done.output
     assert f"1 purged: {fact}" in done.stdout
-    assert "taken out of the backup" in done.stdout
+    assert "removed from the backup" in done.stdout
     assert UNIQUE.encode() not in bytes_below(home)
 
 

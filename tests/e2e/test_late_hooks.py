@@ -161,7 +161,7 @@ def test_a_hook_that_never_knows_what_to_keep_ends_with_an_answer(house: House) 
     house.environ |= {"SLOW": str(PROCESS_SECONDS), "OWN": "5"}
     with begun(house, "PostToolUse", SLOW_START, tool_name="Bash", tool_input={"command": "make"}) as hook:
         assert json.loads(answer_of(hook)) == {}
-    wait_for(lambda: "ran out of time before it knew what to keep" in house.log())
+    wait_for(lambda: "ran out of time before its record was made" in house.log())
     assert house.outcomes() == {"late": 1, "began": 1, "dropped": 1}
 
 

@@ -60,7 +60,7 @@ def test_a_record_that_holds_the_interpreter_is_ended_by_the_kernel_and_put_asid
     with Memory.open(settings, project) as memory:
         kept = [node.content for node in memory.store.nodes.query_nodes("experience")]
     assert sorted(kept) == ["after", "before"]
-    assert [reason for _, reason in list_set_aside(settings.spool_dir)] == ["storing it ended the process 2 times"]
+    assert [reason for _, reason in list_set_aside(settings.spool_dir)] == ["the process that stored it died 2 times"]
 
 
 def test_how_many_were_stored_is_told_and_what_went_wrong(settings: Settings, project: Path) -> None:

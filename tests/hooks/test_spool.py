@@ -162,7 +162,7 @@ def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper:
     path.write_bytes(junk + path.read_bytes())
     assert drain_spool(keeper) == 1
     assert keeper.texts() == ["good"]
-    assert aside(keeper) == ["1 of its lines could not be stored: it is no record"]
+    assert aside(keeper) == ["1 of its lines could not be stored: not a record"]
     assert drain_spool(keeper) == 0
 
 
@@ -223,7 +223,7 @@ def test_a_record_that_ends_whoever_stores_it_is_put_aside_and_the_others_are_st
         codes.append(done.returncode)
     assert codes == [9, 9, 0]
     assert len(keeper.texts()) == BATCH_FILES + 2
-    assert aside(keeper) == ["storing it ended the process 2 times"]
+    assert aside(keeper) == ["the process that stored it died 2 times"]
     assert HookStatistics.from_tally(str(keeper.settings.spool_dir)).outcomes == {"aside": 1}
 
 

@@ -133,7 +133,7 @@ def test_times_are_those_that_a_session_waited_by_event(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("outcomes", "message", "remedy"),
     [
-        ([tally.LATE, tally.SERVED, tally.OWN], "1 of 3 hooks", "leave a session open"),
+        ([tally.LATE, tally.SERVED, tally.OWN], "1 of 3 hooks", "keep a session open"),
         ([tally.SPOOLED, tally.SPOOLED], "2 records", "hyperloci doctor"),
         ([tally.DROPPED], "1 events", "free memory and disk"),
     ],

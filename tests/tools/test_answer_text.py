@@ -86,7 +86,7 @@ def test_counts_read_as_lines() -> None:
 
 def test_a_known_fact_is_called_known() -> None:
     assert answer_text.render_remembered({"id": "a", "duplicate_of": "a"}, "Remembered").startswith(
-        "Known already as id a"
+        "Already known as id a"
     )
 
 

@@ -170,7 +170,7 @@ async def test_an_unplanned_error_is_logged_and_not_shown(
     async with Client(server) as client:
         result = await client.call_tool("recall_user_info", {})
     assert result.is_error
-    assert text_of(result).startswith("recall_user_info failed for a reason of its own")
+    assert text_of(result).startswith("recall_user_info failed because of an internal error")
     assert "an inner secret" not in text_of(result)
     assert "an inner secret" in caplog.text
 

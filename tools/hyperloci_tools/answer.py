@@ -1,4 +1,4 @@
-"""An answer in both forms that clients read."""
+"""Tool answer: structured content and text, for clients that read one or the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_types import CallToolResult, TextContent
 def tool_result(structured: Mapping[str, Any], text: str) -> CallToolResult:
     """Return structured content and a short text that says the same.
 
-    Claude Code shows a model the structured content alone, other clients the text alone.
+    Claude Code shows a model only the structured content, other clients only the text.
     """
     return CallToolResult(
         content=[TextContent(type="text", text=text)], structured_content=cast(dict[str, Any], structured)

@@ -1,7 +1,7 @@
-"""The same answers as short texts, for clients that show a model the text alone.
+"""Answer texts: the answers of tools as short texts, for clients that show a model only the text.
 
-A memory's own words always stand in a quotation under a line of ours that names its id and source, so that nothing a
-memory says can pass for the server's voice.
+The text of a memory is always quoted under a line that names its id and source, so that it can't be mistaken for the
+server's own words.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hyperloci_tools.schemas import (
 )
 
 MAX_PLACE_CHARS: Final = 200
-"""Paths and headings are cut here: they tell where to look, the text is what counts."""
+"""Paths and headings are cut at this length; they only show where to look."""
 
 
 def quote_text(text: str) -> str:
@@ -36,7 +36,7 @@ def quote_text(text: str) -> str:
 
 
 def format_source(source: SourceOut) -> str:
-    """Return a source in a few words, each part only where it is known."""
+    """Return a source in a few words, with its known parts."""
     lines = "-".join(str(source[key]) for key in ("line_start", "line_end") if key in source)
     path = source.get("path")
     shown = quote_name(path) if path else None
@@ -52,7 +52,7 @@ def format_source(source: SourceOut) -> str:
 
 
 def quote_name(name: str) -> str:
-    """Return a name that somebody else gave: quoted where it could be read as more than a name."""
+    """Return a name from outside, quoted if it could be read as more than a name."""
     if _PLAIN_NAME.fullmatch(name):
         return name
     line = " ".join(character for character in name.split() if character)
@@ -61,11 +61,11 @@ def quote_name(name: str) -> str:
 
 
 _PLAIN_NAME: Final = re.compile(r"[\w./@+~#:$()\[\]-]{1,120}")
-"""Letters and the marks of paths and symbols, without a blank: nothing can be told in it but a name."""
+"""Letters and the signs of paths and symbols, without a blank: it can only be a name."""
 
 
 def _one_line(text: str) -> str:
-    # File names and headings are written by others too: they may not start a line of their own.
+    # File names and headings come from outside too: they must not start a new line.
     line = " ".join(text.split())
     return line if len(line) <= MAX_PLACE_CHARS else f"{line[:MAX_PLACE_CHARS]}…"
 
@@ -105,12 +105,12 @@ def render_search(answer: SearchOut) -> str:
 
 
 def render_context(answer: ContextOut) -> str:
-    """Return an assembled context: its Markdown names sources by itself."""
-    return answer["markdown"] or "Nothing in memory bears on this."
+    """Return an assembled context; its Markdown names the sources."""
+    return answer["markdown"] or "Nothing relevant in memory."
 
 
 def render_contradictions(answer: ContradictionsOut) -> str:
-    """Return what disagrees with a statement."""
+    """Return the contradictions of a statement."""
     found = answer["contradictions"]
     compared = f"{_count_of(answer['checked'], 'memory', 'memories')} compared"
     if not found:
@@ -128,7 +128,7 @@ def list_contradictions(found: Iterable[ContradictionOut]) -> str:
 
 
 def render_related(answer: RelatedOut) -> str:
-    """Return what relations reach from a memory."""
+    """Return the memories related to a memory."""
     items = "\n\n".join(
         f"id {item['id']} ({item['relation']} {item['direction']}; distance {item['distance']}; "
         f"confidence {item['confidence']}{'; found automatically' if item['automatic'] else ''})\n"
@@ -140,9 +140,9 @@ def render_related(answer: RelatedOut) -> str:
 
 
 def render_remembered(answer: RememberedOut, verb: str) -> str:
-    """Return what became of a remembered fact."""
+    """Return the result of remembering a fact."""
     known = "duplicate_of" in answer
-    lines = [f"Known already as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
+    lines = [f"Already known as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
     if "supersedes" in answer:
         lines.append(f"It replaces id {answer['supersedes']}, which is kept as history.")
     if "redactions" in answer:
@@ -150,7 +150,7 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
     if "flags" in answer:
         lines.append(f"Stored with a warning: {', '.join(answer['flags'])}.")
     if "contradictions" in answer:
-        lines.append(f"It disagrees with what was known:\n\n{list_contradictions(answer['contradictions'])}")
+        lines.append(f"It contradicts earlier memories:\n\n{list_contradictions(answer['contradictions'])}")
     return "\n".join(lines)
 
 
@@ -172,14 +172,14 @@ def render_explanation(answer: ExplanationOut) -> str:
 def render_index_report(answer: IndexOut) -> str:
     """Return what indexing did."""
     if answer["status"] == "running":
-        return "Indexing goes on in the background; memory_stats tells how far the memory has grown."
+        return "Indexing continues in the background; memory_stats shows the progress."
     counts = ", ".join(
         f"{answer.get(key, 0)} {key}" for key in ("chunks", "added", "changed", "moved", "removed", "commits")
     )
     head = f"Indexed {_count_of(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
     waiting = answer.get("commits_waiting", 0)
     older = (
-        [f"{_count_of(waiting, 'older commit')} {_is_or_are(waiting)} still to be read, newest first."]
+        [f"{_count_of(waiting, 'older commit')} {_is_or_are(waiting)} not stored yet; they follow, newest first."]
         if waiting
         else []
     )
@@ -191,7 +191,7 @@ def render_index_report(answer: IndexOut) -> str:
 
 
 def render_repl(answer: ReplOut) -> str:
-    """Return what came of a program, its words and values quoted: they may be those of memories."""
+    """Return the result of a program; its output and values are quoted, as they may come from memories."""
     parts = [f"Ran with {_count_of(answer['calls'], 'call')} of memory functions. {DATA}"]
     if "output" in answer:
         parts.append(f"Printed:\n{quote_text(answer['output'])}")
@@ -205,7 +205,7 @@ def render_repl(answer: ReplOut) -> str:
 
 
 def render_stats(answer: Mapping[str, Any]) -> str:
-    """Return counts, one subject a line."""
+    """Return counts, one subject per line."""
     return "\n".join(f"{name}: {_format_counts(value)}" for name, value in answer.items())
 
 

@@ -1,4 +1,4 @@
-"""Arguments that several tools take, with what a model is told of them and their bounds."""
+"""Arguments that several tools share, with their descriptions and limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_REASON_CHARS
 
 MAX_QUERY_CHARS = 10_000
-"""As `Memory.search` has it: longer than any question, shorter than a pasted file."""
+"""The limit of `Memory.search`: longer than any question, shorter than a pasted file."""
 
 Id = Annotated[str, Field(description="id of a memory", min_length=1, max_length=100)]
 Query = Annotated[str, Field(description="question or words", min_length=1, max_length=MAX_QUERY_CHARS)]

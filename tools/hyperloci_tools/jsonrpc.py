@@ -1,8 +1,8 @@
-"""What a client's line says: JSON-RPC messages, or why it says none, in words that it can act on.
+"""JSON-RPC reader: parses a client's line into messages, or refuses it with an error that says what to change.
 
-The SDK drops what it can't parse, and takes a request whose id is `null` or `1.5` for a notification: whoever sent it
-would wait for ever. So every line is read here first. What is JSON by its grammar is read, with U+FFFD for halves of
-surrogate pairs (as browsers and Node write them); what is not is refused, with the id wherever one can be made out.
+The SDK drops lines that it can't parse, and takes a request whose id is `null` or `1.5` for a notification: the sender
+would wait for ever. So every line is read here first. Valid JSON is read, with U+FFFD for halves of surrogate pairs (as
+browsers and Node write them); anything else is refused, with the request's id if it can be found.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 MAX_LINE_BYTES: Final = 8 << 20
-"""Of one message: some hundred times the longest memory, with every character escaped."""
+"""The longest message: some hundred times the longest memory, with every character escaped."""
 
 SEEN_BYTES: Final = 64 << 10
-"""Of a longer line's beginning and end, where its id is looked for."""
+"""Bytes at the beginning and end of a longer line that are searched for its id."""
 
 MAX_TOKENS: Final = 300_000
-"""Strings and brackets that are looked through for the id of a line that is no JSON: under a second."""
+"""Strings and brackets searched for the id of a line that is not JSON: takes under a second."""
 
 MAX_BATCH: Final = 100
-"""Messages of one array that are refused one by one, each with its id."""
+"""Messages of one array that are refused individually, each with its id."""
 
 MAX_ID_CHARS: Final = 1_000
-"""Of an id that is answered; the SDK counts up from 0."""
+"""The longest id that is accepted; the SDK counts up from 0."""
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
@@ -54,7 +54,7 @@ _ESCAPE: Final = re.compile(
 """An escape of a JSON string: a surrogate pair, half of one, or any other."""
 
 _STRUCTURE: Final = re.compile(rb'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[\[{]+|[\]}]+', re.DOTALL)
-"""Strings and brackets. A string that never ends goes to the end, so that none is looked at twice."""
+"""Strings and brackets. An unterminated string goes to the end, so that nothing is scanned twice."""
 
 _ID_VALUE: Final = re.compile(rb'\s*:\s*(-?[0-9]{1,1000}(?![0-9.eE])|"(?:[^"\\]++|\\.){0,1000}+")', re.DOTALL)
 
@@ -65,12 +65,12 @@ _ID_AT_END: Final = re.compile(
 _NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)")
 
 _REASONS: Final = (
-    ("recursion limit", "it is nested more than 200 levels deep: send it flatter"),
+    ("recursion limit", "it is nested more than 200 levels deep: use fewer levels"),
     ("number out of range", "a number has more than 4,300 digits: send it as a string"),
-    ("control character", "a control character stands in a string: escape it, as in \\u0001"),
+    ("control character", "a string contains a control character: escape it, as in \\u0001"),
     ("EOF while parsing", "it ends in the middle: send each message whole, on one line"),
 )
-"""What `from_json` says of lines that come from programs, not from typing, and what to change."""
+"""Errors of `from_json` that programs cause, each with what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class RefusedLine:
     """A line, or one message of it, that can't be used.
 
     Attributes:
-        id: of the request, where it can be made out.
-        code: JSON-RPC's.
+        id: of the request, if it can be found.
+        code: the JSON-RPC error code.
         message: what to change.
     """
 
@@ -93,7 +93,7 @@ class RefusedLine:
 
 
 def read_messages(line: bytes) -> Iterator[JSONRPCMessage | RefusedLine]:
-    """Yield what a line says: usually one message; nothing where it is blank, or a response that answers nothing."""
+    """Yield the messages of a line: usually one; none for a blank line or an invalid response."""
     line = line.removeprefix(_BOM).strip()
     if not line:
         return
@@ -101,7 +101,7 @@ def read_messages(line: bytes) -> Iterator[JSONRPCMessage | RefusedLine]:
         value, mended = _parse_line(line)
     except ValueError as error:
         yield RefusedLine(
-            id_in(line), PARSE_ERROR, f"This is no JSON-RPC message: {_explain_parse_error(error, line)}."
+            id_in(line), PARSE_ERROR, f"This line is not a JSON-RPC message: {_explain_parse_error(error, line)}."
         )
         return
     if isinstance(value, list):
@@ -111,16 +111,16 @@ def read_messages(line: bytes) -> Iterator[JSONRPCMessage | RefusedLine]:
 
 
 def too_long(head: bytes, tail: bytes) -> RefusedLine:
-    """Return the refusal of a line longer than `MAX_LINE_BYTES`, of which only the beginning and the end are known."""
+    """Return the refusal of a line longer than `MAX_LINE_BYTES`, given its beginning and end."""
     found = id_in(head)
     if found is None:
         found = _id_at_end(tail)
     size = f"{MAX_LINE_BYTES >> 20} MiB"
-    return RefusedLine(found, INVALID_REQUEST, f"The message is longer than {size}: send less at once.")
+    return RefusedLine(found, INVALID_REQUEST, f"The message is longer than {size}: send a shorter one.")
 
 
 def id_in(line: bytes) -> RequestId | None:
-    """Return the `id` of the outermost object of a line that need not be JSON; None where there is none."""
+    """Return the `id` of the outermost object of a line, which need not be valid JSON; None if there is none."""
     depth = 0
     for number, token in enumerate(_STRUCTURE.finditer(line)):
         if number == MAX_TOKENS:
@@ -138,7 +138,7 @@ def id_in(line: bytes) -> RequestId | None:
 
 
 def _id_at_end(tail: bytes) -> RequestId | None:
-    """Return the id that stands last in a line: what closes behind it is the outermost object."""
+    """Return the id at the very end of a line, as the last member of the outermost object."""
     found = _ID_AT_END.search(tail)
     return None if found is None else _id_value(found[1])
 
@@ -158,10 +158,10 @@ def _is_id(value: object) -> bool:
 
 
 def _parse_line(line: bytes) -> tuple[Any, bool]:
-    """Return what a line holds, and whether halves of surrogate pairs were replaced in it.
+    """Return the parsed line, and whether halves of surrogate pairs were replaced in it.
 
     Raises:
-        ValueError: it is no JSON, or more than can be held.
+        ValueError: it is not JSON, or exceeds a limit.
     """
     try:
         return from_json(line, allow_inf_nan=False), False
@@ -178,21 +178,21 @@ def _replace_half_surrogates(escape: re.Match[bytes]) -> bytes:
 def _explain_parse_error(error: ValueError, line: bytes) -> str:
     said = str(error)
     if _NOT_A_NUMBER.match(line, _error_offset(said)):
-        return "NaN and Infinity are no JSON: send null"
+        return "NaN and Infinity are not valid JSON: send null"
     if "unicode code point" in said:
-        return "it is not UTF-8"
-    return next((reason for sign, reason in _REASONS if sign in said), f"{said}: send one JSON object a line")
+        return "it is not UTF-8: encode it as UTF-8"
+    return next((reason for sign, reason in _REASONS if sign in said), f"{said}: send one JSON object per line")
 
 
 def _error_offset(said: str) -> int:
-    """Return where a line stops being JSON; there is one line, so its column tells."""
+    """Return the offset at which a line stops being JSON, from the column in the error message."""
     column = re.search(r"column ([0-9]{1,9})\Z", said)
     return 0 if column is None else max(0, int(column[1]) - 1)
 
 
 def _refuse_batch(messages: list[Any]) -> Iterator[JSONRPCMessage | RefusedLine]:
-    """Refuse an array of messages, each that asks for an answer by its own id."""
-    why = "Arrays of messages are not part of this protocol: send one message a line."
+    """Refuse an array of messages; each request in it gets an answer with its own id."""
+    why = "Arrays of messages are not part of this protocol: send one message per line."
     asking = [one["id"] for one in messages if isinstance(one, dict) and "method" in one and _is_id(one.get("id"))]
     for request_id in asking[:MAX_BATCH]:
         yield RefusedLine(request_id, INVALID_REQUEST, why)
@@ -202,10 +202,10 @@ def _refuse_batch(messages: list[Any]) -> Iterator[JSONRPCMessage | RefusedLine]
 
 def _parse_message(value: Any, *, mended: bool) -> Iterator[JSONRPCMessage | RefusedLine]:
     if not isinstance(value, dict):
-        yield RefusedLine(None, INVALID_REQUEST, f"A message is a JSON object, not {_shorten_value(value)}.")
+        yield RefusedLine(None, INVALID_REQUEST, f"A message must be a JSON object, not {_shorten_value(value)}.")
         return
     if "method" not in value and ("result" in value or "error" in value):
-        # Nothing may be answered to a response.
+        # A response must not be answered.
         try:
             yield jsonrpc_message_adapter.validate_python(value, by_name=False)
         except ValidationError:
@@ -224,31 +224,31 @@ def _parse_message(value: Any, *, mended: bool) -> Iterator[JSONRPCMessage | Ref
 
 def _describe_fault(value: dict[str, Any], known: RequestId | None) -> tuple[int, str] | None:
     if value.get("jsonrpc") != "2.0":
-        return INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'
+        return INVALID_REQUEST, 'A message must have "jsonrpc": "2.0".'
     if not isinstance(value.get("method"), str):
-        return INVALID_REQUEST, f"method is a string, not {_shorten_value(value.get('method'))}."
+        return INVALID_REQUEST, f"method must be a string, not {_shorten_value(value.get('method'))}."
     if "id" in value and known is None:
         return (
             INVALID_REQUEST,
-            f"id is a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not"
+            f"id must be a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not"
             f" {_shorten_value(value['id'])};"
-            " leave it out where no answer is wanted.",
+            " leave it out if you want no answer.",
         )
     if not isinstance(value.get("params", {}), dict | None):
-        return INVALID_PARAMS, f"params is an object, not {_shorten_value(value['params'])}."
+        return INVALID_PARAMS, f"params must be an object, not {_shorten_value(value['params'])}."
     return None
 
 
 def _shorten_value(value: object) -> str:
-    kind = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", type(None): "null"}
+    kind = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
     return kind.get(type(value), "a number")
 
 
 def make_encodable(value: Any, depth: int = 100) -> Any:
-    """Return a value that JSON and UTF-8 can carry.
+    """Return a copy of a value that can be encoded as JSON and UTF-8.
 
-    Halves of surrogate pairs become U+FFFD, what is nested more than `depth` levels deep an ellipsis, and what JSON
-    has no form for its text.
+    Halves of surrogate pairs become U+FFFD, values nested more than `depth` levels deep an ellipsis, and values that
+    JSON has no form for their text.
     """
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""How a tool is offered: its function, title, hints and set; and how that becomes a lean listing."""
+"""Tool registry: each tool's function, title, hints and set, and a short listing of them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
 ALWAYS_LOAD_META: Final[dict[str, Any]] = {"anthropic/alwaysLoad": True}
-"""Claude Code defers tools behind a search unless told otherwise; these few it should see from the start."""
+"""Claude Code hides tools behind a search by default; these few should be listed from the start."""
 
 _DEFS: Final = "#/$defs/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as it is offered. Its docstring is what the model reads, so it is written for a model.
+    """A tool in the listing. The docstring of its function is its description, which the model reads.
 
     Attributes:
         run: the function; its annotations give the schemas.
@@ -62,20 +62,20 @@ def build_tools(offers: Sequence[ToolSpec], tool_set: str) -> list[Tool]:
 
 
 def slim_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema that accepts the same and says it in fewer characters.
+    """Return a shorter JSON schema that accepts the same values.
 
-    Generated titles repeat the names; a definition stands where it is used; `X or null, default null` is an optional
-    X (the server still takes the null). Docstrings of types are for readers of the code: they go as well.
+    It drops generated titles and the docstrings of types, puts each definition where it is used, and writes `X or null,
+    default null` as an optional X (the server still accepts the null).
     """
     definitions = schema.get("$defs", {})
     return _slim_schema(_without_keys(schema, "$defs", "description"), definitions)
 
 
 def outline_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the outer level of an answer's schema: what fields it has, and of which JSON type.
+    """Return the outer level of an answer's schema: its fields and their JSON types.
 
-    Answers are checked against the whole schema before they leave. It is not listed whole because no client shows it
-    to a model, and it would cost more of the listing's budget than names, descriptions and arguments together.
+    Answers are checked against the whole schema before they are sent. The listing has only the outer level, because no
+    client shows the schema to a model, and the whole would be longer than names, descriptions and arguments together.
     """
     shown = {
         name: {key: member[key] for key in ("type",) if key in member}

@@ -30,7 +30,7 @@ NOTHING = "Nothing is remembered about {topic!r} yet. Say so, and go on without 
 
 
 async def stats(state: ServerState) -> str:
-    """Return the counts of all that is remembered, and the state of database, embedder and watchers."""
+    """Return the counts of all memories, and the state of database, embedder and watchers."""
     try:
         return json.dumps(await collect_stats(state), ensure_ascii=False)
     except HyperlociError as error:
@@ -83,7 +83,7 @@ def register_resources(server: MCPServer[ServerState], state: Callable[[], Serve
 
     Args:
         server: where to add them.
-        state: returns the running server's state: the SDK gives resources without parameters no context.
+        state: returns the running server's state, as the SDK gives no context to resources without parameters.
     """
 
     async def memory_stats() -> str:

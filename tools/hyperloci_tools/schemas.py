@@ -1,6 +1,6 @@
-"""The shapes of what tools answer and of the object arguments they take: the source of their JSON schemas.
+"""Schemas: the types of tool answers and of object arguments, from which the JSON schemas are made.
 
-Fields that have nothing to say are left out of an answer, so all but the core ones are optional here.
+Empty fields are left out of an answer, so all but the core ones are optional here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The MCP server: every tool, resource and prompt, and the one edge where errors become answers."""
+"""MCP server: every tool, resource and prompt, and the conversion of errors to answers."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ from the user. Weigh the notes (outdated, suspicious, no longer valid) and check
 """
 
 UNPLANNED: Final = (
-    "{tool} failed for a reason of its own; nothing you passed was wrong. The server's log has the details."
+    "{tool} failed because of an internal error, not because of its arguments. The server's log has the details."
 )
 
 WORDLESS: Final = "Invalid request parameters"
-"""All that the SDK says of a request before `initialize`."""
+"""The SDK's message for a request before `initialize`."""
 
 Lifespan = Callable[[MCPServer[ServerState]], AbstractAsyncContextManager[ServerState]]
 
 
 class HyperlociServer(MCPServer[ServerState]):
-    """An MCP server whose tools refuse bad input in words that say what to change.
+    """An MCP server whose errors say what to change.
 
     Attributes:
         state: the lifespan's state while the server runs.
@@ -95,12 +95,12 @@ class HyperlociServer(MCPServer[ServerState]):
 
         Raises:
             ToolError: the caller can do something about it; the message says what.
-            UnexpectedToolError: anything unplanned; the message says nothing of it, the log does.
+            UnexpectedToolError: an internal error; details are in the log, not in the message.
         """
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             known = ", ".join(offered.name for offered in self._tool_manager.list_tools())
-            raise ToolError(f"There is no tool {shorten_value(name)}; there are {known}.")
+            raise ToolError(f"There is no tool {shorten_value(name)}; use one of {known}.")
         refusal = refuse_unknown_arguments(name, arguments, tool.parameters)
         if refusal is not None:
             raise ToolError(refusal)
@@ -110,16 +110,16 @@ class HyperlociServer(MCPServer[ServerState]):
             raise _explain_tool_error(error, name, tool.parameters) from error.__cause__
 
     async def run_stdio_async(self) -> None:
-        """Serve stdin and stdout until the client closes its end; whatever line it sends is answered."""
+        """Serve stdin and stdout until the client closes its end; every line is answered."""
         async with open_stdio() as (incoming, outgoing):
             await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
 
 async def explain_request_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware that says what is wrong with a request that is no tool's: its parameters, its method, its moment.
+    """Middleware that explains what is wrong with a request other than a tool call.
 
     Raises:
-        MCPError: with words where the SDK has none.
+        MCPError: with a message that says what to change.
     """
     try:
         return await call_next(ctx)
@@ -132,7 +132,7 @@ async def explain_request_errors(ctx: ServerRequestContext[Any, Any], call_next:
             raise MCPError(INVALID_PARAMS, f"{ctx.method}: send `initialize` first.") from error
         raise
     except ValueError as error:
-        # A prompt's: an unknown name, a missing argument, or what its function raised.
+        # From a prompt: an unknown name, a missing argument, or an error of its function.
         cause = next((cause for cause in _walk_causes(error) if isinstance(cause, HyperlociError)), None)
         raise MCPError(INVALID_PARAMS if cause is None else INTERNAL_ERROR, str(cause or error)) from error
 

@@ -1,4 +1,4 @@
-"""What the tools of one running server share."""
+"""Server state: what the tools of one running server share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _nothing_running() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerState:
-    """The lifespan's state.
+    """The state of a running server.
 
     Attributes:
-        workers: where use cases of Memory run.
+        workers: threads that run the methods of Memory.
         background: tasks that outlive the call that started them and end with the server.
-        health: the state of what runs beside the tools (watchers, embedder), for `memory_stats`.
+        health: returns the state of the server's services (watchers, embedder), for `memory_stats`.
     """
 
     workers: WorkerPool

@@ -1,7 +1,7 @@
-"""The server's end of stdio: every line of the client's is answered where JSON-RPC asks for an answer.
+"""Stdio transport: the server's side, which answers every line of the client that JSON-RPC wants answered.
 
-The SDK's transport keeps stdout for the protocol and writes; in front of it stands our own reading (`wire`), behind it
-a look at what leaves, so that no answer can fail to be written.
+The SDK's transport keeps stdout for the protocol and writes to it. `hyperloci_tools.jsonrpc` reads the lines first, and
+answers are checked on their way out, so that each can be written.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LINGER_SECONDS: Final = 1.0
-"""How long requests that came before the end of stdin may still take: `printf ... | hyperloci serve` is answered."""
+"""How long requests that came before the end of stdin may still take, so that `printf ... | hyperloci serve` works."""
 
 ENDLESS: Final = frozenset({"subscriptions/listen"})
-"""Requests that are answered when the connection ends."""
+"""Requests that are only answered when the connection ends."""
 
 UNWRITABLE: Final = "The answer can't be written as JSON. The server's log has the details."
 
 
 class AnswerOnce:
-    """The SDK's stream of answers; each is made writable on its way, and strikes its request off the list."""
+    """The SDK's stream of answers; each is made writable on its way and removes its request from the open ones."""
 
     def __init__(self, sink: WriteStream[SessionMessage]) -> None:
         self._sink = sink
@@ -99,11 +99,11 @@ class AnswerOnce:
 
 
 def make_writable(message: JSONRPCMessage) -> JSONRPCMessage:
-    """Return a message that can be written as JSON in UTF-8: itself, nearly always."""
+    """Return a message that can be written as JSON in UTF-8: nearly always the same one."""
     try:
         message.model_dump_json(by_alias=True, exclude_unset=True)
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        _log.warning("an answer was changed so that it can be written: %s", error)
+        _log.warning("an answer was changed so that it can be written as JSON: %s", error)
     else:
         return message
     try:
@@ -116,13 +116,13 @@ def make_writable(message: JSONRPCMessage) -> JSONRPCMessage:
 
 
 class LineReader:
-    """A client's lines, read by whichever thread asks."""
+    """Reads a client's lines, on the calling thread."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
 
     def read_line(self) -> tuple[JSONRPCMessage | jsonrpc.RefusedLine, ...] | None:
-        """Return what the next line says; None at the end. Blocks."""
+        """Return the messages of the next line; None at the end. Blocks."""
         line = self._source.readline(jsonrpc.MAX_LINE_BYTES + 1)
         if not line:
             return None
@@ -140,7 +140,7 @@ class LineReader:
 
 
 def _taken_stdin() -> BinaryIO:
-    """Return stdin for us alone: whatever else reads it, children too, finds it empty."""
+    """Take stdin over: anything else that reads it, including child processes, finds it empty."""
     if sys.platform == "win32":
         return sys.stdin.buffer
     source = os.fdopen(os.dup(0), "rb", closefd=False)
@@ -152,7 +152,7 @@ def _taken_stdin() -> BinaryIO:
 
 @asynccontextmanager
 async def open_stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionMessage | Exception], AnswerOnce]]:
-    """Serve the process's stdin and stdout; yields the streams that an SDK server runs on."""
+    """Serve this process's stdin and stdout; yield the streams that an SDK server runs on."""
     nothing = anyio.wrap_file(io.StringIO())
     lines = LineReader(_taken_stdin())
     async with stdio_server(stdin=nothing) as (unused, sink):
@@ -167,7 +167,7 @@ async def open_stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionM
 async def _read_messages(
     lines: LineReader, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: AnswerOnce
 ) -> None:
-    """Hand every message on, and answer what is none, until the client has closed its end or the server its own."""
+    """Pass every message on, and refuse invalid lines, until the client or the server closes the connection."""
     async with incoming:
         try:
             while (found := await run_sync(lines.read_line, abandon_on_cancel=True)) is not None:

@@ -1,4 +1,4 @@
-"""What a caller did wrong, in words that say what to do instead."""
+"""Validation errors: messages that say what to change in a tool's arguments."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 MAX_SHOWN_CHARS: Final = 60
-"""Of a refused value, as much as it takes to recognise it."""
+"""Characters shown of a refused value: enough to recognise it."""
 
 SHOWN_NAMES: Final = 5
-"""Of arguments that a tool does not have."""
+"""Unknown arguments named in one message."""
 
 
 def describe_refused_arguments(error: ValidationError, schema: Mapping[str, Any]) -> str:
-    """Return one sentence for each argument that does not fit, naming it, its value and what would be valid."""
+    """Return one sentence per invalid argument, with its name, its value and what would be valid."""
     properties = schema.get("properties", {})
     return " ".join(dict.fromkeys(_describe_error(item, properties) for item in error.errors(include_url=False)))
 
 
 def refuse_unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[str, Any]) -> str | None:
-    """Return a sentence naming the arguments a tool does not have and those it has; None where all are known."""
+    """Return a sentence that names the unknown arguments and the valid ones; None if all are known."""
     known = list(schema.get("properties", {}))
     unknown = [name for name in given if name not in known]
     if not unknown:
@@ -45,7 +45,7 @@ def _describe_error(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
 
 
 def shorten_value(value: object) -> str:
-    """Return the beginning of a value, as a program would write it."""
+    """Return the beginning of a value's repr."""
     text = repr(value)
     if len(text) <= MAX_SHOWN_CHARS:
         return text

@@ -1,7 +1,7 @@
-"""The `hyperloci` command.
+"""Command line: the `hyperloci` command.
 
-`serve` and `hook` are dispatched before anything else is imported: a client waits for the one, and the other has
-a tenth of a second.
+`serve` and `hook` start before anything else is imported: a client waits for `serve`, and a hook should take a tenth of
+a second.
 """
 
 from __future__ import annotations

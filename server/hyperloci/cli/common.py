@@ -1,4 +1,4 @@
-"""What the commands share: settings, the open memory, output for people and for programs, exit codes."""
+"""Shared parts of the commands: settings, the open memory, output for people and for programs, exit codes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from hyperloci.memory import Memory
 from hyperloci.store.database.error_translation import translate_block_errors
 
 _PLAIN: Final[dict[str, Any]] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
-"""What is printed was written by others: brackets and `:words:` in it mean nothing, and no path is cut in two."""
+"""Printed text is not ours: brackets and `:words:` in it are not markup, and no path is cut in two."""
 
 console = Console(**_PLAIN)
 errors = Console(stderr=True, **_PLAIN)
 
 
 class Exit(IntEnum):
-    """Exit codes of the contract."""
+    """Exit codes of all commands."""
 
     DONE = 0
     FAILED = 1
@@ -42,7 +42,7 @@ ProjectOption = Annotated[
     typer.Option(
         "--project",
         "-p",
-        help="A folder of the project; its repository decides.",
+        help="A folder of the project; the repository that contains it is the project.",
         envvar="CLAUDE_PROJECT_DIR",
         exists=True,
     ),
@@ -74,7 +74,7 @@ def report_errors() -> Iterator[None]:
 
 
 def print_error(message: str) -> None:
-    """Say on stderr what went wrong."""
+    """Print an error to stderr."""
     errors.print(Text.assemble(("error:", "red"), " ", message))
 
 

@@ -1,4 +1,4 @@
-"""Commands that show conversations: recap, expand."""
+"""Conversation commands: recap, expand."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def recap(
-    question: Annotated[str | None, typer.Argument(help="What the older turns are chosen by.")] = None,
+    question: Annotated[str | None, typer.Argument(help="Choose older turns by this question.")] = None,
     project: ProjectOption = Path("."),
-    session: Annotated[str | None, typer.Option("--session", "-s", help="A session's id; the latest if none.")] = None,
+    session: Annotated[str | None, typer.Option("--session", "-s", help="A session's id; default: the latest.")] = None,
     tokens: Annotated[
-        int | None, typer.Option("--tokens", "-n", min=1, help="Budget; two fifths of the conversation if none.")
+        int | None, typer.Option("--tokens", "-n", min=1, help="Token budget; default: two fifths of the conversation.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a conversation within a token budget: summaries, turns that bear on a question, the latest turns.
+    """Print a conversation within a token budget: summaries, turns relevant to a question, the latest turns.
 
     Examples:
       hyperloci recap
@@ -44,7 +44,7 @@ def recap(
 
 
 def expand(
-    id: Annotated[str, typer.Argument(help="The id of a chunk of a conversation.")],
+    id: Annotated[str, typer.Argument(help="The id of a conversation chunk.")],
     project: ProjectOption = Path("."),
     json: JsonOption = False,
 ) -> None:
@@ -62,6 +62,6 @@ def expand(
     console.print(Text(f"{chunk.level} chunk of session {chunk.session_id}, {chunk.stage}", style="bold"))
     console.print(Text(chunk.content, style="dim"))
     for turn in chunk.turns:
-        cut = "" if turn.whole else " (only its beginning is left)"
+        cut = "" if turn.whole else " (only the beginning is left)"
         console.print(Text(f"\n{turn.role}, turn {turn.seq}, {turn.at}{cut}", style="bold"))
         console.print(Text(turn.content))

@@ -1,4 +1,4 @@
-"""Commands that take care of the data: backup, restore-backup, purge, export, import, set-aside, migrate, demo."""
+"""Data commands: backup, restore-backup, purge, export, import, set-aside, migrate, demo."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def register_commands(app: typer.Typer) -> None:
 def backup(
     file: Annotated[Path, typer.Argument(help="Where to write the copy.")], project: ProjectOption = Path(".")
 ) -> None:
-    """Copy the whole database to a file, also while it is in use; `hyperloci restore-backup` puts it back.
+    """Copy the whole database to a file, even while it is in use; `hyperloci restore-backup` puts it back.
 
     Example: hyperloci backup ~/memory-backup.db
     """
@@ -52,13 +52,13 @@ def restore(
     file: Annotated[Path, typer.Argument(help="A backup.", exists=True)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
-    """Put a backup in the database's place; the present database is kept beside it."""
+    """Replace the database by a backup; the current database is kept beside it."""
     with report_errors():
         settings = load_settings()
         if not yes:
             typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
         kept = restore_backup(file, settings.database)
-    console.print(f"restored {settings.database}" + (f"; the one before is {kept}" if kept else ""))
+    console.print(f"restored {settings.database}" + (f"; the previous one is {kept}" if kept else ""))
 
 
 def purge(
@@ -67,15 +67,15 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove memories for good: from the database, its log, the waiting records and the backups kept by Hyperloci.
+    """Delete memories permanently: from the database, its log, waiting records and the backups made by Hyperloci.
 
-    It can't be undone (`forget` can). Close other sessions first. Copies you made yourself are not touched.
+    This can't be undone (`forget` can). Close other sessions first. Copies that you made yourself are not touched.
     """
     with open_memory(project) as memory:
         if not yes:
             for hit in memory.get_many(ids):
                 errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}")
-            typer.confirm("Remove for good, with no way back?", abort=True, err=True)
+            typer.confirm("Delete permanently?", abort=True, err=True)
         purged = memory.purge(ids)
     if json:
         print_json(purged)
@@ -88,14 +88,14 @@ def purge(
 def _print_purged(purged: PurgeReport) -> None:
     console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}")
     facts = (
-        ("with them went what only they spoke of", purged.entities),
-        ("taken out of the backup", purged.backups_rewritten),
-        ("deleted, since its schema is too old to be changed", purged.backups_deleted),
+        ("deleted too, as nothing else mentions it", purged.entities),
+        ("removed from the backup", purged.backups_rewritten),
+        ("deleted the backup, as its schema is too old to be changed", purged.backups_deleted),
     )
     warnings = (
-        ("may still hold it and can't be changed; delete it yourself", purged.backups_unreadable),
-        ("holds the same text or was made from it; purge it too if it should go", purged.alike),
-        ("it was indexed from this file; take it out of there, or it comes back when the file changes", purged.sources),
+        ("this backup may still hold the text and can't be changed; delete it yourself", purged.backups_unreadable),
+        ("this memory holds the same text or was made from it; purge it too if needed", purged.alike),
+        ("the text was indexed from this file; remove it there, or it returns when the file changes", purged.sources),
     )
     for what, items in facts:
         for item in items:
@@ -108,7 +108,7 @@ def _print_purged(purged: PurgeReport) -> None:
 def export(
     file: Annotated[Path, typer.Argument(help="Where to write JSON lines.")], project: ProjectOption = Path(".")
 ) -> None:
-    """Write everything but derived data (vectors, indexes) as JSON lines, which `hyperloci import` reads.
+    """Write everything except derived data (vectors, indexes) as JSON lines for `hyperloci import`.
 
     Example: hyperloci export memory.jsonl
     """
@@ -123,13 +123,13 @@ def import_(
     scope: Annotated[
         str | None, typer.Option(help="project (default) or global: where another program's facts belong.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be added.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added; add nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Read an export, or what another program remembered; what is there already stays as it is.
+    """Read an export, or the memory of another program; existing memories stay unchanged.
 
-    Known are what `hyperloci export` wrote, the JSON lines of MCP's reference memory server, and Markdown notes:
-    MEMORY.md with the notes it lists, CLAUDE.md. What others remembered is trusted less than what is said here.
+    Reads files written by `hyperloci export`, the JSON lines of MCP's reference memory server, and Markdown notes:
+    MEMORY.md with the notes that it lists, CLAUDE.md. Imported memories are trusted less than those of a session.
 
     Examples:
       hyperloci import memory.jsonl --dry-run
@@ -158,9 +158,9 @@ def set_aside(
     again: Annotated[bool, typer.Option("--again", help="Have all of it tried again.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List what failed by itself and is left out, while everything else is there: files, commits, records.
+    """List files, commits and records that failed and were set aside; everything else is stored.
 
-    It is tried again when it, or the program, changes.
+    Each is tried again when it or the program changes.
 
     Examples:
       hyperloci set-aside
@@ -178,11 +178,11 @@ def set_aside(
     if not found:
         console.print("nothing is set aside")
     elif again:
-        console.print("all of it is tried again; run hyperloci index", style="yellow")
+        console.print("everything will be tried again; run hyperloci index", style="yellow")
 
 
 def migrate() -> None:
-    """Bring the database's schema up to date (opening it does so too), after a backup."""
+    """Bring the database's schema up to date, after a backup (opening the database does this too)."""
     with report_errors():
         settings = load_settings()
         with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
@@ -190,9 +190,9 @@ def migrate() -> None:
 
 
 def demo(project: ProjectOption = Path(".")) -> None:
-    """Show the main job on this project in one go, in a throw-away database, through a real MCP client."""
+    """Show the main features on this project, in a temporary database, through a real MCP client."""
     from hyperloci.cli.diagnostics.demo import run_demo
 
     if not run_demo(project.absolute()):
-        errors.print("the demo failed; the lines above say where", style="red")
+        errors.print("the demo failed; see the lines above", style="red")
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Commands over entities: the things that memories are about."""
+"""Entity commands: the things that memories are about."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def entity(
     project: ProjectOption = Path("."),
     json: JsonOption = False,
 ) -> None:
-    """Show what is known of one thing: facts, what happened, and what it is spoken of with.
+    """Show what is known about one entity: facts, timeline, and entities mentioned together with it.
 
     Examples:
       hyperloci entity AuthService
@@ -71,12 +71,12 @@ def entity(
 
 def merge_entities(
     kept: Annotated[str, typer.Argument(help="The name that stays.")] = "",
-    merged: Annotated[str, typer.Argument(help="The name that becomes another name of it.")] = "",
+    merged: Annotated[str, typer.Argument(help="The name that becomes an alias of it.")] = "",
     project: ProjectOption = Path("."),
-    undo: Annotated[int | None, typer.Option("--undo", help="Take the merge of this number back instead.")] = None,
+    undo: Annotated[int | None, typer.Option("--undo", help="Undo the merge with this number instead.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Make one of two entities that are the same thing, or take that back.
+    """Merge two entities that are the same thing, or undo a merge.
 
     Examples:
       hyperloci merge-entities PostgreSQL "the main database"
@@ -91,7 +91,7 @@ def merge_entities(
 
 
 def _describe_merge(merge: EntityMerge) -> str:
-    undone = f", taken back {merge.undone_at[:10]}" if merge.undone_at else ""
+    undone = f", undone {merge.undone_at[:10]}" if merge.undone_at else ""
     return f"{merge.id}. {merge.merged} is {merge.kept} ({merge.reason}; {merge.merged_at[:10]}{undone})"
 
 
@@ -110,4 +110,4 @@ def _print_profile(profile: EntityProfile) -> None:
             console.print(Text(f"  {hit.created_at[:10]}  [{hit.subtype or hit.type}]  {line[:160]}  {hit.id}"))
     if profile.related_entities:
         others = ", ".join(f"{other.name} ({other.together})" for other in profile.related_entities)
-        console.print(Text(f"\nspoken of with: {others}"))
+        console.print(Text(f"\nmentioned with: {others}"))

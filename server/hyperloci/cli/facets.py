@@ -1,4 +1,4 @@
-"""The command over facets: what kind of content a memory is."""
+"""Facet command: what kind of content a memory is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def facets(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what kind of content a memory is, or correct what rules told wrong; they leave that alone then.
+    """Show what kind of content a memory is, or correct it; rules don't change what you set.
 
     Examples:
       hyperloci facets 3f2a9c1e

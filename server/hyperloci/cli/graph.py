@@ -1,4 +1,4 @@
-"""Commands over structure and relations: graph, outline."""
+"""Graph commands: graph (relations), outline (structure of files)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
 
 SHORT: Final = 80
-"""Characters of a memory in a drawing."""
+"""Characters shown of a memory in a drawing."""
 
 SHORT_ID: Final = 8
-"""Characters of an id that are shown: with so many no two have met yet, and every command takes them."""
-
+"""Characters shown of an id: enough to be unique in practice, and every command takes them."""
 
 WIDE: Final = 1_000
-"""Columns of a drawing: a tree is cut at its width, and what is cut can't be read nor piped."""
+"""Columns of a drawing: a tree is cut at its width, and cut text is lost in a pipe."""
 
 
 class RelationDirection(StrEnum):
@@ -45,7 +44,7 @@ def register_commands(app: typer.Typer) -> None:
 def graph(
     topic: Annotated[str, typer.Argument(help="A memory's id, the beginning of one, or words that find it.")],
     project: ProjectOption = Path("."),
-    depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
+    depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to follow from it.")] = 2,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="How many memories.")] = 20,
     relation: Annotated[str, typer.Option("--relation", "-r", help="Only this relation, such as calls.")] = "any",
     direction: Annotated[
@@ -55,7 +54,7 @@ def graph(
     dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Draw what a memory is related to. Relations found by rules have a ~; `hyperloci confirm` takes their ids.
+    """Draw what a memory is related to. A ~ marks relations found by rules; `hyperloci confirm` takes their ids.
 
     Examples:
       hyperloci graph "retry policy" --depth 3
@@ -193,17 +192,19 @@ def _escape_quotes(text: str) -> str:
 
 
 def outline(
-    path: Annotated[str, typer.Argument(help="A file's path in the project, or with --title any path or none.")] = "",
+    path: Annotated[
+        str, typer.Argument(help="A file's path in the project; optional with --title, --type or --level.")
+    ] = "",
     project: ProjectOption = Path("."),
-    title: Annotated[str | None, typer.Option("--title", "-t", help="Only sections with such a title.")] = None,
-    fuzzy: Annotated[bool, typer.Option("--fuzzy", "-f", help="Titles that contain or resemble it, too.")] = False,
+    title: Annotated[str | None, typer.Option("--title", "-t", help="Only sections with this title.")] = None,
+    fuzzy: Annotated[bool, typer.Option("--fuzzy", "-f", help="Also titles that contain or resemble it.")] = False,
     kind: Annotated[
         str | None, typer.Option("--type", help="Only sections of a type: limitations, api, faq...")
     ] = None,
     level: Annotated[int | None, typer.Option(min=1, max=6, help="Only headings of this level.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the sections of an indexed document, or the symbols of a source file; or find sections by their title.
+    """Show the sections of an indexed document or the symbols of a source file, or find sections by title.
 
     Examples:
       hyperloci outline README.md
@@ -228,7 +229,7 @@ def outline(
     for entry in found:
         console.print(Text(f"{entry.file}:{entry.line_start}  {' > '.join(entry.path)}  ({_describe_entry(entry)})"))
     if not found:
-        console.print(Text("No section is like that; --fuzzy finds titles that resemble it.", style="dim"))
+        console.print(Text("No section found; --fuzzy also finds similar titles.", style="dim"))
 
 
 def _in_project(path: str, project: Path) -> str:

@@ -1,4 +1,4 @@
-"""The command line's root: every command is registered here."""
+"""Root command: every subcommand is registered here."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ projects.register_commands(app)
 
 
 def run_command() -> None:
-    """Run one command as this process: whatever goes wrong in it, a person reads one line of it."""
+    """Run one command as this process; any error is shown as one line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal or pipe of an old encoding shows a code in place of a sign that it lacks.
+            # A terminal or pipe with an old encoding shows an escape in place of a character that it lacks.
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
@@ -100,20 +100,20 @@ def run_command() -> None:
 
 def _of_the_system(error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and not _has_folder():
-        return "the current folder has been deleted; change to another."
+        return "the current folder has been deleted; change to another folder."
     return f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
 
 
 def _describe_unplanned(error: Exception) -> str:
     from hyperloci_hooks.log import append_to_log
 
-    message = f"an error that nobody planned for: {describe_error(error)}"
+    message = f"unexpected error: {describe_error(error)}"
     try:
         file = load_settings().log_file
     except HyperlociError:
         return message
     append_to_log(str(file), "".join(traceback.format_exception(error)), level="ERROR", who="hyperloci.cli")
-    return f"{message} (its traceback is in {file}; please report it)"
+    return f"{message} (the traceback is in {file}; please report it)"
 
 
 def _has_folder() -> bool:

@@ -1,4 +1,4 @@
-"""Commands that look after the memory by hand: upkeep, prune, weak."""
+"""Maintenance commands: upkeep, prune, weak."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
 
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; tell what would change.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -24,12 +24,12 @@ def register_commands(app: typer.Typer) -> None:
 def upkeep(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
-    due: Annotated[bool, typer.Option("--due", help="Only what is due by now.")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Only jobs that are due now.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Look after the memory now: end left sessions, consolidate them, let what was never recalled fade, and so on.
+    """Run maintenance now: close abandoned sessions, consolidate them, forget faded memories, and more.
 
-    Servers do this by themselves while idle. A dry run works on a copy of the database.
+    Idle servers run it by themselves. A dry run works on a copy of the database.
 
     Examples:
       hyperloci upkeep --dry-run
@@ -38,7 +38,7 @@ def upkeep(
     with open_memory(project) as memory:
         report = memory.run_maintenance(dry_run=dry_run, force=not due)
     if report is None:
-        print_error("another process is at it; try again when it is done.")
+        print_error("another process is running maintenance; try again when it is done.")
         raise typer.Exit(Exit.DEGRADED)
     if json:
         print_json(report)
@@ -51,7 +51,7 @@ def upkeep(
             if step.error:
                 errors.print(f"{step.name}: {step.error}", style="yellow")
         if dry_run:
-            console.print("a dry run: nothing was changed")
+            console.print("dry run: nothing was changed")
     if any(step.error for step in report.steps):
         raise typer.Exit(Exit.DEGRADED)
 
@@ -59,13 +59,13 @@ def upkeep(
 def prune(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Forget at most so many.")] = None,
-    edges: Annotated[bool, typer.Option("--edges", help="Prune relations instead: those rules found, faded.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Forget at most this many.")] = None,
+    edges: Annotated[bool, typer.Option("--edges", help="Prune faded relations that rules found, instead.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Forget what has faded below `decay_threshold`, in every project; `hyperloci restore ID` brings it back.
+    """Forget memories that have faded below `decay_threshold`, in every project; `hyperloci restore ID` undoes it.
 
-    Nothing that was confirmed goes, and no more than `prune_cap` a day. Upkeep does this by itself.
+    Confirmed memories stay, and at most `prune_cap` are forgotten a day. `hyperloci upkeep` does this too.
 
     Examples:
       hyperloci prune --dry-run
@@ -98,7 +98,7 @@ def _prune_edges(project: Path, *, dry_run: bool, json: bool) -> None:
     verb = "would be removed" if dry_run else "removed"
     console.print(
         f"{pruned.faded + pruned.crowded} relations {verb}: {pruned.faded} faded,"
-        f" {pruned.crowded} beyond the fifty surest of a memory"
+        f" {pruned.crowded} beyond the fifty most certain of a memory"
     )
 
 
@@ -107,7 +107,7 @@ def weak(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
     json: JsonOption = False,
 ) -> None:
-    """List what is as likely wrong as right, and when it is forgotten; `hyperloci confirm ID` keeps it.
+    """List low-confidence memories and when each is forgotten; `hyperloci confirm ID` keeps one.
 
     Example: hyperloci weak
     """

@@ -1,4 +1,4 @@
-"""Showing how far a long command has come: a bar on a terminal, a line now and then where there is none."""
+"""Progress display of a long command: a bar on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from hyperloci.cli.common import errors
 
 LINE_SECONDS: Final = 10.0
-"""Between two lines: a log of an hour is read at a glance."""
+"""Seconds between two lines: few enough to keep an hour's log short."""
 
 
 class StepDisplay:
-    """Tells on stderr what goes on. `interrupted` is for the command to note that it was."""
+    """Progress on stderr. The command sets `interrupted` when it was interrupted."""
 
     def __init__(self, *, quiet: bool) -> None:
-        """Make it; `quiet` says nothing."""
+        """Create it; `quiet` prints nothing."""
         self.interrupted = False
         self._quiet = quiet
         self._bar = Progress(
@@ -43,7 +43,7 @@ class StepDisplay:
         self._bar.stop()
 
     def show_step(self, done: int, total: int, what: str) -> None:
-        """Tell that `done` of `total` are done, and what is being done."""
+        """Show that `done` of `total` are done, and the current step."""
         if self._task is not None:
             self._bar.update(self._task, completed=done, total=total, description=what)
         now = time.monotonic()

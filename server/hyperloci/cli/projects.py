@@ -1,4 +1,4 @@
-"""Commands about projects and where they lie: projects, link, unlink."""
+"""Project commands: projects, link, unlink."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
-    """List the projects that have memories, the one used last first; the one you are in is marked.
+    """List the projects that have memories, the last used first; the current one is marked.
 
-    A project is where it lies: two clones of one repository are two, until `hyperloci link` joins them.
+    A project is known by its folder: two clones of one repository are two projects until `hyperloci link` joins them.
     """
     with open_memory(project) as memory:
         here, found = memory.describe_place(), memory.list_projects()
@@ -46,17 +46,19 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
 def link(
     target: Annotated[
         str | None,
-        typer.Argument(metavar="[PROJECT]", help="Another project's folder, name or id; by default the one alike."),
+        typer.Argument(
+            metavar="[PROJECT]", help="Another project's folder, name or id; default: the only similar one."
+        ),
     ] = None,
     project: ProjectOption = Path("."),
-    list_: Annotated[bool, typer.Option("--list", help="List the links there are, undone ones too.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List all links, including undone ones.")] = False,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Join this folder to another project's memory, with what was remembered here so far.
+    """Join this folder to another project's memory; memories of this folder move along.
 
-    For a second clone of a repository, a copy, or a folder that was moved without its Git folder. `hyperloci unlink`
-    undoes it. Sessions that run take it up with their next call.
+    Use it for a second clone of a repository, a copy, or a folder that was moved without its Git folder.
+    `hyperloci unlink` undoes it. Running sessions use the link from their next call on.
 
     Examples:
       hyperloci link
@@ -78,9 +80,9 @@ def link(
 
 
 def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
-    """Give this folder its own memory back, with what it had when it was linked.
+    """Give this folder its own memory back, as it was when it was linked.
 
-    What was remembered since then, here or elsewhere, stays with the project that it was linked to.
+    Memories stored since then stay with the project that it was linked to.
     """
     with open_memory(project) as memory:
         undone = memory.unlink_place()
@@ -92,10 +94,10 @@ def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None
 
 def _ask_to_link(memory: Memory, wanted: KnownProject) -> None:
     if not _is_interactive():
-        print_error("This joins two memories, so a person is asked: run it in a terminal, or give --yes.")
+        print_error("Joining two memories needs a confirmation: run this in a terminal, or add --yes.")
         raise typer.Exit(Exit.USAGE)
-    errors.print(f"{memory.project.root} will have the memory of {_describe_project(wanted)},")
-    errors.print("read it in every session, and add to it. What was remembered here so far goes with it.")
+    errors.print(f"{memory.project.root} will share the memory of {_describe_project(wanted)}:")
+    errors.print("sessions here will read it and add to it. Memories of this folder move along.")
     typer.confirm("Join them?", abort=True, err=True)
 
 
@@ -110,7 +112,9 @@ def _print_links(found: tuple[ScopeLink, ...], *, json: bool) -> None:
     for one in found:
         undone = "" if one.unlinked_at is None else f", undone {to_iso(one.unlinked_at)[:10]}"
         console.print(
-            Text(f"{one.root} has the memory of {one.name} ({one.joined}) since {to_iso(one.linked_at)[:10]}{undone}")
+            Text(
+                f"{one.root} shares the memory of {one.name} ({one.joined}) since {to_iso(one.linked_at)[:10]}{undone}"
+            )
         )
 
 

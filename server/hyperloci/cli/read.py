@@ -1,4 +1,4 @@
-"""Commands that read: query, stats, sessions."""
+"""Read commands: query, stats, sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
 
 PREVIEW_LINES = 6
-"""Lines of a memory shown in a list; `--full` shows all."""
+"""Lines shown of a memory in a list; `--full` shows all."""
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -25,20 +25,22 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def query(
-    text: Annotated[str, typer.Argument(help="A question or words, and conditions such as section:Design.")],
+    text: Annotated[str, typer.Argument(help="A question, words, or conditions such as section:Design.")],
     project: ProjectOption = Path("."),
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many results.")] = 5,
     kind: Annotated[
         str, typer.Option("--type", "-t", help="any, conversation, learning, decision, dead_end, code, docs, commit.")
     ] = "any",
-    after: Annotated[str | None, typer.Option(help="Only from then on: last_week, '3 days ago', 2026-01-31.")] = None,
-    before: Annotated[str | None, typer.Option(help="Only until then.")] = None,
+    after: Annotated[
+        str | None, typer.Option(help="Only after this time: last_week, '3 days ago', 2026-01-31.")
+    ] = None,
+    before: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
     path: Annotated[str | None, typer.Option(help="Only from files that match, such as 'docs/**'.")] = None,
     explain: Annotated[bool, typer.Option("--explain", "-x", help="Show each result's scores by space.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Show results whole.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show whole results.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Search the memory, by words and by conditions; conditions alone list what meets them.
+    """Search the memory by words and conditions; conditions alone list all memories that meet them.
 
     Examples:
       hyperloci query "why did we drop redis"
@@ -103,7 +105,7 @@ def _format_scores(hit: Hit) -> Table:
 
 
 def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
-    """Show what the memory holds and in which state it is."""
+    """Show what the memory holds and its state."""
     with open_memory(project) as memory:
         answer = memory.stats() | {"graph": memory.graph_stats()}
     if json:

@@ -1,4 +1,4 @@
-"""Commands that set up: install, uninstall, doctor, embedder."""
+"""Setup commands: install, uninstall, doctor, embedder."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hyperloci.cli.install import installer as installation
 
 ScopeOption = Annotated[
     installation.InstallScope,
-    typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder."),
+    typer.Option("--scope", "-s", help="For this user in all projects, or for this project only."),
 ]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change and change nothing.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -33,7 +33,7 @@ def install(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
 ) -> None:
-    """Tell Claude Code about Hyperloci: the MCP server and all hooks; whatever else is in its files stays.
+    """Add the MCP server and all hooks to Claude Code's configuration; other entries stay unchanged.
 
     Examples:
       hyperloci install
@@ -55,7 +55,7 @@ def uninstall(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
 ) -> None:
-    """Take Hyperloci out of Claude Code's configuration; the memory itself stays."""
+    """Remove Hyperloci from Claude Code's configuration; the memory itself stays."""
     with report_errors():
         plan = installation.plan_uninstall(
             scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
@@ -81,11 +81,11 @@ def _carry_out(plan: installation.InstallPlan, dry_run: bool, done: str) -> None
 
 def doctor(
     project: ProjectOption = Path("."),
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check everything that may be wrong and say how to mend it."""
-    # Looks at numpy and sqlite-vec, which no other command has to load.
+    """Check the installation, settings, database and hooks, and say how to fix each problem."""
+    # Loads numpy and sqlite-vec, which no other command needs.
     from hyperloci.cli.diagnostics.doctor import Severity, run_checks
 
     findings = run_checks(project.absolute(), repair=repair)
@@ -111,7 +111,7 @@ def doctor(
 def embedder(
     action: Annotated[str, typer.Argument(help="status or stop.")] = "status", json: JsonOption = False
 ) -> None:
-    """Ask for the embedder's state, or stop it (it starts again when needed)."""
+    """Show the embedder's state, or stop it (it starts again when needed)."""
     from hyperloci.embedder.client import EmbedderClient
 
     with report_errors():
@@ -125,4 +125,4 @@ def embedder(
             else:
                 console.print(str(status) if status else "not running")
         else:
-            raise typer.BadParameter(f"{action!r} is unknown: use status or stop.")
+            raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")

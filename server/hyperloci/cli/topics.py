@@ -25,7 +25,7 @@ def topics(
     project: ProjectOption = Path("."),
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many topics.")] = 20,
     topic: Annotated[str | None, typer.Option("--id", help="Show this topic with its memories.")] = None,
-    refresh: Annotated[bool, typer.Option("--refresh", help="Look for topics anew first.")] = False,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Search for topics again first.")] = False,
     json: JsonOption = False,
 ) -> None:
     """List what the memories are about, largest topic first.
@@ -37,7 +37,7 @@ def topics(
     """
     with open_memory(project) as memory:
         if refresh and not memory.refresh_topics():
-            print_error("the topics could not be looked for: the embedder is off, or not done yet.")
+            print_error("topics could not be refreshed: the embedder is off or still busy; try again later.")
             raise typer.Exit(Exit.DEGRADED)
         found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.get_topic(topic)
     if json:
@@ -100,7 +100,7 @@ def timeline(
     for event in found.events:
         _print_event(event)
     if not found.events:
-        console.print(Text("Nothing happened there that is remembered.", style="dim"))
+        console.print(Text("No memories found there.", style="dim"))
 
 
 def _print_event(event: TimelineEvent) -> None:

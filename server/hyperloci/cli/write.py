@@ -1,4 +1,4 @@
-"""Commands that write: remember, dead-end, confirm, forget, restore, index."""
+"""Write commands: remember, dead-end, confirm, forget, restore, index."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def remember(
     category: Annotated[
         str, typer.Option("--category", "-c", help="user_info, decision, preference, constraint or insight.")
     ] = "insight",
-    scope: Annotated[str | None, typer.Option(help="project or global; by default what suits the category.")] = None,
-    replaces: Annotated[str | None, typer.Option(help="Id of a memory that this one replaces.")] = None,
+    scope: Annotated[str | None, typer.Option(help="project or global; default: by category.")] = None,
+    replaces: Annotated[str | None, typer.Option(help="Id of the memory that this one replaces.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Remember a fact.
@@ -56,7 +56,7 @@ def dead_end(
     project: ProjectOption = Path("."),
     json: JsonOption = False,
 ) -> None:
-    """Remember that an approach failed, so that nobody tries it again.
+    """Remember that an approach failed, so that no session tries it again.
 
     Example: hyperloci dead-end "Caching sessions in Redis" "evictions logged users out"
     """
@@ -69,7 +69,7 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     if json:
         print_json(remembered)
         return
-    known = " (known already)" if remembered.duplicate_of else ""
+    known = " (already known)" if remembered.duplicate_of else ""
     console.print(f"{remembered.id}{known}")
     for item in remembered.contradictions:
         errors.print(f"contradicts {item.id}: {item.reason}", style="yellow")
@@ -81,7 +81,7 @@ def confirm(
     id: Annotated[str, typer.Argument(help="A memory's id, or a relation's as `hyperloci graph` shows it.")],
     project: ProjectOption = Path("."),
 ) -> None:
-    """Confirm that a memory or a relation is right: it never fades.
+    """Confirm that a memory or a relation is right; it then never fades.
 
     Examples:
       hyperloci confirm 0c6b2a58-6f0e-4a39-9b7c-1d6a3a0e7c11
@@ -125,11 +125,11 @@ def index(
     ] = True,
     json: JsonOption = False,
 ) -> None:
-    """Index code, documents and git history; only what changed is touched.
+    """Index code, documents and git history; only changes are processed.
 
-    Files and the latest commits come first and can be searched by words at once; then older commits, then the vectors
-    that a search by meaning needs. Ctrl-C may end it anywhere: what is done is kept, the rest is done in the background
-    by the next session, or by this command.
+    Files and the latest commits come first and can be searched by words at once; then come older commits, then the
+    vectors for search by meaning. You can stop it with Ctrl-C: finished work is kept, and the next session or the next
+    run of this command does the rest.
 
     Examples:
       hyperloci index
@@ -163,7 +163,7 @@ def index(
         for line in _describe_remaining(report, told):
             console.print(line)
         if fault is not None:
-            errors.print(f"no vectors were made: {fault}", style="yellow")
+            errors.print(f"no vectors were created: {fault}", style="yellow")
     if steps.interrupted:
         raise typer.Exit(Exit.INTERRUPTED)
 
@@ -187,7 +187,7 @@ def _print_report(report: IndexReport | None, state: _IndexState) -> None:
     table.add_row("by meaning", f"{state.reach.embedded:,} of {state.reach.total:,} memories ({state.reach.share:.0%})")
     console.print(table)
     if report is not None and report.set_aside:
-        console.print(f"{report.set_aside} set aside; hyperloci set-aside lists what, and why", style="yellow")
+        console.print(f"{report.set_aside} set aside; hyperloci set-aside lists each with its reason", style="yellow")
     skipped = () if report is None else report.skipped
     for item in skipped[:SKIPPED_SHOWN]:
         console.print(f"skipped {item.path}: {item.reason}", style="dim")
@@ -196,20 +196,20 @@ def _print_report(report: IndexReport | None, state: _IndexState) -> None:
 
 
 def _describe_remaining(report: IndexReport | None, state: _IndexState) -> Iterator[str]:
-    """Say what is left to do, and who will do it."""
+    """Describe what is left to do, and who will do it."""
     if report is None:
-        yield "Not all files are indexed: the next session indexes the rest in the background, or run this again."
+        yield "Not all files are indexed: the next session indexes the rest in the background; or run this again."
     if state.history.waiting:
         yield (
-            f"{state.history.waiting:,} older commits follow: the next session, or one that is open, stores them in the"
-            " background, or run hyperloci index again."
+            f"{state.history.waiting:,} older commits are not stored yet: an open session, or the next one, stores them"
+            " in the background; or run hyperloci index again."
         )
     if not state.reach.waiting:
         return
     if state.embedder:
         yield (
-            f"{state.reach.waiting:,} memories are found by words only until they have vectors: the next session,"
-            " or one that is open, makes those in the background, or run hyperloci index again."
+            f"{state.reach.waiting:,} memories have no vectors yet and are found by words only: an open session, or the"
+            " next one, creates them in the background; or run hyperloci index again."
         )
     else:
-        yield "Everything is found by words only: embeddings are switched off (HYPERLOCI_EMBEDDER)."
+        yield "Memories are found by words only: embeddings are switched off (HYPERLOCI_EMBEDDER)."

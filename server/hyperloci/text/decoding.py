@@ -1,4 +1,4 @@
-"""Bytes to text: what is text at all, and in which encoding."""
+"""Decoding: decides whether bytes are text, and in which encoding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 HEAD_BYTES = 8_192
-"""So much of a file is looked at to tell text from binary; Git looks at 8,000 bytes."""
+"""Bytes of a file that are checked to tell text from binary; Git checks 8,000."""
 
 _MAX_HIGH_SHARE = 0.3
 """Western encodings map nearly every byte to something: a text with more letters above ASCII is in another one."""

@@ -1,7 +1,7 @@
-"""Counting tokens with the bundled tokenizer (C.02).
+"""Token counter: counts tokens with the bundled tokenizer (C.02).
 
-It is a WordPiece vocabulary of 30,522: it approximates the assistant's own tokenizer, and on prose and code it counts
-a little high, so that a budget kept here is kept there.
+Its WordPiece vocabulary of 30,522 approximates the assistant's own tokenizer. On prose and code it counts slightly
+high, so that a budget kept here is also kept there.
 """
 
 from __future__ import annotations

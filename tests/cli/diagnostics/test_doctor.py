@@ -103,7 +103,7 @@ def test_a_place_where_no_database_can_be_made_is_an_error(
     monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "file" / "memory.db"))
 
     assert [item.mend for item in run_checks(tmp_path) if item.level is Severity.ERROR] == [
-        "set RLM_MEMORY_DB to a file you may write"
+        "set RLM_MEMORY_DB to a file that you may write"
     ]
 
 
@@ -165,4 +165,4 @@ def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, t
         tally.append_outcome(folder, "Stop", outcome, 5, "m")
     levels, messages = zip(*said(), strict=True)
     assert levels == (Severity.WARNING, Severity.WARNING, Severity.WARNING, Severity.OK)
-    assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "not kept" in messages[2]
+    assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "were lost" in messages[2]

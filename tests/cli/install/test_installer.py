@@ -230,7 +230,7 @@ def test_removal_where_nothing_is_installed_touches_nothing(home: Path, project:
     [
         (b'{\n  // mine\n  "a": 1\n}', r"line 2 column 3"),
         (b'{"a": 1,}', r"JSON without comments"),
-        (b"[]", r"holds list, not an object"),
+        (b"[]", r"must hold an object, not list"),
         (b'{"hooks": []}', r'"hooks" is list'),
         (b'{"hooks": {"Stop": {}}}', r'"hooks\.Stop" is dict'),
         ('{"a": 1}'.encode("utf-16"), r"utf-8"),

@@ -67,7 +67,8 @@ async def test_the_text_says_the_same(chunks: dict[PyramidLevel, str], connect: 
         result = await client.call_tool("expand_chunk", {"id": chunks[PyramidLevel.MICRO]})
     text = text_of(result)
     assert (
-        "> Turn 3: the invoice job must end by 3 o'clock." in text and "10 turns in all; the next ones: first=" in text
+        "> Turn 3: the invoice job must end by 3 o'clock." in text
+        and "10 turns in all; for the next page call again with first=" in text
     )
 
 

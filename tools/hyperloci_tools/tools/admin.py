@@ -1,4 +1,4 @@
-"""The tool that tells how the memory is."""
+"""Admin tool: memory_stats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def memory_stats(ctx: Call) -> Annotated[CallToolResult, dict[str, Any]]:
 
 
 async def collect_stats(state: ServerState) -> dict[str, Any]:
-    """Return the memory's counts and the state of what runs beside it."""
+    """Return the memory's counts and the state of the server's services."""
     counts = await state.workers.reader.call(lambda memory: memory.stats())
     shaped: dict[str, Any] = answer_values.drop_empty({**counts, **state.health()})
     return shaped

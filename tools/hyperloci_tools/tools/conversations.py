@@ -1,4 +1,4 @@
-"""Tools that give conversations back as they were said."""
+"""Conversation tool: expand_chunk returns the turns behind a summary, word for word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ChunkId = Annotated[str, Field(description="id of a chunk_* memory", min_length=
 
 
 class TurnOut(TypedDict):
-    """A turn as it was said; `whole` is false where its archive's time is over and only its beginning is left."""
+    """A turn, word for word; `whole` is false if its archive was deleted and only its beginning is left."""
 
     id: str
     seq: int
@@ -60,7 +60,7 @@ async def expand_chunk(
 
 
 def shape_chunk(found: ExpandedChunk, first: int) -> ChunkOut:
-    """Return a page of a chunk: turns are never cut, so one that is too long is a page by itself."""
+    """Return a page of a chunk. Turns are never cut: one that is too long is a page by itself."""
     turns: list[TurnOut] = []
     room = answer_values.ANSWER_CHARS
     for turn in found.turns[first:]:
@@ -85,11 +85,11 @@ def render_chunk(shaped: ChunkOut) -> str:
     if "content" in shaped:
         lines.append(f"Summary:\n{answer_text.quote_text(shaped['content'])}")
     for turn in shaped["turns"]:
-        cut = "" if turn["whole"] else ", only its beginning is left"
+        cut = "" if turn["whole"] else ", only the beginning is left"
         lines.append(f"\n{turn['role']}, turn {turn['seq']}, {turn['at']} ({turn['kind']}, id {turn['id']}{cut}):")
         lines.append(answer_text.quote_text(turn["content"]))
     if "next" in shaped:
-        lines.append(f"\n{shaped['total']} turns in all; the next ones: first={shaped['next']}")
+        lines.append(f"\n{shaped['total']} turns in all; for the next page call again with first={shaped['next']}")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""The tool over entities: what is known of a person, a project, a tool, a file or a symbol."""
+"""Entity tool: what is known about a person, a project, a tool, a file or a symbol."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def shaped_profile(profile: EntityProfile) -> EntityInfoOut:
 
 
 def render_profile(info: EntityInfoOut) -> str:
-    """Return a profile as text, with what memories say quoted."""
+    """Return a profile as text, with memories quoted."""
     entity = info["entity"]
     head = f"{entity['type']} (id {entity['id']}), in {entity['mention_count']} memories:"
     lines = [head, answer_text.quote_text(entity["canonical_name"])]
@@ -90,7 +90,7 @@ def render_profile(info: EntityInfoOut) -> str:
         others = ", ".join(
             f"{other['name']} ({other['type']}, {other['together']})" for other in info["related_entities"]
         )
-        parts.append(f"Spoken of together with:\n{answer_text.quote_text(others)}")
+        parts.append(f"Mentioned together with:\n{answer_text.quote_text(others)}")
     return "\n\n".join([*parts, answer_values.DATA])
 
 

@@ -1,4 +1,4 @@
-"""Tools over relations between memories."""
+"""Graph tools: find and add relations between memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool that indexes files, with progress."""
+"""Indexing tool: index_path, with progress."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ async def index_path(
 
 
 async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
-    """Index on the indexer's thread while this task tells the client how far it is."""
-    # Room for one step: progress is worth telling only while it is news, so a slow client makes steps drop.
+    """Index on the indexer's thread while this task reports the progress to the client."""
+    # Room for one step: old progress is worthless, so steps are dropped if the client is slow.
     send, receive = anyio.create_memory_object_stream[ProgressStep](1)
     abandoned = threading.Event()
     report = partial(_hand_over, asyncio.get_running_loop(), send, abandoned)
@@ -68,7 +68,7 @@ async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
                 outcome = error
             send.close()
     finally:
-        # A cancelled call must not go on indexing: the next step ends it, and what is indexed by then stays.
+        # A cancelled call must stop indexing: the next step ends it, and what is indexed by then stays.
         abandoned.set()
         send.close()
         receive.close()
@@ -89,9 +89,9 @@ def _hand_over(
     total: int,
     what: str,
 ) -> None:
-    """Carry a step from the indexer's thread to the event loop."""
+    """Pass a step from the indexer's thread to the event loop."""
     if abandoned.is_set():
-        raise NotReadyError("Indexing was cancelled; the next run goes on where it stopped.")
+        raise NotReadyError("Indexing was cancelled; the next run continues where it stopped.")
     loop.call_soon_threadsafe(_offer_step, send, (done, total, what))
 
 
@@ -99,7 +99,7 @@ def _offer_step(send: MemoryObjectSendStream[ProgressStep], step: ProgressStep) 
     try:
         send.send_nowait(step)
     except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
-        _log.debug("a progress step was not told: %s", step)
+        _log.debug("a progress step was not reported: %s", step)
 
 
 async def _report_steps(report: ProgressReporter, receive: MemoryObjectReceiveStream[ProgressStep]) -> None:

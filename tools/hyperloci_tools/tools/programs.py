@@ -1,4 +1,4 @@
-"""The tool that runs a program over the memory."""
+"""Program tool: memory_repl runs a program over the memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperloci_tools.schemas import ReplOut
 from hyperloci_tools.state import Call, state_of
 
 MAX_CODE_CHARS: Final = 10_000
-"""As the sandbox has it (tools contract)."""
+"""The sandbox's limit."""
 
 
 async def memory_repl(

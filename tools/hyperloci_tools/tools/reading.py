@@ -1,4 +1,4 @@
-"""Tools that read: search, context, contradictions, what is known of the user."""
+"""Read tools: search, context, contradictions, the user, explanations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def search_memory(
     after: When = None,
     before: str | None = None,
     entity_name: Annotated[str | None, Field(description="must mention it")] = None,
-    # Checked by Memory, whose messages name unknown keys and the valid ones; here it only gives the schema.
+    # Memory checks it, with messages that name unknown keys and the valid ones; the type only makes the schema.
     where: SkipValidation[WhereArg] | None = None,
     explain: Annotated[bool, Field(description="scores by space")] = False,
 ) -> Annotated[CallToolResult, SearchOut]:
@@ -99,7 +99,7 @@ async def recall_user_info(ctx: Call) -> Annotated[CallToolResult, FactsOut]:
     this person likes things done."""
     known = await state_of(ctx).workers.reader.call(lambda memory: memory.recall_user_info())
     if not known:
-        return tool_result({"facts": []}, "Nothing is known of the user yet.")
+        return tool_result({"facts": []}, "Nothing is known about the user yet.")
     shaped: FactsOut = {"note": answer_values.DATA, "facts": answer_values.shape_hits(known)}
     return tool_result(shaped, f"{answer_values.DATA}\n\n{answer_text.render_memories(shaped['facts'])}")
 

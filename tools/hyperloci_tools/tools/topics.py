@@ -1,4 +1,4 @@
-"""Tools that show the memory as a whole: what it is about, and what happened when."""
+"""Overview tools: topics and timelines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 
 EXAMPLE_CHARS: Final = 300
-"""Of an example: it only has to show what a topic is about."""
+"""Characters of an example: enough to show what a topic is about."""
 
 
 class TopicOut(TypedDict):
@@ -131,7 +131,7 @@ def shape_timeline(found: Timeline) -> TimelineOut:
 def render_topics(shaped: TopicsOut) -> str:
     """Return topics as a text."""
     if not shaped["topics"]:
-        return shaped.get("waiting", "The memories make no topics: what they say lies too far apart.")
+        return shaped.get("waiting", "No topics found: the memories are too different from each other.")
     lines = [answer_values.DATA]
     for topic in shaped["topics"]:
         spaces = ", ".join(topic.get("dominant_spaces", ())) or "none"
@@ -149,7 +149,7 @@ def render_topics(shaped: TopicsOut) -> str:
 def render_timeline(shaped: TimelineOut) -> str:
     """Return a timeline as a text."""
     if not shaped["events"]:
-        return "Nothing happened there that is remembered."
+        return "No memories found there."
     events = [
         f"{event['at']} ({event['relation']}) {answer_text.render_memory(event['memory'])}"
         for event in shaped["events"]

@@ -1,4 +1,4 @@
-"""Tools that write: remember, mark a dead end, correct, confirm, forget, restore."""
+"""Write tools: remember, mark a dead end, correct, confirm, forget, restore."""
 
 from __future__ import annotations
 

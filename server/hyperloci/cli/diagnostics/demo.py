@@ -1,8 +1,8 @@
-"""`hyperloci demo`: the main job on real input, in one go.
+"""Demo: the main features on a real project (`hyperloci demo`).
 
-Indexes a project (code, documents, git history) into a throw-away database, then speaks to `hyperloci serve` over
-real stdio with the MCP SDK's client: remembers, finds, contradicts, marks a dead end, ends the server, starts another
-and finds again.
+Indexes a project (code, documents, git history) into a temporary database, then talks to `hyperloci serve` over stdio
+with the MCP SDK's client: remembers, finds, contradicts, marks a dead end, stops the server, starts another and finds
+again.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ REASON: Final = "its import takes five seconds, and clients give up on slow star
 QUESTION: Final = "why one sqlite file"
 FAILED_QUESTION: Final = "import sentence-transformers in the server"
 NAME_WORDS: Final = 5
-"""A name of so many words says enough to be asked for."""
+"""A name with this many words makes a good question."""
 
 PREVIEW_CHARS: Final = 90
 
 
 class _DemoReport:
-    """Prints each step with the time it took, and remembers whether all went well."""
+    """Prints each step with the time it took, and notes whether all steps passed."""
 
     def __init__(self) -> None:
         self.console = Console()
@@ -58,7 +58,7 @@ class _DemoReport:
 
     @contextlib.contextmanager
     def show_progress(self) -> Iterator[Progress]:
-        """Show, on a terminal, how far what goes on in the block has come."""
+        """Show the progress of the block on a terminal."""
         with self.console.status("") as status:
             yield lambda done, total, what: status.update(Text(f"{done} of {total}  {what}"))
 
@@ -78,15 +78,17 @@ def run_demo(project: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix="hyperloci-demo-") as folder:
         environment = _build_environment(Path(folder))
         settings = Settings.from_env(environment, project)
-        report.console.print(Text(f"Hyperloci demo on {project.name}, in a throw-away database\n", style="bold"))
+        report.console.print(Text(f"Hyperloci demo on {project.name}, in a temporary database\n", style="bold"))
         with Memory.open(settings, project) as memory:
             question = _index_project(report, memory)
             with memory.keep_embedder_running():
-                report.print_step("started the embedder: it makes vectors in the background, words find everything now")
+                report.print_step(
+                    "started the embedder: it creates vectors in the background; search by words works now"
+                )
                 anyio.run(_run_first_session, report, environment, project, question)
                 anyio.run(_run_second_session, report, environment, project)
             reach = memory.get_embedding_coverage()
-            report.print_detail(f"by now {reach.embedded} of {reach.total} memories can be found by meaning, too")
+            report.print_detail(f"by now {reach.embedded} of {reach.total} memories can also be found by meaning")
     report.print_summary()
     return report.ok
 
@@ -107,7 +109,7 @@ def _build_environment(folder: Path) -> dict[str, str]:
 
 
 def _index_project(report: _DemoReport, memory: Memory) -> str | None:
-    """Index the project and return a question about it, None if there is nothing in it to index."""
+    """Index the project and return a question about it; None if there is nothing to index."""
     with report.show_progress() as progress:
         index = memory.index_path(progress=progress)
     report.print_step(
@@ -115,11 +117,11 @@ def _index_project(report: _DemoReport, memory: Memory) -> str | None:
     )
     if index.commits_waiting:
         report.print_detail(
-            f"{index.commits_waiting} older commits are left out; a session reads them in the background"
+            f"{index.commits_waiting} older commits are not stored yet; a session reads them in the background"
         )
     again = memory.index_path()
     report.print_step(
-        f"indexed again: {again.added + again.changed + again.removed} chunks touched",
+        f"indexed again: {again.added + again.changed + again.removed} chunks changed",
         ok=again.added + again.changed + again.removed == 0,
     )
     return _choose_question(memory)
@@ -137,7 +139,7 @@ async def _run_first_session(
     report: _DemoReport, environment: dict[str, str], project: Path, question: str | None
 ) -> None:
     async with _DemoClient(environment, project) as client:
-        report.print_step("started `hyperloci serve`, shook hands over stdio")
+        report.print_step("started `hyperloci serve` and connected over stdio")
         decision = await client.call_tool("remember_fact", fact=DECISION, category="decision")
         report.print_step(f"remembered a decision: {DECISION}", ok="id" in decision)
         dead_end = await client.call_tool("mark_dead_end", approach=APPROACH, reason=REASON)
@@ -146,10 +148,12 @@ async def _run_first_session(
         if question is not None:
             await _search_and_report(report, client, question, lambda hit: bool(hit.get("source", {}).get("path")))
         found = (await client.call_tool("find_contradictions", statement=CONTRARY))["contradictions"]
-        report.print_step(f"asked what contradicts: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found))
+        report.print_step(
+            f"searched for contradictions of: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found)
+        )
         for item in found[:2]:
             report.print_detail(f"{item['kind']}: {item['reason']}")
-    report.print_step("ended the server")
+    report.print_step("stopped the server")
 
 
 async def _run_second_session(report: _DemoReport, environment: dict[str, str], project: Path) -> None:
@@ -159,7 +163,7 @@ async def _run_second_session(report: _DemoReport, environment: dict[str, str], 
         await _search_and_report(report, client, FAILED_QUESTION, lambda hit: hit.get("subtype") == "dead_end")
         stats = await client.call_tool("memory_stats")
         report.print_step(f"counted: {stats['nodes']} memories, {stats['edges']} relations", ok=stats["nodes"] > 0)
-    report.print_step("ended the server")
+    report.print_step("stopped the server")
 
 
 async def _search_and_report(
@@ -169,7 +173,7 @@ async def _search_and_report(
     hits = answer["results"]
     reach = answer.get("by_meaning", {"embedded": 0, "total": 0})
     seen = f"{reach['embedded']} of {reach['total']} by meaning" if reach["embedded"] else "by words"
-    report.print_step(f"asked: {query} ({seen}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
+    report.print_step(f"searched: {query} ({seen}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
     for hit in hits[:2]:
         text = " ".join(hit["content"].split())
         place = hit.get("source", {}).get("path") or hit.get("source", {}).get("kind", "")

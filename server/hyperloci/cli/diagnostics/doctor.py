@@ -1,4 +1,4 @@
-"""`hyperloci doctor`: everything that may be wrong for a user, each with its mend."""
+"""Doctor: the checks of `hyperloci doctor`, each with a fix."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from hyperloci_hooks import spool
 from hyperloci_hooks.statistics import DAYS, HookStatistics
 
 MIN_FREE_BYTES: Final = 200_000_000
-"""With less room left, a busy day of indexing may fill the disk."""
+"""With less free space, a busy day of indexing may fill the disk."""
 
 BACKUP_LATE_DAYS: Final = 7
-"""Longer than a holiday week without a session, and one should have been made."""
+"""A backup older than this is late, even after a week of holidays."""
 
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"})
-"""Where SQLite's locks and shared memory can't be relied on."""
+"""File systems on which SQLite's locks and shared memory are not reliable."""
 
 
 class Severity(StrEnum):
@@ -51,7 +51,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing that was looked at: what was found, and how to mend it where it is wrong."""
+    """The result of one check, and how to fix the problem if there is one."""
 
     level: Severity
     subject: str
@@ -64,12 +64,12 @@ class Diagnosis:
 
 
 def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
-    """Look at the installation, the configuration, the database and the embedder; with `repair`, mend what can be."""
+    """Check the installation, configuration, database and embedder; `repair` repairs what can be repaired."""
     findings = [Diagnosis(Severity.OK, "program", f"hyperloci {__version__}, Python {sys.version.split()[0]}")]
     try:
         settings = Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
     except HyperlociError as error:
-        return [*findings, Diagnosis(Severity.ERROR, "settings", str(error), "correct the file or variable it names")]
+        return [*findings, Diagnosis(Severity.ERROR, "settings", str(error), "correct the file or variable named here")]
     findings.extend(Diagnosis(Severity.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
     for check in (
         _check_sqlite,
@@ -127,30 +127,30 @@ def _saved_copies(path: Path) -> Iterator[Diagnosis]:
         yield Diagnosis(
             Severity.ERROR,
             "database",
-            f"its file was taken away while it was in use; what it held then was saved to {copy}",
-            f"hyperloci restore-backup {copy}, or delete that file, if what is remembered now is what you want",
+            f"its file was removed or replaced while in use; its contents were saved to {copy}",
+            f"hyperloci restore-backup {copy}; or delete that file to keep the current memory",
         )
 
 
 def _check_log(store: Store, held: int) -> Iterator[Diagnosis]:
-    """Tell what a copy of the file alone would lack, and whether the log that is in use is still there."""
+    """Report what a copy of the database file alone would lack, after a checkpoint of its log."""
     if held:
         store.checkpoint_log()
         left = measure_log(store.path)
-        message = f"{held / 1e6:.1f} MB lay in the log beside it ({store.path.name}-wal)"
-        more = "; all of it is in the file now" if not left else f", {left / 1e6:.1f} MB still do: a session is at work"
+        message = f"{held / 1e6:.1f} MB were in the log beside it ({store.path.name}-wal)"
+        more = "; all of it is in the file now" if not left else f", {left / 1e6:.1f} MB still are: a session is active"
         yield Diagnosis(
             Severity.NOTE, "database", message + more, "copy it with `hyperloci backup FILE`" if left else ""
         )
 
 
 def _check_folder(path: Path) -> Diagnosis:
-    """Judge the place of a database that is not there yet."""
+    """Check the folder of a database that does not exist yet."""
     folder = _existing_parent(path)
     if folder.is_dir() and os.access(folder, os.W_OK):
-        return Diagnosis(Severity.NOTE, "database", f"{path} is not there yet; it is made on first use")
-    message = f"{path} is not there, and can't be made: {folder} can't be written"
-    return Diagnosis(Severity.ERROR, "database", message, "set RLM_MEMORY_DB to a file you may write")
+        return Diagnosis(Severity.NOTE, "database", f"{path} does not exist yet; it is created on first use")
+    message = f"{path} does not exist and can't be created: {folder} is not writable"
+    return Diagnosis(Severity.ERROR, "database", message, "set RLM_MEMORY_DB to a file that you may write")
 
 
 def _existing_parent(path: Path) -> Path:
@@ -158,11 +158,11 @@ def _existing_parent(path: Path) -> Path:
 
 
 def _restore_advice(settings: Settings) -> str:
-    """Return how to get out of a damaged database: with the newest backup, if there is one."""
+    """Return how to replace a damaged database: by the newest backup, if there is one."""
     backups = [(file.stat().st_mtime_ns, file) for file in settings.backup_dir.glob("*.db")]
     if backups:
         return f"hyperloci restore-backup {max(backups)[1]}"
-    return "hyperloci restore-backup FILE with a backup of your own; or move the file away, to begin anew"
+    return "hyperloci restore-backup FILE with a backup of your own; or move the file away to start empty"
 
 
 def _check_permissions(path: Path) -> Iterator[Diagnosis]:
@@ -177,13 +177,13 @@ def _check_health(store: Store, repair: bool) -> Iterator[Diagnosis]:
         store.back_up(store.path.with_name(f"{store.path.stem}-before-repair.db"))
         integrity.repair_store(store)
         problems, drift = integrity.check_integrity(store), integrity.count_violations(store)
-        yield Diagnosis(Severity.NOTE, "database", "repaired; the state before lies beside it (-before-repair.db)")
+        yield Diagnosis(Severity.NOTE, "database", "repaired; the previous state is beside it (-before-repair.db)")
     if lost := integrity.count_unreadable_turns(store):
         archive = Archive.for_database(store.path).folder
-        message = f"of {lost} turns only the beginning can be read; {archive} is damaged or gone"
-        yield Diagnosis(Severity.WARNING, "archive", message, "put that folder back from a backup of your disk")
+        message = f"only the beginning of {lost} turns can be read; {archive} is damaged or missing"
+        yield Diagnosis(Severity.WARNING, "archive", message, "restore that folder from a backup of your disk")
     for problem in problems:
-        yield Diagnosis(Severity.ERROR, "database", problem, "hyperloci doctor --repair, else restore a backup")
+        yield Diagnosis(Severity.ERROR, "database", problem, "hyperloci doctor --repair; otherwise restore a backup")
     for name, count in drift.items():
         yield Diagnosis(Severity.WARNING, "database", f"{count} {name}", "hyperloci doctor --repair")
     yield from _set_aside(store)
@@ -203,12 +203,12 @@ def _set_aside(store: Store) -> Iterator[Diagnosis]:
     if counts:
         (last,) = store.set_aside.list_all(limit=1)
         told = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
-        message = f"{told} left out, everything else is there; the last: {last.subject} ({last.reason})"
-        yield Diagnosis(Severity.NOTE, "set aside", message, "hyperloci set-aside lists them; --again tries them again")
+        message = f"{told} failed and set aside, everything else is stored; the last: {last.subject} ({last.reason})"
+        yield Diagnosis(Severity.NOTE, "set aside", message, "hyperloci set-aside lists them; --again retries them")
 
 
 def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
-    """Tell how much of this project's history is stored, and how much of the project can be found by meaning."""
+    """Report how much of this project's history is stored, and how much of the project can be found by meaning."""
     if not os.path.exists(settings.database):
         return
     from hyperloci.memory import Memory
@@ -217,7 +217,7 @@ def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Di
         with Memory.open(settings, project) as memory:
             history, reach = memory.get_history_progress(), memory.get_embedding_coverage()
     except HyperlociError:
-        return  # Told by the look at the database.
+        return  # The check of the database reports it.
     if reach.total:
         known = f"{reach.embedded:,} of {reach.total:,} memories ({reach.share:.0%}) are found by meaning, all by words"
         yield _progress_finding("search", known, is_whole=not reach.waiting or not settings.embedder)
@@ -228,7 +228,7 @@ def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Di
 def _progress_finding(subject: str, message: str, *, is_whole: bool) -> Diagnosis:
     if is_whole:
         return Diagnosis(Severity.OK, subject, message)
-    return Diagnosis(Severity.NOTE, subject, message, "hyperloci index, or wait: a session goes on in the background")
+    return Diagnosis(Severity.NOTE, subject, message, "hyperloci index, or wait: a session continues in the background")
 
 
 def _check_backups(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
@@ -240,7 +240,7 @@ def _check_backups(settings: Settings, project: Path, repair: bool) -> Iterator[
     found = backups.list_scheduled(settings.database, settings.backup_dir)
     if not found:
         yield Diagnosis(
-            Severity.NOTE, "backups", "none yet; one is made a day while a session is idle", "hyperloci upkeep"
+            Severity.NOTE, "backups", "none yet; one is made each day while a session is idle", "hyperloci upkeep"
         )
         return
     age = (system_clock() - found[0].at) / MS_PER_DAY
@@ -254,7 +254,7 @@ def _check_disk(settings: Settings, project: Path, repair: bool) -> Iterator[Dia
     folder = _existing_parent(settings.database)
     free = shutil.disk_usage(folder).free
     if free < MIN_FREE_BYTES:
-        yield Diagnosis(Severity.WARNING, "disk", f"only {free / 1e6:.0f} MB free in {folder}", "make room")
+        yield Diagnosis(Severity.WARNING, "disk", f"only {free / 1e6:.0f} MB free in {folder}", "free disk space")
 
 
 def _git_project(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
@@ -263,14 +263,14 @@ def _git_project(settings: Settings, project: Path, repair: bool) -> Iterator[Di
     found = identify_project(project, override=settings.project, claimed_name=settings.claimed_project)
     yield from _place_of_project(settings, found)
     if found.is_broad:
-        yield Diagnosis(Severity.NOTE, "project", "this folder is too broad to index or watch; open a project's folder")
+        yield Diagnosis(Severity.NOTE, "project", "this folder is too large to index or watch; open a project's folder")
     for note in found.notes:
         yield Diagnosis(Severity.NOTE, "project", note)
 
 
 def _place_of_project(settings: Settings, found: Project) -> Iterator[Diagnosis]:
     told = PlaceAccount(
-        scope=found.id, name=found.name, root=str(found.root), reason="new", why="by where it lies; it is new here"
+        scope=found.id, name=found.name, root=str(found.root), reason="new", why="by its folder; it is new"
     )
     if os.path.exists(settings.database):
         with contextlib.suppress(HyperlociError), Store.open(settings.database, read_only=True) as store:
@@ -325,8 +325,8 @@ def _check_embedder(settings: Settings, project: Path, repair: bool) -> Iterator
         yield Diagnosis(
             Severity.WARNING,
             "embedder",
-            "it runs, but does not answer: searches use words until it does",
-            "nothing: the session that started it replaces it within a minute; else start Claude Code again",
+            "it runs but does not answer: searches use words until it does",
+            "wait a minute: the session that started it replaces it; if not, restart Claude Code",
         )
         return
     state = f"running: {status}" if status else "not running; a session starts it when it is needed"
@@ -337,15 +337,15 @@ def _check_spool(settings: Settings, project: Path, repair: bool) -> Iterator[Di
     folder = settings.spool_dir
     if waiting := spool.list_waiting_files(folder):
         yield Diagnosis(
-            Severity.NOTE, "spool", f"{len(waiting)} file(s) of hooks wait to be stored; the next session does it"
+            Severity.NOTE, "spool", f"{len(waiting)} file(s) of hooks wait to be stored; the next session stores them"
         )
     for path, reason in spool.list_set_aside(folder):
-        mend = f"see {settings.log_file}; it is tried again with the next version; delete it to give it up"
+        mend = f"see {settings.log_file}; the next version tries it again; delete it to discard it"
         yield Diagnosis(Severity.NOTE, "spool", f"{path} could not be stored: {reason}", mend)
     unnamed = [] if spool.accepts_unnamed(settings) else spool.list_unnamed_files(settings)
     if unnamed:
         message = f"{len(unnamed)} file(s) of hooks in {folder.parent} name no database: an earlier version left them"
-        mend = f"they wait for the default database; move them to {folder} to store them in this one"
+        mend = f"they will be stored in the default database; move them to {folder} to store them in this one"
         yield Diagnosis(Severity.NOTE, "spool", message, mend)
 
 
@@ -355,12 +355,12 @@ def _check_hooks(settings: Settings, project: Path, repair: bool) -> Iterator[Di
         yield Diagnosis(Severity.WARNING, "hooks", message, mend)
     if account.event_count:
         times = ", ".join(f"{event} {middle:.0f}/{end:.0f}" for event, (middle, end) in sorted(account.times.items()))
-        message = f"{account.event_count} events in {DAYS} days; ms each took (median/95th percentile): {times}"
+        message = f"{account.event_count} events in {DAYS} days; ms per event (median/95th percentile): {times}"
         yield Diagnosis(Severity.OK, "hooks", message)
 
 
 def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """Return the type of the file system a path lies on, None where that can't be told."""
+    """Return the type of the file system that holds a path; None if unknown."""
     if not mounts.exists():
         return None
     best: tuple[int, str] | None = None

@@ -1,1 +1,1 @@
-"""Installation: Hyperloci's entries in the configuration of clients."""
+"""Installation: Hyperloci's entries in Claude Code's configuration."""

@@ -1,4 +1,4 @@
-"""Our entries in Claude Code's configuration: what they say, and how they are put in and taken out of a document.
+"""Configuration entries: what Hyperloci adds to Claude Code's configuration, and how to add and remove it.
 
 Pure functions over parsed JSON; `hyperloci.cli.install.installer` reads and writes the files. Commands are in the exec
 form (`command` and `args`, no shell), so paths with spaces and Windows work. `HOOKS` is the one list of hooks: the
@@ -26,7 +26,7 @@ class HookEntry:
     Attributes:
         event: Claude Code's name for it.
         timeout: seconds after which Claude Code ends the process and goes on without it.
-        matcher: which tools; None where the event knows no tools.
+        matcher: which tools; None if the event is not about a tool.
     """
 
     event: str
@@ -35,17 +35,17 @@ class HookEntry:
 
 
 WATCHED_TOOLS: Final = "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell|Task|Agent|ExitPlanMode|AskUserQuestion"
-"""Tools that change something or settle something. Reads and searches leave nothing worth remembering; `Task` and
+"""Tools that change or decide something. Reads and searches leave nothing worth remembering; `Task` and
 `Agent` are the same tool in older and newer versions of Claude Code."""
 
 HOOKS: Final = (
-    # A normal run takes a tenth of a second or two. The time-outs only bound what a sick disk can cost a person.
+    # A normal run takes a tenth of a second or two. The time-outs only limit the wait on a failing disk.
     HookEntry("SessionStart", 10),
     HookEntry("UserPromptSubmit", 5),
     HookEntry("PostToolUse", 5, WATCHED_TOOLS),
     HookEntry("PreCompact", 10),
     HookEntry("Stop", 10),
-    # Without a time-out of its own Claude Code gives SessionEnd 1.5 s.
+    # Without a time-out here, Claude Code gives SessionEnd 1.5 s.
     HookEntry("SessionEnd", 5),
 )
 
@@ -90,7 +90,7 @@ def with_hooks(document: JsonObject, entries: Mapping[str, list[JsonObject]]) ->
 
 
 def without_hooks(document: JsonObject) -> JsonObject:
-    """Return the settings without our hooks; what is left empty by that goes too."""
+    """Return the settings without our hooks, and without objects that become empty."""
     left = _merged_events(document, {})
     if left == document.get("hooks", {}):
         return document

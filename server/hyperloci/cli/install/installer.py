@@ -1,10 +1,10 @@
-"""Write Hyperloci into Claude Code's configuration, and take it out again (`hyperloci install`, `uninstall`).
+"""Installer: adds Hyperloci to Claude Code's configuration and removes it (`hyperloci install`, `uninstall`).
 
-Two files a scope: the MCP server goes where `claude mcp add` would put it, the hooks into the settings. A plan is
-made first (`plan_install`, `plan_uninstall`) and can be shown; `apply` writes it. Only our own entries change, the
-rest of a file keeps its bytes, and a file that is not plain JSON is refused and left alone.
+Each scope has two files: the MCP server goes where `claude mcp add` would put it, the hooks into the settings. A plan
+is made first (`plan_install`, `plan_uninstall`) and can be shown; `apply_plan` writes it. Only our own entries change,
+the rest of a file keeps its bytes, and a file that is not plain JSON is refused and left unchanged.
 
-What the entries say stands in `hyperloci.cli.install.entries`.
+`hyperloci.cli.install.entries` defines the entries.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.errors import ConfigurationError
 
 BACKUP_SUFFIX: Final = ".hyperloci.bak"
-"""The file as it was before our first change; never overwritten, and named so that it can't be someone else's."""
+"""The file as it was before our first change; never overwritten, and named so that no other program uses it."""
 
 _DIFF_CONTEXT: Final = 2
 _DIFF_LINE_LIMIT: Final = 240
-"""A settings file on one line may be megabytes long, and a diff is for reading."""
+"""A settings file on one line may be megabytes long; a diff must stay readable."""
 
 
 class InstallScope(StrEnum):
-    """Where an installation counts."""
+    """Where an installation is in effect."""
 
     USER = "user"
     PROJECT = "project"
@@ -60,13 +60,13 @@ class TargetFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What becomes of one file.
+    """The change to one file.
 
     Attributes:
         path: as a person would name it; may be a symbolic link, which is followed.
-        before: its bytes now; None where there is no such file.
-        after: its bytes then.
-        mode: permissions of a file that has to be made.
+        before: its bytes now; None if there is no such file.
+        after: its new bytes.
+        mode: permissions of a new file.
     """
 
     path: Path
@@ -80,7 +80,7 @@ class FileChange:
         return self.before != self.after
 
     def diff(self) -> str:
-        """Return the change as a unified diff, empty where there is none."""
+        """Return the change as a unified diff; empty if there is none."""
         before, after = (_split_lines(content) for content in (self.before, self.after))
         name = str(self.path)
         return "\n".join(difflib.unified_diff(before, after, name, name, lineterm="", n=_DIFF_CONTEXT))
@@ -88,7 +88,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """What an installation or its removal will write, one change a file."""
+    """What an installation or its removal will write, one change per file."""
 
     scope: InstallScope
     changes: tuple[FileChange, ...]
@@ -104,7 +104,7 @@ class InstallPlan:
 
 
 def target_files(scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> TargetFiles:
-    """Return the files of a scope; `config_dir` is CLAUDE_CONFIG_DIR where that is set."""
+    """Return the files of a scope; `config_dir` is CLAUDE_CONFIG_DIR if that is set."""
     if scope is InstallScope.PROJECT:
         return TargetFiles(servers=project_root / ".mcp.json", settings=project_root / ".claude" / "settings.json")
     folder = config_dir or home / ".claude"
@@ -118,7 +118,7 @@ def target_files(scope: InstallScope, *, project_root: Path, home: Path, config_
 def plan_install(
     scope: InstallScope, *, project_root: Path, home: Path, executables: CommandPaths, config_dir: Path | None = None
 ) -> InstallPlan:
-    """Plan to write our entries, or to bring those there are up to date.
+    """Plan to write our entries, or to update existing ones.
 
     Raises:
         ConfigurationError: a file is not plain JSON, or has something else where servers or hooks belong.
@@ -137,7 +137,7 @@ def plan_install(
 def plan_uninstall(
     scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None
 ) -> InstallPlan:
-    """Plan to take our entries out; what is left empty by that goes too.
+    """Plan to remove our entries, and objects that become empty.
 
     Raises:
         ConfigurationError: as for `plan_install`.
@@ -164,7 +164,7 @@ def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
     pending = [change for change in plan.changes if change.changed]
     for change in pending:
         if _read_file(change.path) != change.before:
-            raise ConfigurationError(f"{change.path} has just been changed by another program; run this again.")
+            raise ConfigurationError(f"{change.path} was just changed by another program; run this command again.")
     for change in pending:
         _write_change(change)
     return tuple(change.path for change in pending)
@@ -181,7 +181,7 @@ def locate_executables(interpreter: Path, *, windows: bool = sys.platform == "wi
     for path in found:
         if _TEMPORARY.search(str(path)):
             raise ConfigurationError(
-                f"{path} lies in a temporary environment: install Hyperloci first "
+                f"{path} is in a temporary environment: install Hyperloci first "
                 "(`uv tool install hyperloci` or `pipx install hyperloci`), then run `hyperloci install`."
             )
     return CommandPaths(*found)
@@ -205,7 +205,7 @@ def _plan_change(
         return FileChange(path=path, before=before, after=_edit_content(before or b"", edit), mode=mode)
     except (ValueError, RecursionError, ConfigurationError) as error:
         raise ConfigurationError(
-            f"{path} can't be changed safely and was left as it is: {str(error).rstrip('.')}."
+            f"{path} can't be changed safely and was left unchanged: {str(error).rstrip('.')}."
         ) from error
 
 
@@ -218,9 +218,9 @@ def _edit_content(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> by
     try:
         document = json_edit.parse_strict(text)
     except ValueError as error:
-        raise ValueError(f"it does not parse as JSON without comments ({error})") from error
+        raise ValueError(f"it is not JSON without comments ({error})") from error
     if not isinstance(document, dict):
-        raise ValueError(f"it holds {type(document).__name__}, not an object")
+        raise ValueError(f"it must hold an object, not {type(document).__name__}")
     return (mark + json_edit.patch_text(text, edit(document))).encode("utf-8")
 
 
@@ -235,7 +235,9 @@ def _read_text(path: Path) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ConfigurationError(f"{path!a} is not valid UTF-8 and can't be written into a JSON file.") from None
+        raise ConfigurationError(
+            f"{path!a} is not valid UTF-8 and can't be written into a JSON file; install Hyperloci in another folder."
+        ) from None
     if not path.is_absolute():
         raise ConfigurationError(f"{path} must be an absolute path.")
     return text
@@ -246,7 +248,7 @@ def _find_command(folder: Path, name: str) -> Path:
     found = beside if beside.is_file() else shutil.which(name)
     if found is None:
         raise ConfigurationError(
-            f"The command {name} is neither in {folder} nor on the PATH: install Hyperloci "
+            f"The command {name} is not in {folder} and not on the PATH: install Hyperloci "
             "(`uv tool install hyperloci` or `pipx install hyperloci`)."
         )
     return Path(found).absolute()

@@ -1,4 +1,4 @@
-"""Change a JSON document in its text: what a change doesn't touch keeps its bytes.
+"""JSON editor: changes a JSON document in its text, so that everything else keeps its bytes.
 
 Parsing and dumping again would reformat a person's settings: arrays written on one line, escapes, number forms,
 doubled keys. `patch` compares the wanted value with the parsed one and rewrites only the members that differ, in the
@@ -100,7 +100,7 @@ class _JsonItem:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)

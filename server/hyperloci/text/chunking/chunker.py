@@ -1,9 +1,9 @@
-"""A file to chunks: the one entry to the chunkers, by the file's kind.
+"""Chunker: cuts a file into chunks with the chunker for its kind.
 
 - Markdown: by sections (`markdown`).
 - Code in a language with a grammar: by its syntax (`code`); in another one: windows of lines.
 - Other prose (reStructuredText, AsciiDoc, plain text): windows of about 200 words at paragraphs, 50 of them repeated.
-  Its markup is not read, but the title at its top is.
+  Only the title at the top is read from its markup.
 - Configuration (TOML, YAML, JSON, INI, Makefile...): windows of lines of about 2,000 characters, cut at blank lines;
   only files of at most `MAX_CONFIG_BYTES`. Anything else is not cut at all.
 """

@@ -1,4 +1,4 @@
-"""Source code to chunks, by its syntax (D.06, D.01), and the texts of named symbols.
+"""Code chunker: cuts source code by its syntax (D.06, D.01), and returns the texts of named symbols.
 
 Chunks of a file: the module's head (imports and loose statements up to the first definition), each class's head
 (signature, attributes, docstring), each function and method with its decorators and leading comment, and loose code

@@ -1,4 +1,4 @@
-"""Read names, signatures, comments and calls as people write them, from the text of syntax nodes."""
+"""Code facts: names, signatures, comments and calls, read from the text of syntax nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find what a source file defines: names, extents, nesting, signatures, leading comments (D.06)."""
+"""Definitions: finds what a source file defines: names, extents, nesting, signatures, leading comments (D.06)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of file a path is, and so which chunker reads it."""
+"""File kinds: which kind of file a path is, and so which chunker reads it."""
 
 from __future__ import annotations
 

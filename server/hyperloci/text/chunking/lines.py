@@ -1,4 +1,4 @@
-"""Where lines begin, and how a long run of lines is cut into windows."""
+"""Lines: the offsets of lines, and windows of a long run of lines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Markdown to chunks, by structure (D.04, D.05, E.04).
+"""Markdown chunker: cuts Markdown by its sections (D.04, D.05, E.04).
 
-One chunk a section. A section whose own text is shorter than `MIN_CHUNK_CHARS` (a heading with nothing under it, a
+One chunk per section. A section whose own text is shorter than `MIN_CHUNK_CHARS` (a heading with nothing under it, a
 one-line entry) is joined to the section that follows it under the same parent, else to what stands before it: alone it
 would be a title without a thought, and short texts crowd out long ones in BM25 and cosine ranking. The joined chunk is
 placed at its one section of size, or at the nearest common ancestor of several small ones; the section tree

@@ -1,4 +1,4 @@
-"""Parse a source file into an outline: its definitions, and the facts of its text, in characters (D.06)."""
+"""Outline: parses a source file into its definitions and code facts, in characters (D.06)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Divide a parsed source file into the pieces that become chunks (D.06).
+"""Partition: divides a parsed source file into the pieces that become chunks (D.06).
 
-The pieces tile the file: every character is in exactly one. A piece begins where a line begins, wherever the code lets
+The pieces tile the file: every character is in exactly one. A piece begins at the start of a line if the code allows
 it. A definition's piece starts at its leading comment and ends with its last line; the blank lines behind it and the
 lone bracket that closes what is around it go with it.
 """

@@ -1,4 +1,4 @@
-"""The languages that are parsed: one frozen row each (D.06).
+"""Programming languages: one frozen row for each language that is parsed (D.06).
 
 A row holds two tree-sitter queries. `definitions` finds what has a name: the definition's node is captured under its
 kind, its name under `@name`, the type that a method hangs on from outside under `@owner`. Of several patterns that

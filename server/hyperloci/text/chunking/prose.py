@@ -1,4 +1,4 @@
-"""Cut prose into overlapping windows of words (E.04), at paragraphs where they allow it.
+"""Prose chunker: cuts prose into overlapping windows of words (E.04), at paragraphs if possible.
 
 The unit is an `Atom`: a piece that is better not cut (a paragraph, a list item, a sentence of a long paragraph, a code
 block). Atoms tile what they came from; windows are runs of atoms, and a window but the first begins with the last words

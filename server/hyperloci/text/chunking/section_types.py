@@ -1,4 +1,4 @@
-"""What a section is for, read from its title (D.04)."""
+"""Section types: the purpose of a section, read from its title (D.04)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section tree of a Markdown document (D.04), from markdown-it's blocks.
+"""Sections: the section tree of a Markdown document (D.04), from markdown-it's blocks.
 
 The parser sees the text without a byte order mark and with its front matter blanked out: neither moves a line, so the
 parser's line numbers hold for the text itself.

@@ -1,4 +1,4 @@
-"""A source file in characters and in bytes, for a parser that speaks bytes."""
+"""Source text: a source file in characters and in bytes, for a parser that works on bytes."""
 
 from __future__ import annotations
 

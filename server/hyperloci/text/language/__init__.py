@@ -1,1 +1,1 @@
-"""Natural language: one reader for each thing a sentence may hold. A language is a file of words in `data/`."""
+"""Natural language: readers of sentences, dates and names. A language is a file of words in `data/`."""

@@ -1,10 +1,9 @@
-"""Expressions of dates and times in a text: `yesterday`, `three weeks ago`, `last March`, `2026-01-31`, `в пятницу`.
+"""Dates: expressions of dates and times in a text, such as `yesterday`, `last March`, `2026-01-31`, `в пятницу`.
 
 One grammar for every reader (`text.language.relative_dates` for turns, `retrieval.time_bounds` for questions and
-arguments, `spaces.temporal` for times of day, `knowledge.contradictions.quantities` for what is compared). Its words
-and forms are
-data: `[dates]` of a language's file. What an expression means as calendar days is told here (UTC; weeks begin on
-Monday); a reader that wants other bounds makes them of the expression's parts.
+arguments, `spaces.temporal` for times of day, `knowledge.contradictions.quantities` for compared values). Its
+words and forms are data: `[dates]` of a language's file. This module says which calendar days an expression means (UTC;
+weeks begin on Monday); a reader that wants other bounds makes them from the expression's parts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Code between fences of backticks or tildes, in Markdown and in chats.
+"""Fences: code between fences of backticks or tildes, in Markdown and in chats.
 
 A fence opens a line, or ends one (`this is it: ```` in a chat); it closes at a line of at least as many signs, as
 CommonMark has it, and one that nobody closed goes on to the end of the text.

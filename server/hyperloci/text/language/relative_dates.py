@@ -1,4 +1,4 @@
-"""Days that somebody speaks of without naming them: "last Friday", "two weeks ago", "в прошлом месяце" (issue 6, B.05).
+"""Relative dates: days named by their distance: "last Friday", "two weeks ago", "в прошлом месяце" (issue 6, B.05).
 
 Each is resolved against the day it was said, to a span as wide as the words are: a day, a calendar week, month or
 year, the days up to then. Left out is what is vague ("a few days ago", "soon"), what names its day or could lie on

@@ -1,6 +1,6 @@
 """Sentences of prose, notes and chats, in any language that parts them with stops.
 
-One scanner for all that read sentences. A stop ends one unless it belongs to an abbreviation, an initial, a number or
+One scanner for all readers of sentences. A stop ends one unless it belongs to an abbreviation, an initial, a number or
 inline code; so does a line break that somebody meant: an empty line, the next item of a list, a line with room left for
 the word that follows it. What only wraps a line ends nothing.
 """

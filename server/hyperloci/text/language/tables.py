@@ -1,4 +1,4 @@
-"""Tables of words by language: `data/en.toml` is English, `data/ru.toml` Russian; another file is another language.
+"""Language tables: words and phrases, one file in `data/` per language (`en.toml`, `ru.toml`).
 
 A table is a list of words and phrases, or one string of words. Phrases may hold the syntax of regular expressions where
 the reader of the table makes a pattern of it.

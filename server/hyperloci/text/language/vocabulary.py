@@ -1,6 +1,6 @@
-"""The trade's vocabulary: each well-known name once, with its kind, its other spellings and its family.
+"""Vocabulary: the well-known names of software, each with its kind, its other spellings and its family.
 
-`data/vocabulary.toml` holds the names. Beside it lie given names and words that name nothing though they may bear a
+`data/vocabulary.toml` holds the names. Beside it are first names, and common words that are not names even with a
 capital.
 """
 

@@ -1,8 +1,7 @@
-"""Make a text safe to store: no control characters, no hidden text, nothing private, nothing we injected (SPEC-02.34).
+"""Cleaning: removes control characters, hidden text, private blocks and our own injected context (SPEC-02.34).
 
-What can be seen stays as it came, character for character: there is no Unicode normalisation. What cannot be seen
-goes, unless a script or an emoji needs it, because invisible characters carry instructions past the reader and split
-words past the redactor.
+Visible characters stay unchanged: there is no Unicode normalisation. Invisible characters are removed unless a script
+or an emoji needs them, because they can hide instructions from a reader and split words so that redaction misses them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Score how far a text tries to steer the assistant that reads it: evidence with weights, instead of known sentences.
+"""Injection score: how far a text tries to steer the assistant that reads it, by weighted features.
 
-One feature is no attack: documentation speaks to assistants, asks for commands to be run and names credentials. What an
-injection needs is several at once and close together: somebody to obey, something sensitive to do, and a reason not to
+One feature is no attack: documentation addresses assistants, asks for commands to be run and names credentials. An
+injection needs several at once and close together: somebody to obey, something sensitive to do, and a reason not to
 ask. The features and their weights are data; a text is flagged where those of one stretch weigh enough.
 """
 
@@ -34,7 +34,7 @@ class SteeringFeature:
         pattern: searched without regard to case.
         keywords: lower-case literals of which one must be in the text; else the pattern does not run.
         opens: a stretch is weighed round each place where a literal of it is found. Secrecy and overriding open none:
-            where nobody is spoken to, `suspicion.py` has flags of their own for them.
+            where nobody is spoken to, `prompt_injection.py` has flags of their own for them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Which of many literals a text holds: one pass of a linear engine tells that the rare ones are not there."""
+"""Literal set: finds which of many literals a text holds, in one pass of a linear engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 LONG_TEXT: Final = 4_096
-"""Bytes of a text for which the engine is loaded: that takes a hook 23 ms, and what a hook sees is mostly shorter."""
+"""The engine is loaded for texts of at least this many bytes: loading takes 23 ms, and most texts are shorter."""
 
 
 class LiteralSet:

@@ -1,7 +1,7 @@
-"""Flag texts that may carry instructions to whoever reads them: memory is data, and somebody may have poisoned it.
+"""Prompt injection: flags texts that may carry instructions to the assistant that reads them.
 
-A flag deletes nothing and forbids nothing. It is kept with the memory and shown with it, so that a reader knows to
-treat the text as a quotation. Security documentation quotes such texts and is flagged too, rightly.
+A flag deletes nothing and forbids nothing. It is stored and shown with the memory, so that a reader knows to treat the
+text as a quotation. Security documentation that quotes such texts is flagged too.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ MIN_SPLIT_WORDS: Final = 3
 
 
 def find_injection_flags(text: str, cleaned: str | None = None) -> tuple[str, ...]:
-    """Return the flags that `text` deserves, in the order of the table; `REASONS` explains them.
+    """Return the flags that `text` deserves, in the order of the table; `FLAG_REASONS` explains them.
 
     `cleaned` is `clean(text)` where the caller has it already, or what became of it later: words are sought there,
     since invisible characters may split them, and hidden text is sought in what came.

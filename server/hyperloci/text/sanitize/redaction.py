@@ -1,9 +1,9 @@
-"""Replace secrets in a text by visible placeholders such as `[redacted:github-token]`, before anything is stored.
+"""Redaction: replaces secrets in a text by visible placeholders such as `[redacted:github-token]`.
 
-One pass looks for private keys, for tokens by their shape (`secret_rules.py`), for values by their context
-(`secret_values.py`) and for long random words with a prefix, which is what the tokens of new providers look like.
-Most texts hold none: literal keywords decide which patterns run at all, and where, and a pattern is compiled when it
-first runs, so that a hook pays only for what it meets.
+One pass finds private keys, tokens by their format (`secrets/formats.py`), values by their context
+(`secrets/contexts.py`) and long random words with a prefix, which is what the tokens of new providers look like. Most
+texts hold no secret: literal keywords decide which patterns run and where, and a pattern is compiled when it first
+runs, which keeps hooks fast.
 """
 
 from __future__ import annotations

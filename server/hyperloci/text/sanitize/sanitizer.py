@@ -1,4 +1,4 @@
-"""The write boundary: the one road by which text reaches the database."""
+"""Sanitizer: every text passes through here before it is stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hyperloci.text.sanitize.prompt_injection import find_injection_flags
 from hyperloci.text.sanitize.redaction import Redaction, redact_secrets
 
 MIN_SECRET_NAME: Final = 12
-"""Characters of the shortest name that can hold a secret and what makes it one."""
+"""Characters of the shortest name that can hold a recognisable secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class SanitizedText:
     Attributes:
         text: without hidden characters, private blocks, injected context and secrets.
         redactions: the secrets that were replaced.
-        flags: what is suspicious about it; `suspicion.REASONS` explains each.
+        flags: what is suspicious about it; `prompt_injection.FLAG_REASONS` explains each.
         private_blocks: how many `<private>` blocks were replaced.
     """
 
@@ -31,11 +31,11 @@ class SanitizedText:
 
 
 def sanitize(text: str) -> SanitizedText:
-    """Make `text` safe to store (SPEC-02.34); preparing what was prepared changes nothing.
+    """Make `text` safe to store (SPEC-02.34); sanitizing a sanitized text changes nothing.
 
     The order matters. Cleaning comes first, so that no invisible character splits a `<private>` tag, a token or a
-    phrase; then our own injected context and the private blocks go, so that nothing of theirs is looked at; then
-    secrets. Flags are given last, for the text that stays and for what was hidden in the text that came.
+    phrase; then our own injected context and private blocks are removed, then secrets. Flags come last, for the text
+    that stays and for what was hidden in the original.
     """
     cleaned = strip_injected_context(clean_text(text))
     public, private_blocks = strip_private_blocks(cleaned)
@@ -49,9 +49,9 @@ def sanitize(text: str) -> SanitizedText:
 
 
 def sanitize_name(name: str) -> str:
-    """Return the name of a file, a branch, a project or a path as it may be stored and shown: without secrets.
+    """Return the name of a file, a branch, a project or a path without secrets, as it may be stored and shown.
 
-    Names without a digit, and short ones, are no secrets and cost nothing: a tree has tens of thousands.
+    Short names and names without a digit are returned at once, as a tree has tens of thousands of names.
     """
     if len(name) < MIN_SECRET_NAME or not any(character.isdigit() for character in name):
         return name

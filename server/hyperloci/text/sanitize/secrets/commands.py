@@ -1,7 +1,7 @@
-"""Find passwords on command lines: which option or argument of which command is one. The tables are data.
+"""Command secrets: finds passwords on command lines, by tables of each command's options and arguments.
 
-Options that say what they are (`--password`) are in `secret_values.py`, as they mean the same everywhere. Here are
-those that mean a password to one command and a port to the next.
+Options that mean the same everywhere (`--password`) are in `contexts.py`. Here are those that mean a password to one
+command and a port to another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Secrets known by their context: a name, a header, a command-line option.
+"""Context rules: secrets recognised by their context, such as a name, a header or a command-line option.
 
 Names alone would redact half of every code base (`token: str`, `password = get_password()`), and randomness alone every
-commit hash. A value is a secret where both agree: a rule finds the place, its judge (`secret_judges.py`) looks at it.
+commit hash. A value is a secret if both agree: a rule finds the place, and a check (`value_checks.py`) tests the value.
 """
 
 from __future__ import annotations

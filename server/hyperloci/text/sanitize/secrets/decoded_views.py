@@ -1,6 +1,6 @@
-"""Other readings of a text in which a secret may show: escapes resolved, pieces of a literal joined, base64 decoded.
+"""Decoded views: other readings of a text in which a secret may show (escapes, joined literals, base64).
 
-A reading knows where each of its characters came from, so that what is found in it can be redacted where it stands.
+A view knows where each of its characters came from, so that a secret found in it can be redacted in the text.
 """
 
 from __future__ import annotations

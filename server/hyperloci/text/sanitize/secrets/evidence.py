@@ -1,7 +1,7 @@
-"""Find random values near any weak sign of a secret: a name in whatever syntax, a service, a heading above them.
+"""Evidence: finds random values near any weak sign of a secret, such as a name in any syntax, a service or a heading.
 
-The rules of `secret_values.py` begin at a name and read on. This begins at the value: a long random word is rare in any
-text, so what stands before it may be looked at with little ado. What is public by its nature (hashes, commits, public
+The rules of `contexts.py` begin at a name and read on. This begins at the value: a long random word is rare in any
+text, so it is cheap to look at what stands before it. What is public by its nature (hashes, commits, public
 keys, identifiers) looks as random, and is left where its name or its form says so. The words are data.
 """
 

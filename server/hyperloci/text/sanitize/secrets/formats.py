@@ -1,7 +1,7 @@
-"""Secrets known by their shape: the table of token formats that the redactor looks for. Data only.
+"""Formats: secrets recognised by their format, as a table. Data only.
 
-Nearly all carry a prefix that their provider publishes so that scanners can find them; they are redacted wherever they
-stand. Secrets known by what stands before them are in `secret_values.py`.
+Nearly all have a prefix that their provider publishes so that scanners can find them; they are redacted everywhere.
+Secrets recognised by what stands before them are in `contexts.py`.
 
 To add a format: one row, the narrowest pattern that its provider documents, and a row in `bench/redaction_corpus.py`
 that makes such a secret. Every quantifier is possessive or bounded, so that no input costs more than linear time.

@@ -1,6 +1,6 @@
-"""Find private keys in a text: PEM and PGP blocks, whole or cut off at either end, and PuTTY's key files.
+"""Private keys: finds PEM and PGP blocks, whole or cut off at either end, and PuTTY's key files.
 
-Found step by step: a pattern from BEGIN to END would take quadratic time on a text full of unfinished blocks.
+They are found step by step: a pattern from BEGIN to END would take quadratic time on a text full of unfinished blocks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Find secrets in the columns of tables whose head says that they hold some: CSV, Markdown, and SQL's INSERT."""
+"""Table secrets: finds secrets in the columns of tables by their headings: CSV, Markdown, and SQL's INSERT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value must look like to count as a secret in a place where one may stand. Pure functions of short strings."""
+"""Value checks: whether a value looks like a secret in a place that may hold one. Pure functions of short strings."""
 
 from __future__ import annotations
 
