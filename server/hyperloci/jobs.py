@@ -43,7 +43,7 @@ class MaintenanceContext:
         settings: those in force.
         clock: the time.
         client: asks the embedder for vectors; None where embeddings are switched off. It may be cold: skip then.
-        stop: waits while the assistant is being served, then returns whether to stop.
+        should_stop: waits while the assistant is being served, then returns whether to stop.
         dry_run: the store is a throw-away copy, so writing to it is fine; leave everything outside it alone (files,
             the network).
     """

@@ -144,7 +144,7 @@ class Memory:
             content_type: which kind to look among (`retrieval.filters.CONTENT_TYPES`).
             profile: which scores to weigh most (`retrieval.scoring.PROFILES`).
             limit: 1..50.
-            after, before: time bounds as `retrieval.time_bounds.parse_when` reads them.
+            after, before: time bounds as `retrieval.time_bounds.parse_time_bound` reads them.
             entity_name: only memories that mention this entity.
             where: further conditions (`retrieval.filters.WHERE_KEYS`).
             explain: give each hit's scores by space.

@@ -114,7 +114,7 @@ class WorkerHandle:
         self._closed = False
 
     async def call(self, use_case: Callable[Concatenate[Memory, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a use case of Memory; see `MemoryWorker.call`.
+        """Run a use case of Memory; see `MemoryWorker.run_use_case`.
 
         Raises:
             StoreError: the database can't be opened; the next call tries again.

@@ -87,17 +87,17 @@ def walk_tree(
 def check_file(
     root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
 ) -> IndexableFile | SkippedFile:
-    """Judge one file as `walk` does, without walking.
+    """Judge one file as `walk_tree` does, without walking.
 
     Args:
-        root, exclude, max_bytes: as for `walk`.
+        root, exclude, max_bytes: as for `walk_tree`.
         path: absolute, or relative to the root.
     """
     return _ProjectTree.at_root(root, exclude, max_bytes).check_file(path)
 
 
 def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:
-    """Say whether `walk` would not enter a folder: so that it need not be watched."""
+    """Say whether `walk_tree` would not enter a folder: so that it need not be watched."""
     tree = _ProjectTree.at_root(root, exclude, MAX_FILE_BYTES)
     relative = tree.relative_path(folder)
     return relative is None or (relative != "" and tree.enter_folder(relative)[1] is not None)

@@ -61,7 +61,8 @@ class Project:
     """A project, and where in it a folder is.
 
     Attributes:
-        id: `project:` and 16 hexadecimal digits. `identify` gives that of the place; an opened memory's is the scope
+        id: `project:` and 16 hexadecimal digits. `identify_project` gives that of the place; an opened memory's is the
+        scope
             of its memories, which is another one's where the place moved or was linked.
         name: for people; not unique, and anyone's word.
         root: real path of the working tree, or of the folder itself outside of any repository.
@@ -76,7 +77,7 @@ class Project:
         branch: None when detached or without a repository.
         head: the commit that is checked out; None before the first.
         former_ids: the ids that older versions of the program gave such a folder.
-        broad: the home folder, a folder above it, or a file system's root: too much to index or watch.
+        is_broad: the home folder, a folder above it, or a file system's root: too much to index or watch.
         notes: what could not be found out, in words for `doctor`.
     """
 

@@ -36,7 +36,7 @@ MAX_DEPTH: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationService:
-    """The relations of one project and what is global; `about` finds the memory that a caller means."""
+    """The relations of one project and what is global; `find_memory` finds the memory that a caller means."""
 
     store: Store
     facts: Facts

@@ -46,8 +46,9 @@ class Route:
         profile: the perspective to score from where the caller chose none (`retrieval.scoring`): `auto` but for causal.
         direction: of causes: `in` towards what led to it, `out` towards what came of it; of time: `in` is before,
             `out` after; `both` otherwise.
-        follow: the relations to walk from the best hits, `depth` steps at most.
-        bounds: the time that the question names, None if none. An offer: what the caller gave as `after` or `before`
+        relation_steps: the relations to walk from the best hits, `depth` steps at most.
+        time_bounds: the time that the question names, None if none. An offer: what the caller gave as `after` or
+        `before`
             comes first, and where nothing lies within, searching without them is better than no answer.
         entities: the names in the question that may be entities', most telling first.
         order: in which order to give the hits.

@@ -154,7 +154,7 @@ def compose_model_id(foundation: str, version: int, others: Mapping[str, str]) -
     """Return the id of a profile's models together: E1's, then what decides all other spaces.
 
     What stands before the `+` stays comparable when only the rest changes
-    (`store.vectors.fingerprints.Vectors.use_model`).
+    (`store.vectors.fingerprints.Fingerprints.use_model`).
     """
     if not others:
         return f"{foundation}+{version}"

@@ -1,8 +1,8 @@
 """JSON editor: changes a JSON document in its text, so that everything else keeps its bytes.
 
 Parsing and dumping again would reformat a person's settings: arrays written on one line, escapes, number forms,
-doubled keys. `patch` compares the wanted value with the parsed one and rewrites only the members that differ, in the
-document's own indentation, line ends and spacing.
+doubled keys. `patch_text` compares the wanted value with the parsed one and rewrites only the members that differ, in
+the document's own indentation, line ends and spacing.
 
 Laws (tested): `loads(patch(text, value)) == value`, and `patch(text, loads(text)) == text`.
 """

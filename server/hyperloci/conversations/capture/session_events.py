@@ -45,7 +45,7 @@ class SearchFunction(Protocol):
 
 
 class Capture:
-    """Keeps records in one store. Each is durable when `keep` returns, and kept once however often it is given."""
+    """Keeps records in one store. Each is durable when `store_record` returns, and kept once however often it comes."""
 
     def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
         self._store = store

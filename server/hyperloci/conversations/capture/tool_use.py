@@ -21,8 +21,8 @@ TAIL_CHARS: Final = 150
 
 MAX_RAW_CHARS: Final = 4_000
 MAX_REASON_CHARS: Final = 1_000
-"""What `describe` returns at most, cut between words: it is redacted before it is clipped, since nothing recognises
-half a secret."""
+"""What `describe_tool_use` returns at most, cut between words: it is redacted before it is clipped, since nothing
+recognises half a secret."""
 
 MAX_ARGUMENT_CHARS: Final = 160
 """Of a tool that isn't known, arguments up to this length name what it was for; longer ones are contents."""

@@ -47,7 +47,7 @@ class TranscriptBatch:
     Attributes:
         turns: in order.
         mark: where the next batch begins.
-        more: whether there is a next one now.
+        has_more: whether there is a next one now.
         failed: lines that could not be read: the byte each begins at, and why.
     """
 

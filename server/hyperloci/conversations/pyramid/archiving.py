@@ -30,7 +30,7 @@ ARCHIVE_BATCH: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class TurnArchiver:
-    """The archive of one store; `breathe` is called between transactions."""
+    """The archive of one store; `yield_to_others` is called between transactions."""
 
     store: Store
     settings: Settings

@@ -47,7 +47,7 @@ class PyramidBuilder:
         store, settings, clock: the database, what is to stay hot and for how long, the time.
         summarise: makes digests; the heuristic one, or one that asks a model.
         fallback: stands in where `summarise` can't.
-        breathe: called between transactions.
+        yield_to_others: called between transactions.
     """
 
     store: Store

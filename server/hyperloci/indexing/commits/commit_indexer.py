@@ -132,7 +132,7 @@ class CommitIndexer:
     def run(self) -> CommitReport:
         """Store the newest commits of HEAD that are new; end those that no branch leads to any more, revive those back.
 
-        What is older than a stored one is left to `more`.
+        What is older than a stored one is left to `store_more`.
         Files should be indexed before: a commit is joined to the symbols as they are now.
         """
         if self._project.common_dir is None:

@@ -221,7 +221,7 @@ def _may_oppose(sentence: AnalysedSentence, at: int, word: Word) -> bool:
     if word.lower in word_set("clauses.states"):
         return at + 1 == len(sentence.words) or is_state_before(sentence.words[at + 1].lower)
     known = has_opposite(word.lower) or has_opposite(word.stem)
-    return (word.topical or known) and word.lower not in word_set("clauses.negators")  # denying is `_denial`'s
+    return (word.topical or known) and word.lower not in word_set("clauses.negators")  # denying is `_find_denial`'s
 
 
 def _judge_opposites(

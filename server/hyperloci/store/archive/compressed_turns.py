@@ -1,7 +1,8 @@
 """Compressed turns: reads the texts of packed turns inside SQL, so that queries on nodes need not know (C.07).
 
 A turn of a warm or cold chunk keeps the beginning of its text in `nodes`; the whole of it lies in the chunk's CTF, or
-in the archive. `WHOLE` is the SQL expression for the text as it was said; `JOIN` belongs behind `FROM nodes n`.
+in the archive. `WHOLE_TEXT` is the SQL expression for the text as it was said; `JOIN_PACKED` belongs behind `FROM nodes
+n`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def encode_path(path: str | None) -> str | bytes | None:
 
 
 def decode_path(value: str | bytes | None) -> str | None:
-    """Return the path that `stored` put into a column."""
+    """Return the path that `encode_path` put into a column."""
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
 

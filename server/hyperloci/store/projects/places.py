@@ -20,7 +20,7 @@ class ProjectPlace:
     """A folder that was opened.
 
     Attributes:
-        id: what identifies the place itself (`project.identity.identify`).
+        id: what identifies the place itself (`project.identity.identify_project`).
         scope: id of the scope that its memories have.
         path: the Git folder, or the plain folder.
         root: the working tree that was opened first.

@@ -1,7 +1,7 @@
 """Keyword search (E6): candidates by the terms they contain, ranked by BM25 over fields.
 
-FTS5's own `bm25()` costs 1.5-2 microseconds a posting whatever the limit; here the postings of the rarest terms are
-fetched as row ids, summed by inverse document frequency, and only the best few hundred are scored in full. Postings
+FTS5's own `bm25()` costs 1.5-2 microseconds a posting whatever the limit; here the postings of the rarest terms
+are fetched as row ids, summed by inverse document frequency, and only the best few hundred are scored in full. Postings
 that were read once are kept, and of what was written since only the new ones are read.
 """
 

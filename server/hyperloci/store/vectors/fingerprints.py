@@ -289,7 +289,7 @@ class Fingerprints:
             allowed: bitmap over node keys: which may be returned.
             model_key: only vectors of this model are compared.
             k: how many at most.
-            space: the space to search, one of `SCANNED`.
+            space: the space to search, one of `SCANNED_SPACES`.
             roughly: estimate cosines by codes alone; any model's vectors of this length may then be among the answer.
         """
         if not roughly and np.count_nonzero(allowed) <= EXACT_BELOW:
@@ -312,7 +312,7 @@ class Fingerprints:
             query: shape (dimensions,), unit length.
             keys: the nodes, ascending.
             model_key: only vectors of this model are compared.
-            space: one of `SCANNED`.
+            space: one of `SCANNED_SPACES`.
         """
         codes = self._refresh_codes(space, len(query))
         if codes is None:

@@ -120,7 +120,7 @@ class SparseIndex:
     def score_memories(
         self, space: str, weights: Mapping[str, float], keys: Sequence[int], *, by_rarity: bool = True
     ) -> FloatArray:
-        """Return the scores of some memories as `best_matches` gives them; 0 for one with none of the terms."""
+        """Return the scores of some memories as `find_best` gives them; 0 for one with none of the terms."""
         found = self._score_all(space, weights, by_rarity=by_rarity).scores
         wanted = np.array([int(key) for key in keys], np.int64)
         inside = wanted < len(found)

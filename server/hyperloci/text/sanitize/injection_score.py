@@ -33,7 +33,8 @@ class SteeringFeature:
         reason: what it means, for people.
         pattern: searched without regard to case.
         keywords: lower-case literals of which one must be in the text; else the pattern does not run.
-        opens: a stretch is weighed round each place where a literal of it is found. Secrecy and overriding open none:
+        opens_stretch: a stretch is weighed round each place where a literal of it is found. Secrecy and overriding open
+        none:
             where nobody is spoken to, `prompt_injection.py` has flags of their own for them.
     """
 
@@ -265,7 +266,7 @@ def _find_feature_literals(lowered: str) -> dict[str, set[str]]:
 
 @cache
 def _required_literals() -> LiteralSet:
-    """Return the literals of the features of which `_is_whole` asks for one: few texts hold any."""
+    """Return the literals of the features of which `_gives_order` asks for one: few texts hold any."""
     names = ("reader", "override", "secrecy")
     return LiteralSet((keyword for each in STEERING_FEATURES if each.name in names for keyword in each.keywords), ())
 

@@ -35,7 +35,7 @@ class InjectionRule:
         keywords: lower-case literals of which at least one must be there, any blanks being one; else the pattern
             does not run.
         pattern: searched without regard to case, in the cleaned and compatibility-normalised text.
-        where: the part of the text that it is searched in.
+        searched_part: the part of the text that it is searched in.
     """
 
     name: str

@@ -23,8 +23,8 @@ class ValueRule:
             named `quoted...` holds the value, `op` what stands between the name and the value.
         judge: decides on the value.
         before: must match the end of the line before the anchor, if given,
-        reach: within so many characters.
-        only_with: a lower-case literal that must be somewhere in the text, if given.
+        max_distance: within so many characters.
+        required_text: a lower-case literal that must be somewhere in the text, if given.
     """
 
     kind: str

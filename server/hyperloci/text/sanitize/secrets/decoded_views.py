@@ -69,7 +69,7 @@ class AlternativeReading:
 
     Attributes:
         text: the reading.
-        starts: places in it behind each change.
+        change_positions: places in it behind each change.
         shifts: how far the original is ahead from each of those places on.
     """
 
