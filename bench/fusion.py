@@ -106,7 +106,7 @@ WAYS: dict[str, Way] = {
     "calibrated, no speaker": changed_scores(SPEAKER=1.0),
     "calibrated, no turn beside": changed_scores(BESIDE=0.0),
     "calibrated, no e12": changed_scores(CODE_VIEWS={"e7": 1.0}, OTHER_VIEWS={}),
-    "calibrated, no e7": changed_scores(CODE_VIEWS=dict(scoring.OTHER_VIEWS)),
+    "calibrated, no e7": changed_scores(CODE_VIEWS=dict(scoring.OTHER_VIEW_WEIGHTS)),
     "calibrated, no bonuses": changed_scores(BONUS={}),
 }
 

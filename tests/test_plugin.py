@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import hyperloci
-from hyperloci.cli.install.entries import HOOKS, SERVER_NAME, hook_entries, server_entry
+from hyperloci.cli.install.entries import REGISTERED_HOOKS, SERVER_NAME, hook_entries, server_entry
 from hyperloci.cli.install.installer import CommandPaths, InstallScope, apply_plan, plan_install
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -155,7 +155,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-@pytest.mark.parametrize("event", [hook.event for hook in HOOKS])
+@pytest.mark.parametrize("event", [hook.event for hook in REGISTERED_HOOKS])
 def test_a_hook_without_an_installation_answers_validly(machine: Machine, event: str) -> None:
     done = machine.launch("hook", event, given='{"source": "startup"}')
     answer = json.loads(done.stdout)

@@ -11,7 +11,7 @@ import time
 
 NAME = "tally.txt"
 OLDER = "tally.1.txt"
-MOST_BYTES = 1 << 18
+MAX_BYTES = 1 << 18
 """Some five thousand events: a week of a busy user. Then the file replaces the older one."""
 
 SERVED = "served"
@@ -42,7 +42,7 @@ def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: s
             descriptor = _open_tally(path)
         try:
             os.write(descriptor, line.encode("ascii", "replace"))
-            full = os.fstat(descriptor).st_size > MOST_BYTES
+            full = os.fstat(descriptor).st_size > MAX_BYTES
         finally:
             os.close(descriptor)
         if full:

@@ -154,7 +154,7 @@ class Memory:
         Raises:
             BadRequestError: an argument is invalid; the message says what is valid.
         """
-        return self._search_service.answer(
+        return self._search_service.search(
             query,
             content_type=content_type,
             profile=profile,
@@ -645,9 +645,9 @@ class Memory:
     @contextlib.contextmanager
     def keep_embedder_running(self) -> Iterator[None]:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
-        from hyperloci.embedder.owner import EmbedderOwner
+        from hyperloci.embedder.owner import EmbedderSupervisor
 
-        with EmbedderOwner(self.settings) as owner:
+        with EmbedderSupervisor(self.settings) as owner:
             if owner.ensure_running() and self._client is not None:
                 self._client.wait_until_ready(WARM_SECONDS)
             yield
@@ -659,10 +659,10 @@ class Memory:
             EmbedderError: the embedder can't embed, or there is none.
         """
         if self._client is not None:
-            from hyperloci.embedder.owner import EmbedderOwner
+            from hyperloci.embedder.owner import EmbedderSupervisor
             from hyperloci.embedder.waiting import wait_until_drained
 
-            with EmbedderOwner(self.settings) as owner:
+            with EmbedderSupervisor(self.settings) as owner:
                 if owner.ensure_running():
                     self._client.wait_until_ready(WARM_SECONDS)
                 self._queue_for_model(self._client.status())

@@ -20,7 +20,7 @@ from hyperloci.system.background import BackgroundThread
 
 if TYPE_CHECKING:
     from hyperloci.embedder.failover import EmbedderFailover
-    from hyperloci.embedder.owner import EmbedderOwner
+    from hyperloci.embedder.owner import EmbedderSupervisor
     from hyperloci.indexing.watching.watcher import ProjectWatcher
     from hyperloci.maintenance.scheduler import MaintenanceScheduler
     from hyperloci_hooks.hook_server import HookServer
@@ -60,16 +60,16 @@ class EmbedderService:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._owner: EmbedderOwner | None = None
+        self._owner: EmbedderSupervisor | None = None
         self._takeover: EmbedderFailover | None = None
         self._fault: str | None = None
 
     def start(self) -> None:
         """Start an embedder, unless another session has one; take over from that when it dies."""
         from hyperloci.embedder.failover import EmbedderFailover
-        from hyperloci.embedder.owner import EmbedderOwner
+        from hyperloci.embedder.owner import EmbedderSupervisor
 
-        self._owner = EmbedderOwner(self._settings)
+        self._owner = EmbedderSupervisor(self._settings)
         self.ensure_running()
         self._takeover = EmbedderFailover(self._settings, self.ensure_running)
         self._takeover.start()

@@ -11,7 +11,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.failover import EmbedderFailover
-from hyperloci.embedder.owner import EmbedderOwner
+from hyperloci.embedder.owner import EmbedderSupervisor
 from hyperloci.store import Store
 from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
 from tests.embedder.helpers import alive, command, wait_for
@@ -52,7 +52,7 @@ def test_a_survivor_that_is_asked_nothing_starts_an_embedder_when_the_owner_is_g
     with Store.open(settings.database) as store:
         add(store)
     client = EmbedderClient(settings)
-    first, second = (EmbedderOwner(settings, command=command()) for _ in range(2))
+    first, second = (EmbedderSupervisor(settings, command=command()) for _ in range(2))
     with second, looking(settings, second.ensure_running) as takeover:
         with first:
             assert first.ensure_running()

@@ -18,7 +18,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.owner import EmbedderOwner, SupervisionPolicy
+from hyperloci.embedder.owner import EmbedderSupervisor, SupervisionPolicy
 from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
@@ -30,11 +30,11 @@ QUICK = SupervisionPolicy(
 )
 
 
-def owner_of(settings: Settings, policy: SupervisionPolicy = QUICK, stages: str = "stages") -> EmbedderOwner:
-    return EmbedderOwner(settings, command=command(stages), policy=policy)
+def owner_of(settings: Settings, policy: SupervisionPolicy = QUICK, stages: str = "stages") -> EmbedderSupervisor:
+    return EmbedderSupervisor(settings, command=command(stages), policy=policy)
 
 
-def started(owner: EmbedderOwner, client: EmbedderClient) -> int:
+def started(owner: EmbedderSupervisor, client: EmbedderClient) -> int:
     """Wait until the owner's embedder answers; return its process id."""
     assert owner.ensure_running()
     assert client.wait_until_ready(20)
@@ -46,7 +46,7 @@ def started(owner: EmbedderOwner, client: EmbedderClient) -> int:
 @pytest.mark.parametrize("transport", [None, LOOPBACK])
 def test_an_embedder_is_started_serves_and_ends_with_its_owner(settings: Settings, transport: str | None) -> None:
     client = EmbedderClient(settings, transport=transport)
-    with EmbedderOwner(settings, transport=transport, command=command()) as owner:
+    with EmbedderSupervisor(settings, transport=transport, command=command()) as owner:
         with pytest.raises(NotReadyError):
             client.embed(["a"])
         pid = started(owner, client)

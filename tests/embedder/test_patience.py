@@ -16,8 +16,8 @@ from hyperloci.config import Settings
 from hyperloci.embedder import patience, protocol
 from hyperloci.embedder.client import EmbedderClient, EmbedderSilentError
 from hyperloci.embedder.failover import EmbedderFailover
-from hyperloci.embedder.owner import EmbedderOwner
-from hyperloci.embedder.patience import FIRST_SECONDS, LONGEST_SECONDS, CircuitBreaker
+from hyperloci.embedder.owner import EmbedderSupervisor
+from hyperloci.embedder.patience import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, CircuitBreaker
 from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.memory import Memory
 from hyperloci.store import Store
@@ -75,13 +75,13 @@ def test_the_pause_doubles_up_to_its_bound_and_begins_anew_after_an_answer() -> 
         while not known.allows_request():
             now += 0.25
         pauses.append(now - began)
-    assert pauses == [FIRST_SECONDS * factor for factor in (1, 2, 4, 8, 16)] + [LONGEST_SECONDS] * 4
+    assert pauses == [FIRST_RETRY_SECONDS * factor for factor in (1, 2, 4, 8, 16)] + [MAX_RETRY_SECONDS] * 4
     assert known.silent_since == 1_000
     known.record_answer()
     assert known.allows_request() and known.silent_since is None
     known.record_silence()
     assert not known.allows_request()
-    now += FIRST_SECONDS
+    now += FIRST_RETRY_SECONDS
     assert known.allows_request()
 
 
@@ -89,14 +89,14 @@ def test_of_many_who_wait_only_one_asks_again() -> None:
     now = 0.0
     known = CircuitBreaker(lambda: now)
     known.record_silence()
-    now = FIRST_SECONDS
+    now = FIRST_RETRY_SECONDS
     assert [known.allows_request() for _ in range(5)] == [True, False, False, False, False]
 
 
 @pytest.mark.req("E.17")
 def test_a_frozen_embedder_is_waited_for_once_and_used_again_when_it_is_back(settings: Settings) -> None:
     client = Counted(settings)
-    with EmbedderOwner(settings, command=command()) as owner:
+    with EmbedderSupervisor(settings, command=command()) as owner:
         assert owner.ensure_running()
         wait_for(client.is_ready)
         assert owner.pid is not None
@@ -135,7 +135,7 @@ def test_one_that_stays_frozen_is_only_asked_how_it_is(settings: Settings, monke
 
 def test_one_that_is_stuck_with_a_request_is_not_waited_for_again(settings: Settings) -> None:
     client = EmbedderClient(settings)
-    with EmbedderOwner(settings, command=command()) as owner:
+    with EmbedderSupervisor(settings, command=command()) as owner:
         assert owner.ensure_running()
         wait_for(client.is_ready)
         with pytest.raises(protocol.DeadlineError, match="busy or stuck"):
@@ -165,7 +165,7 @@ def test_a_search_says_since_when_it_has_done_without_vectors(settings: Settings
 def test_a_session_starts_an_embedder_where_somebody_only_holds_the_socket(settings: Settings) -> None:
     with Store.open(settings.database) as store:
         add(store)
-    with impostor(settings), EmbedderOwner(settings, command=command()) as owner:
+    with impostor(settings), EmbedderSupervisor(settings, command=command()) as owner:
         takeover = EmbedderFailover(settings, owner.ensure_running, 0.02)
         takeover.start()
         try:

@@ -136,7 +136,7 @@ def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
 def test_what_happened_is_never_among_the_weak_facts(store: Store, clock: FakeClock) -> None:
     add(store, "it happened", type=NodeType.EXPERIENCE, confidence=0.1)
     fact = add(store, "it may be so", confidence=0.1)
-    assert store.ageing.find_weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
+    assert store.decay.find_weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
 
 
 @pytest.mark.req("W17")
@@ -173,7 +173,7 @@ def test_what_happened_and_what_files_say_does_not_fade(
 def test_what_is_used_between_the_look_and_the_pruning_stays(
     context: MaintenanceContext, clock: FakeClock, meanwhile: str
 ) -> None:
-    store, aged = context.store, context.store.ageing
+    store, aged = context.store, context.store.decay
     node, other = (add(store, text, confidence=0.3) for text in ("used meanwhile", "used by nobody"))
     clock.advance(YEAR)
     looked = {item.key: item for item in aged.find_faded(clock(), below=0.05, limit=10)}

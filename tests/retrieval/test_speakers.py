@@ -6,7 +6,7 @@ import pytest
 
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.scoring import SPEAKER, combine_scores
+from hyperloci.retrieval.scoring import SPEAKER_FACTOR, combine_scores
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.store import Store
 from tests.support import add, candidates
@@ -68,4 +68,4 @@ def test_a_turn_of_the_one_who_is_asked_about_counts_more(store: Store) -> None:
         {"e6": dict.fromkeys(nodes, 0.4)}, nodes, profile="auto", target_speaker=find_target_speaker("Caroline hiking")
     )
 
-    assert scores[caroline.key].total == pytest.approx(SPEAKER * scores[melanie.key].total)
+    assert scores[caroline.key].total == pytest.approx(SPEAKER_FACTOR * scores[melanie.key].total)

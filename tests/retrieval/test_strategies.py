@@ -128,7 +128,7 @@ def test_a_space_may_lead_on_its_own(
 
     found = Searcher(store, encoder, settings).find("memory 11 of the gateway and its port", conditions, limit=3)
 
-    assert found.strategy == SearchStrategy.EMBEDDER_FIRST
+    assert found.strategy == SearchStrategy.ONE_SPACE_FIRST
     assert found.nodes[0].key == filled[11].key
     assert set(found.scores[filled[11].key].spaces) == {space}
 

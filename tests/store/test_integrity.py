@@ -91,7 +91,9 @@ def test_damage_is_found_counted_and_mended_and_no_memory_is_lost(
     assert integrity.count_violations(filled) == {}
     assert integrity.check_integrity(filled) == []
     assert [node.content for node in filled.nodes.query_nodes()] == before
-    found = filled.keyword_index.rank_by_bm25(analyse_query("needle"), filled.filters.select_allowed(SearchFilter()), 9)
+    found = filled.keyword_search.rank_by_bm25(
+        analyse_query("needle"), filled.filters.select_allowed(SearchFilter()), 9
+    )
     assert len(found) == 4
 
 
@@ -151,7 +153,9 @@ def test_an_index_out_of_step_with_its_table_is_found_and_made_anew(filled: Stor
     assert any("keyword index" in problem for problem in integrity.check_integrity(filled))
     integrity.repair_store(filled)
     assert integrity.check_integrity(filled) == []
-    found = filled.keyword_index.rank_by_bm25(analyse_query("needle"), filled.filters.select_allowed(SearchFilter()), 9)
+    found = filled.keyword_search.rank_by_bm25(
+        analyse_query("needle"), filled.filters.select_allowed(SearchFilter()), 9
+    )
     assert len(found) == 4
 
 

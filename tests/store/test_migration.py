@@ -66,7 +66,7 @@ def test_a_database_of_every_released_schema_opens_with_all_it_held(kept: Path, 
     with Store.open(path) as store:
         facts = store.nodes.query_nodes(type="fact")
         assert [(node.content, node.scope) for node in facts] == [("The launch window opens on Tuesdays.", "git:1234")]
-        hits = store.keyword_index.rank_by_bm25(
+        hits = store.keyword_search.rank_by_bm25(
             analyse_query("launch window"), store.filters.select_allowed(SearchFilter()), 5
         )
         assert list(hits) == [facts[0].key]

@@ -230,7 +230,7 @@ def test_a_session_that_is_open_goes_on_after_a_backup_of_an_older_schema(tmp_pa
         add(session, "of before")
         restore_backup(old, session.path, clock=clock)
         with session.snapshot():
-            found = session.keyword_index.rank_by_bm25(["launch"], session.filters.select_allowed(SearchFilter()), 5)
+            found = session.keyword_search.rank_by_bm25(["launch"], session.filters.select_allowed(SearchFilter()), 5)
             assert session.nodes.find_explicit(found) == set(found) != set()
         add(session, "of after")
         assert texts(session) >= {"of after", "The launch window opens on Tuesdays."}

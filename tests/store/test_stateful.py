@@ -186,7 +186,7 @@ class Memory(RuleBasedStateMachine):
         }
         assert {key for key, holds in enumerate(allowed) if holds} == living
         for word in ("apple", "user"):
-            hits = store.keyword_index.rank_by_bm25(analyse_query(word), allowed, 10_000)
+            hits = store.keyword_search.rank_by_bm25(analyse_query(word), allowed, 10_000)
             terms = {"apple": "apple", "user": "getUserName"}[word]
             assert set(hits) == {self.keys[i] for i, e in self.nodes.items() if e.content == terms} & living
 

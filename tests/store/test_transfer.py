@@ -168,7 +168,7 @@ def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
         everything = SearchFilter(types=("fact", "snippet", "entity"))
         for words in ("quotes", "context", "valve"):
             found = [
-                s.keyword_index.rank_by_bm25(analyse_query(words), s.filters.select_allowed(everything), 9)
+                s.keyword_search.rank_by_bm25(analyse_query(words), s.filters.select_allowed(everything), 9)
                 for s in (store, target)
             ]
             assert [len(hits) for hits in found] == [1, 1]

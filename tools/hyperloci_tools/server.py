@@ -35,16 +35,16 @@ from hyperloci_tools.tools import (
 from hyperloci_tools.validation_errors import describe_refused_arguments, refuse_unknown_arguments, shorten_value
 
 TOOL_SPECS: Final = (
-    *reading.OFFERS,
-    *graph.OFFERS,
-    *entities.OFFERS,
-    *topics.OFFERS,
-    *conversations.OFFERS,
-    *writing.OFFERS,
-    *maintenance.OFFERS,
-    *ingestion.OFFERS,
-    *programs.OFFERS,
-    *admin.OFFERS,
+    *reading.TOOLS,
+    *graph.TOOLS,
+    *entities.TOOLS,
+    *topics.TOOLS,
+    *conversations.TOOLS,
+    *writing.TOOLS,
+    *maintenance.TOOLS,
+    *ingestion.TOOLS,
+    *programs.TOOLS,
+    *admin.TOOLS,
 )
 """Every tool, in the order of the listing."""
 

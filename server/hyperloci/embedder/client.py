@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder import protocol
-from hyperloci.embedder.patience import COUNTED_SECONDS, PROBE_SECONDS, CircuitBreaker, get_circuit_breaker
+from hyperloci.embedder.patience import MIN_COUNTED_TIMEOUT, PROBE_SECONDS, CircuitBreaker, get_circuit_breaker
 from hyperloci.embedder.transport import EmbedderAddress, connect_to_embedder, find_embedder_address
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 
@@ -191,7 +191,7 @@ class EmbedderClient:
         patience = get_circuit_breaker(self._address().path)
         if not self._insistent and not (patience.allows_request() and self._has_recovered(patience)):
             raise EmbedderSilentError(patience.describe_silence())
-        counts = deadline - time.monotonic() >= COUNTED_SECONDS
+        counts = deadline - time.monotonic() >= MIN_COUNTED_TIMEOUT
         try:
             answer = self._exchange_messages(request, deadline)
         except protocol.DeadlineError:

@@ -62,7 +62,7 @@ class SupervisionPolicy:
     end_within: float = 2.0
 
 
-class EmbedderOwner:
+class EmbedderSupervisor:
     """Keeps an embedder running while this session needs one. Thread-safe; closing it ends the child."""
 
     def __init__(

@@ -13,16 +13,16 @@ from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 
-FIRST_SECONDS: Final = 1.0
+FIRST_RETRY_SECONDS: Final = 1.0
 """Pause before the next request after the first timeout; doubled after each further one."""
 
-LONGEST_SECONDS: Final = 30.0
+MAX_RETRY_SECONDS: Final = 30.0
 """Longest pause: a recovered embedder is noticed within this time."""
 
 PROBE_SECONDS: Final = 0.25
 """Time limit of the next request: a healthy embedder reports its status in a thousandth of it."""
 
-COUNTED_SECONDS: Final = 0.9
+MIN_COUNTED_TIMEOUT: Final = 0.9
 """A shorter timeout proves nothing: a busy machine may take as long."""
 
 
@@ -69,7 +69,7 @@ class CircuitBreaker:
                 self._silences = 0
 
     def _pause_seconds(self) -> float:
-        return min(FIRST_SECONDS * 2.0 ** min(self._silences - 1, 10), LONGEST_SECONDS)
+        return min(FIRST_RETRY_SECONDS * 2.0 ** min(self._silences - 1, 10), MAX_RETRY_SECONDS)
 
     def describe_silence(self) -> str:
         """Return the message for callers."""

@@ -86,7 +86,7 @@ def list_weak_facts(
     limit: int,
 ) -> tuple[WeakHit, ...]:
     """Return the facts and decisions that are as likely wrong as right, the least sure first (B.15)."""
-    keys = store.ageing.find_weak(now, WEAK_CONFIDENCE, scopes, limit)
+    keys = store.decay.find_weak(now, WEAK_CONFIDENCE, scopes, limit)
     found = store.nodes.get_by_keys(keys)
     nodes = [found[key] for key in keys if key in found]
     return tuple(_make_weak_hit(node, hit, now, threshold) for node, hit in zip(nodes, present(nodes), strict=True))
@@ -109,7 +109,7 @@ def prune_faded(context: MaintenanceContext, *, limit: int | None = None, dry_ru
         limit: forget no more than so many now.
         dry_run: change nothing.
     """
-    settings, now, aged = context.settings, context.clock(), context.store.ageing
+    settings, now, aged = context.settings, context.clock(), context.store.decay
     allowed = max(0, settings.prune_cap - aged.count_pruned_since(now - PRUNE_WINDOW_MS))
     if limit is not None:
         allowed = min(allowed, limit)
@@ -126,7 +126,7 @@ def prune_faded(context: MaintenanceContext, *, limit: int | None = None, dry_ru
 
 
 def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: int) -> list[NodeId]:
-    aged = context.store.ageing
+    aged = context.store.decay
     if faded and not context.dry_run:
         ensure_backup(context.store, context.settings, context.clock)
     pruned: list[NodeId] = []
@@ -156,7 +156,7 @@ def run_pruning(context: MaintenanceContext) -> int:
 
 def expire_forgotten(context: MaintenanceContext) -> int:
     """Delete for good what was forgotten over 30 days ago (SPEC-02.23)."""
-    aged, store = context.store.ageing, context.store
+    aged, store = context.store.decay, context.store
     before = context.clock() - RESTORE_DAYS * MS_PER_DAY
     gone = 0
     while node_ids := aged.find_expired(before, PRUNE_BATCH):
@@ -172,7 +172,7 @@ def expire_forgotten(context: MaintenanceContext) -> int:
 
 def promote_recalled(context: MaintenanceContext) -> int:
     """Move what was recalled in a later session to the long term (requirements, F)."""
-    aged, store = context.store.ageing, context.store
+    aged, store = context.store.decay, context.store
     moved = 0
     while found := aged.find_recalled_later(PRUNE_BATCH):
         now = context.clock()

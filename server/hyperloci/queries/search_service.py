@@ -56,7 +56,7 @@ class SearchService:
     clock: Clock
     token_budget: int
 
-    def answer(
+    def search(
         self,
         query: str,
         *,
@@ -98,7 +98,7 @@ class SearchService:
         query = parse_query(line, project=self.project.id, now=self.clock())
         given = search_arguments(query, limit=limit, **otherwise)
         if query.text:
-            return self.answer(query.text, explain=explain, reinforce=reinforce, **given)
+            return self.search(query.text, explain=explain, reinforce=reinforce, **given)
         started = time.perf_counter()
         limit, _ = given.pop("limit"), given.pop("profile", None)
         conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
@@ -112,7 +112,7 @@ class SearchService:
         from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
 
         level = estimate_effort(query)
-        answer = self.answer(query, limit=max(CONTEXT_CANDIDATES, level.limit), explain=True, reinforce=False)
+        answer = self.search(query, limit=max(CONTEXT_CANDIDATES, level.limit), explain=True, reinforce=False)
         hits = select_relevant(query, answer.results, QUESTION_FLOOR)
         own = level.tokens * self.token_budget // DEFAULT_TOKENS
         context = assemble_context(query, hits, own if max_tokens is None else max_tokens)
@@ -126,7 +126,7 @@ class SearchService:
         scopes = (self.project.id, GLOBAL_SCOPE)
         said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
         allowed = self.store.filters.select_allowed(said)
-        keyword = self.store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
+        keyword = self.store.keyword_search.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self.searcher.find_nearest(statement, allowed, CONTRADICTION_CANDIDATES)
         nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in keyword), *near})
         candidates = [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())]
@@ -144,7 +144,7 @@ class SearchService:
         node = find_node(self.store.nodes, topic, argument, scopes=(self.project.id, GLOBAL_SCOPE))
         if node is not None:
             return self.facts.resolve_living_node(node.id, argument)
-        answer = self.answer(topic, limit=1, reinforce=False)
+        answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")
         return self.facts.resolve_living_node(answer.results[0].id, argument)

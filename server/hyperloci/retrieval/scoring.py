@@ -49,9 +49,9 @@ LONG_TURN_CHARS: Final = 1_000
 """Conversation: names and dates decide among short turns (LoCoMo), meaning among long ones (BEAM), where every
 word stands somewhere; between the two lengths the weight moves evenly."""
 
-CODE_VIEWS: Final[Mapping[str, float]] = {"e12": 0.5}
-TURN_VIEWS: Final[Mapping[str, float]] = {"e12": 2.0}
-OTHER_VIEWS: Final[Mapping[str, float]] = {}
+CODE_VIEW_WEIGHTS: Final[Mapping[str, float]] = {"e12": 0.5}
+TURN_VIEW_WEIGHTS: Final[Mapping[str, float]] = {"e12": 2.0}
+OTHER_VIEW_WEIGHTS: Final[Mapping[str, float]] = {}
 """What other views of meaning count beside E1's 1: for code, for turns, for all else. E12 is worth a point on LoCoMo
 and costs documents up to a point; E10 (0.2, 0.5) helps no set, it speaks through profile `intent`."""
 
@@ -60,26 +60,26 @@ CODE_LIFT: Final = 0.5
 explains (CoSQA 2 points of recall@10) what it is worth to code without one (pycode); lifting, it costs the former
 nothing (docs/benchmarks.md, "Code")."""
 
-WORDS: Final[Mapping[str, float]] = {"e6": 1.0, "e13": 0.6, "e9": 0.5}
+WORD_SPACE_WEIGHTS: Final[Mapping[str, float]] = {"e6": 1.0, "e13": 0.6, "e9": 0.5}
 """What words count by how they were found: as they stand, as other words for the same (E13), misspelled (E9, which is
 asked only where a word stands nowhere). The best of the three counts: added up, E13 costs LoCoMo a point."""
 
-NAMED_BY_MANY: Final = 4.0
-SAME_NAME: Final = 0.8
+COMMON_NAME_SHARPNESS: Final = 4.0
+SAME_NAME_WEIGHT: Final = 0.8
 """What a question names says the less, the more candidates name it too: E11's bonus fades to nothing when a quarter of
 them do. Without that it costs every development set (CoSQA 2 points of recall@10, LoCoMo 1 of MRR), and without the
 bonus an alias is not found (docs/benchmarks.md, "Names"). Code has none: what it names are its imports and itself, and
 its words say so (0.4 points of recall@10 on CoSQA and on pycode, a point of MRR)."""
 
-BESIDE: Final = 0.15
+ADJACENT_TURN_WEIGHT: Final = 0.15
 """What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
 a little more on LoCoMo and less on BEAM."""
 
-SPEAKER: Final = 1.25
+SPEAKER_FACTOR: Final = 1.25
 """Factor of a turn of the one whose words are asked for; 1.2 and 1.3 are within half a point (`retrieval.speakers`)."""
 
-EXPLICIT: Final = 1.5
-IN_PASSING: Final = 0.8
+EXPLICIT_FACTOR: Final = 1.5
+ACTION_FACTOR: Final = 0.8
 """Factors of a score: what was remembered on purpose comes before a turn or a document that says as much (and
 before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
 figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
@@ -146,7 +146,7 @@ def combine_scores(
         key: Scores(
             spaces={space: found[key] for space, found in spaces.items() if key in found},
             parts=parts[key],
-            total=_kind_factor(node, target_speaker) * (own[key] + BESIDE * near.get(key, 0.0)),
+            total=_kind_factor(node, target_speaker) * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
         )
         for key, node in nodes.items()
     }
@@ -156,7 +156,7 @@ def can_change_score(space: str, subtype: str | None, profile: str) -> bool:
     """Return whether a space (not E1 or E6) can change the score of such a memory: what can't needn't be looked at."""
     perspective = PERSPECTIVES[profile]
     lifts = space == "e7" and perspective.views is None and subtype == "code"
-    scored = (WORDS, BONUS, perspective.bonus, _view_weights(subtype, perspective))
+    scored = (WORD_SPACE_WEIGHTS, BONUS, perspective.bonus, _view_weights(subtype, perspective))
     return lifts or any(space in counted for counted in scored)
 
 
@@ -165,8 +165,8 @@ def _space_bonuses(
 ) -> dict[str, float]:
     """Return what each space adds at most; a name that many candidates bear adds little."""
     named = spaces.get("e11", {})
-    share = sum(named.get(key, 0.0) > SAME_NAME for key in nodes) / max(1, len(nodes))
-    return {**BONUS, "e11": BONUS["e11"] * max(0.0, 1 - NAMED_BY_MANY * share), **perspective.bonus}
+    share = sum(named.get(key, 0.0) > SAME_NAME_WEIGHT for key in nodes) / max(1, len(nodes))
+    return {**BONUS, "e11": BONUS["e11"] * max(0.0, 1 - COMMON_NAME_SHARPNESS * share), **perspective.bonus}
 
 
 class _SpaceWeights:
@@ -180,7 +180,7 @@ class _SpaceWeights:
         self._weight = weight
         self._spaces = spaces
         self._cosines = spaces.get("e1", {})
-        self._words = () if meaning_only else self._counted_spaces(WORDS)
+        self._words = () if meaning_only else self._counted_spaces(WORD_SPACE_WEIGHTS)
         self._bonuses = () if meaning_only else self._counted_spaces(bonuses)
         unnamed = {space: bonus for space, bonus in bonuses.items() if space != "e11" or space in perspective.bonus}
         self._bonuses_of_code = () if meaning_only else self._counted_spaces(unnamed)
@@ -223,16 +223,16 @@ class _SpaceWeights:
 def _view_weights(subtype: str | None, perspective: Perspective) -> Mapping[str, float]:
     if perspective.views is not None:
         return perspective.views
-    return {"code": CODE_VIEWS, "episode": TURN_VIEWS}.get(subtype or "", OTHER_VIEWS)
+    return {"code": CODE_VIEW_WEIGHTS, "episode": TURN_VIEW_WEIGHTS}.get(subtype or "", OTHER_VIEW_WEIGHTS)
 
 
 def _kind_factor(node: SearchCandidate, target_speaker: TargetSpeaker | None) -> float:
     if node.subtype == "action":
-        return IN_PASSING
+        return ACTION_FACTOR
     if target_speaker is not None and target_speaker.is_speaker_of(node):
-        return SPEAKER
+        return SPEAKER_FACTOR
     on_purpose = node.origin == Origin.TOOL and node.type != NodeType.ENTITY
-    return EXPLICIT if on_purpose else 1.0
+    return EXPLICIT_FACTOR if on_purpose else 1.0
 
 
 def choose_dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspective, best: float) -> float:

@@ -243,7 +243,7 @@ class Searcher:
 def _choose_strategy(conditions: Conditions, scorer: SpaceScorer) -> SearchStrategy:
     """Return the strategy: the requested one, or what is possible without vectors."""
     chosen = conditions.strategy or (
-        SearchStrategy.EMBEDDER_FIRST if conditions.first_space else SearchStrategy.MULTI_SPACE
+        SearchStrategy.ONE_SPACE_FIRST if conditions.first_space else SearchStrategy.MULTI_SPACE
     )
     if not scorer.has_vectors and conditions.first_space != "e6":
         return SearchStrategy.MULTI_SPACE

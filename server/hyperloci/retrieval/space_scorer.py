@@ -75,7 +75,7 @@ class SpaceScorer:
 
     @functools.cached_property
     def _words_found(self) -> KeywordQuery | None:
-        return self._store.keyword_index.prepare_query(self._terms, self.allowed)
+        return self._store.keyword_search.prepare_query(self._terms, self.allowed)
 
     @property
     def _keyword_query(self) -> KeywordQuery | None:

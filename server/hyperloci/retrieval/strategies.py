@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.fusion import fuse_spaces
-from hyperloci.retrieval.scoring import EXPLICIT, MEANING, Ranking, Scores, can_change_score, combine_scores
+from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
@@ -50,7 +50,7 @@ class SearchStrategy(StrEnum):
     E1_ONLY = "e1_only"
     MULTI_SPACE = "multi_space"
     PIPELINE = "pipeline"
-    EMBEDDER_FIRST = "embedder_first"
+    ONE_SPACE_FIRST = "embedder_first"
 
 
 FIRST_SPACES: Final = tuple(name for name in SPACES if name != "e4")
@@ -95,7 +95,7 @@ def rank_candidates(
         nearest = {"e1": scorer.search_space("e1", pool)}
         nodes = scorer.load_candidates(nearest)
         return nodes, combine_scores(nearest, nodes, profile=MEANING)
-    if strategy is SearchStrategy.EMBEDDER_FIRST:
+    if strategy is SearchStrategy.ONE_SPACE_FIRST:
         found = scorer.search_keywords(pool) if first_space == "e6" else scorer.search_space(first_space, pool)
         return scorer.load_candidates({first_space: found}), _single_space_scores(first_space, found)
     if strategy is SearchStrategy.PIPELINE:
@@ -175,7 +175,7 @@ def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.
     exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
     # What was remembered on purpose counts more, or a decision is lost among a hundred functions of its subject.
-    return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT, 1.0)
+    return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT_FACTOR, 1.0)
 
 
 def _helping_spaces(scorer: SpaceScorer) -> list[str]:

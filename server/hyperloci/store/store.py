@@ -20,7 +20,7 @@ from hyperloci.store.database.copies import copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import FileGuard, refuse_missing_log
 from hyperloci.store.database.meta import Meta
-from hyperloci.store.keywords.keyword_index import Keywords
+from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.edges import Edges
 from hyperloci.store.memories.entities import Entities
 from hyperloci.store.memories.evolution_log import EvolutionLog
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hyperloci.store.conversations.chunks import Chunks
     from hyperloci.store.conversations.consolidations import Consolidations
     from hyperloci.store.conversations.turns import TurnRows
-    from hyperloci.store.memories.decay import Ageing
+    from hyperloci.store.memories.decay import DecayQueries
     from hyperloci.store.memories.facets import FacetRows
     from hyperloci.store.memories.pruning import EdgePruning
     from hyperloci.store.memories.timeline import TimelineRows
@@ -77,7 +77,7 @@ class Store:
         self.scopes = Scopes(connection)
         self.places = Places(connection)
         self.log = EvolutionLog(connection)
-        self.keywords = Keywords(connection)
+        self.keywords = KeywordIndex(connection)
         self.positions = Positions(connection)
         self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log, decay_rate)
         self.edges = Edges(connection)
@@ -150,11 +150,11 @@ class Store:
         return Consolidations(self.connection, self.log)
 
     @functools.cached_property
-    def ageing(self) -> Ageing:
+    def decay(self) -> DecayQueries:
         """Memories that faded, change tier, or were forgotten for too long."""
-        from hyperloci.store.memories.decay import Ageing
+        from hyperloci.store.memories.decay import DecayQueries
 
-        return Ageing(self.connection, self.log)
+        return DecayQueries(self.connection, self.log)
 
     @functools.cached_property
     def pruning(self) -> EdgePruning:
@@ -221,7 +221,7 @@ class Store:
         return filters.Filters(self.connection)
 
     @functools.cached_property
-    def keyword_index(self) -> KeywordSearch:
+    def keyword_search(self) -> KeywordSearch:
         """Queries of the keyword index."""
         from hyperloci.store.search.keyword_search import KeywordSearch
 

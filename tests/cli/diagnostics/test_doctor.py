@@ -50,7 +50,7 @@ def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_
     with Store.open(database) as store:
         from hyperloci.model.search import SearchFilter
 
-        found = store.keyword_index.rank_by_bm25(["alpha"], store.filters.select_allowed(SearchFilter()), 5)
+        found = store.keyword_search.rank_by_bm25(["alpha"], store.filters.select_allowed(SearchFilter()), 5)
         assert list(found) == [node.key]
 
 

@@ -15,7 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.cli.install import json_edit
-from hyperloci.cli.install.entries import HOOKS, hook_entries, with_hooks, with_server, without_hooks, without_server
+from hyperloci.cli.install.entries import (
+    REGISTERED_HOOKS,
+    hook_entries,
+    with_hooks,
+    with_server,
+    without_hooks,
+    without_server,
+)
 from hyperloci.cli.install.installer import (
     BACKUP_SUFFIX,
     CommandPaths,
@@ -57,7 +64,7 @@ def test_a_user_installation_makes_both_files(home: Path, project: Path) -> None
     }
     hooks = _json(home / ".claude" / "settings.json")["hooks"]
     assert list(hooks) == ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"]
-    for hook in HOOKS:
+    for hook in REGISTERED_HOOKS:
         [group] = hooks[hook.event]
         [handler] = group["hooks"]
         assert handler == {
@@ -130,7 +137,7 @@ def test_installing_anew_moves_our_entries_to_the_new_path_in_place(home: Path, 
     moved = CommandPaths(Path("/new/hyperloci"), Path("/new/hyperloci-hook"))
     apply_plan(_install(home, project, executables=moved))
     hooks = _json(path)["hooks"]
-    assert list(hooks) == [*(hook.event for hook in HOOKS), "Notification"]
+    assert list(hooks) == [*(hook.event for hook in REGISTERED_HOOKS), "Notification"]
     assert [group["hooks"][0]["command"] for group in hooks["Stop"]] == ["/new/hyperloci-hook", "after"]
     assert "/opt/my tools" not in path.read_text() + (home / ".claude.json").read_text()
 

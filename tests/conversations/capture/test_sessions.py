@@ -124,7 +124,7 @@ def test_an_episode_is_found_by_the_words_of_the_turn_before(store: Store) -> No
     said(store, Speaker.USER, "Which port does the gateway listen on?")
     answer = said(store, Speaker.ASSISTANT, "8443")
     assert answer is not None
-    found = store.keyword_index.rank_by_bm25(analyse_query("gateway"), store.filters.select_allowed(SearchFilter()), 5)
+    found = store.keyword_search.rank_by_bm25(analyse_query("gateway"), store.filters.select_allowed(SearchFilter()), 5)
     assert answer.key in found
 
 

@@ -12,7 +12,7 @@ import pytest
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.owner import EmbedderOwner
+from hyperloci.embedder.owner import EmbedderSupervisor
 from hyperloci.memory import Memory
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.store import Store
@@ -29,7 +29,7 @@ def test_a_cold_embedder_answers_then_moves_to_torch_and_drains_the_queue(settin
             add(store, f"Decision {number}: the cache is keyed by path.", now=system_clock()) for number in range(5)
         ]
     client = EmbedderClient(settings)
-    with EmbedderOwner(settings) as owner:
+    with EmbedderSupervisor(settings) as owner:
         assert owner.ensure_running()
         assert client.wait_until_ready(60)
         model_id, first = client.embed_query("how is the cache keyed?", 30)
@@ -71,7 +71,7 @@ def test_what_an_older_version_saw_is_seen_anew_before_all_counts_as_embedded(
 @pytest.mark.model
 def test_token_states_of_the_real_model_come_through_the_socket(settings: Settings) -> None:
     client = EmbedderClient(settings)
-    with EmbedderOwner(settings) as owner:
+    with EmbedderSupervisor(settings) as owner:
         assert owner.ensure_running()
         assert client.wait_until_ready(60)
         (matrix,) = client.embed_tokens(["the cache is keyed by path"], 30)

@@ -24,7 +24,7 @@ from tests.support import NOW, add, examples
 
 
 def search(store: Store, query: str, limit: int = 50, where: SearchFilter | None = None) -> dict[int, float]:
-    return store.keyword_index.rank_by_bm25(
+    return store.keyword_search.rank_by_bm25(
         analyse_query(query), store.filters.select_allowed(where or SearchFilter()), limit
     )
 
@@ -220,12 +220,12 @@ def test_ranking_is_bm25_over_fields_when_nothing_is_cut(
         allowed = np.zeros(max(keys) + 1, np.bool_)
         visible = {key for place, key in enumerate(keys) if place not in hidden}
         allowed[list(visible)] = True
-        hits = shared.keyword_index.rank_by_bm25(asked, allowed, limit)
+        hits = shared.keyword_search.rank_by_bm25(asked, allowed, limit)
         expected = reference(dict(zip(keys, documents, strict=True)), asked, {int(key) for key in visible})
         best = sorted(expected, key=lambda key: (-expected[key], key))[:limit]
         assert list(hits.values()) == pytest.approx([expected[key] for key in best])
         assert {round(expected[key], 9) for key in hits} == {round(expected[key], 9) for key in best}
-        looked_up = shared.keyword_index.prepare_query(asked, allowed)
+        looked_up = shared.keyword_search.prepare_query(asked, allowed)
         assert looked_up is None or all(score <= looked_up.ceiling for score in hits.values())
         raise Undo
 
@@ -240,7 +240,7 @@ def test_what_nobody_wrote_is_not_found(store: Store) -> None:
     assert search(store, "anything") == {}
     add(store, "something")
     assert search(store, "anything") == search(store, "") == search(store, "!?") == {}
-    assert store.keyword_index.rank_by_bm25([], store.filters.select_allowed(SearchFilter()), 5) == {}
+    assert store.keyword_search.rank_by_bm25([], store.filters.select_allowed(SearchFilter()), 5) == {}
 
 
 def test_a_title_counts_double_and_context_half(store: Store) -> None:
@@ -270,7 +270,7 @@ def test_nodes_younger_than_the_bitmap_are_not_found(store: Store) -> None:
     old = add(store, "needle")
     allowed = store.filters.select_allowed(SearchFilter())
     add(store, "needle")
-    assert list(store.keyword_index.rank_by_bm25(["needl"], allowed, 5)) == [old.key]
+    assert list(store.keyword_search.rank_by_bm25(["needl"], allowed, 5)) == [old.key]
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_what_a_failed_transaction_indexed_is_not_found(store: Store) -> None:
 def test_how_many_nodes_hold_a_term_is_known(store: Store) -> None:
     for text in ("red", "red red green", "blue"):
         add(store, text)
-    assert store.keyword_index.count_frequencies(["red", "green", "black", '"', ""]) == {"red": 2, "green": 1}
+    assert store.keyword_search.count_frequencies(["red", "green", "black", '"', ""]) == {"red": 2, "green": 1}
 
 
 # What is kept of a term from one search to the next.
@@ -373,7 +373,7 @@ CHANGES = st.one_of(
 
 def snapshot_search(store: Store) -> tuple[dict[str, int], dict[int, float]]:
     with store.snapshot():
-        return store.keyword_index.count_frequencies(["red", "green", "black"]), search(store, "red green black")
+        return store.keyword_search.count_frequencies(["red", "green", "black"]), search(store, "red green black")
 
 
 @hypothesis_settings(max_examples=examples(60))
@@ -433,7 +433,7 @@ def test_of_what_was_written_since_only_the_new_is_read(store: Store, monkeypatc
 
 def test_no_node_scores_more_than_its_bound(store: Store) -> None:
     nodes = [add(store, text) for text in ("red", "red " * 50, "green red", "blue")]
-    query = store.keyword_index.prepare_query(analyse_query("red green"), store.filters.select_allowed(SearchFilter()))
+    query = store.keyword_search.prepare_query(analyse_query("red green"), store.filters.select_allowed(SearchFilter()))
     assert query is not None
     keys = np.array([node.key for node in nodes])
     scores = query.score_bm25(keys.tolist())

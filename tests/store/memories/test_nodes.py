@@ -237,7 +237,7 @@ def search(store: Store, words: str) -> list[int]:
     from hyperloci.store.keywords.analysis import analyse_query
 
     return list(
-        store.keyword_index.rank_by_bm25(analyse_query(words), store.filters.select_allowed(SearchFilter()), 10)
+        store.keyword_search.rank_by_bm25(analyse_query(words), store.filters.select_allowed(SearchFilter()), 10)
     )
 
 

@@ -26,4 +26,4 @@ async def collect_stats(state: ServerState) -> dict[str, Any]:
     return shaped
 
 
-OFFERS: Final = (ToolSpec(run=memory_stats, title="Memory statistics", read_only=True, idempotent=True),)
+TOOLS: Final = (ToolSpec(run=memory_stats, title="Memory statistics", read_only=True, idempotent=True),)

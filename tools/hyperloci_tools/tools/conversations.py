@@ -93,4 +93,4 @@ def render_chunk(shaped: ChunkOut) -> str:
     return "\n".join(lines)
 
 
-OFFERS: Final = (ToolSpec(run=expand_chunk, title="Expand a chunk", read_only=True, idempotent=True, core=False),)
+TOOLS: Final = (ToolSpec(run=expand_chunk, title="Expand a chunk", read_only=True, idempotent=True, core=False),)

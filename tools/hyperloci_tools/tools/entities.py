@@ -94,6 +94,6 @@ def render_profile(info: EntityInfoOut) -> str:
     return "\n\n".join([*parts, answer_values.DATA])
 
 
-OFFERS: Final = (
+TOOLS: Final = (
     ToolSpec(run=get_entity_info, title="What is known of a thing", read_only=True, idempotent=True, core=False),
 )

@@ -59,7 +59,7 @@ async def relate(
     return tool_result(shaped, f"{len(members)} memories joined by {label!r} (relation id {edge}).")
 
 
-OFFERS: Final = (
+TOOLS: Final = (
     ToolSpec(run=find_related, title="Find related memories", read_only=True, idempotent=True),
     ToolSpec(run=relate, title="Relate memories", core=False),
 )

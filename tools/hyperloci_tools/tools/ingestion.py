@@ -123,4 +123,4 @@ async def _index_quietly(workers: WorkerPool, path: str | None) -> None:
         _log.info("indexed %d files in %.1f s", report.files, report.seconds)
 
 
-OFFERS: Final = (ToolSpec(run=index_path, title="Index files", idempotent=True, core=False),)
+TOOLS: Final = (ToolSpec(run=index_path, title="Index files", idempotent=True, core=False),)

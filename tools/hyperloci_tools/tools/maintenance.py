@@ -117,7 +117,7 @@ async def save_consolidation(
     return tool_result(shaped, _consolidated_text(shaped))
 
 
-OFFERS: Final = (
+TOOLS: Final = (
     ToolSpec(run=weak_facts, title="List weak facts", read_only=True, idempotent=True, core=False),
     ToolSpec(run=save_consolidation, title="Save what a session showed", idempotent=True, core=False),
 )

@@ -33,4 +33,4 @@ async def memory_repl(
     return tool_result(shaped, answer_text.render_repl(shaped))
 
 
-OFFERS: Final = (ToolSpec(run=memory_repl, title="Run a program over the memory", core=False),)
+TOOLS: Final = (ToolSpec(run=memory_repl, title="Run a program over the memory", core=False),)

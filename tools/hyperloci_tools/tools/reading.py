@@ -112,7 +112,7 @@ async def explain_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, Explanati
     return tool_result(shaped, answer_text.render_explanation(shaped))
 
 
-OFFERS: Final = (
+TOOLS: Final = (
     ToolSpec(run=search_memory, title="Search memory", read_only=True, idempotent=True, always_load=True),
     ToolSpec(run=get_context, title="Get context for a task", read_only=True, idempotent=True, always_load=True),
     ToolSpec(run=find_contradictions, title="Find contradictions", read_only=True, idempotent=True),

@@ -157,7 +157,7 @@ def render_timeline(shaped: TimelineOut) -> str:
     return "\n\n".join([answer_values.DATA, *events])
 
 
-OFFERS: Final = (
+TOOLS: Final = (
     ToolSpec(run=timeline, title="Timeline", read_only=True, idempotent=True, core=False),
     ToolSpec(run=list_topics, title="List topics", read_only=True, idempotent=True, core=False),
 )

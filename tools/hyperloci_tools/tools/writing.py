@@ -93,7 +93,7 @@ async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToo
     return tool_result(shaped, f"Restored id {done.id}:\n{answer_text.quote_text(done.content)}")
 
 
-OFFERS: Final = (
+TOOLS: Final = (
     ToolSpec(run=remember_fact, title="Remember a fact", idempotent=True, always_load=True),
     ToolSpec(run=mark_dead_end, title="Mark a dead end", idempotent=True),
     ToolSpec(run=correct_fact, title="Correct a memory"),

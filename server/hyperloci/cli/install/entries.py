@@ -38,7 +38,7 @@ WATCHED_TOOLS: Final = "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell|Task|A
 """Tools that change or decide something. Reads and searches leave nothing worth remembering; `Task` and
 `Agent` are the same tool in older and newer versions of Claude Code."""
 
-HOOKS: Final = (
+REGISTERED_HOOKS: Final = (
     # A normal run takes a tenth of a second or two. The time-outs only limit the wait on a failing disk.
     HookEntry("SessionStart", 10),
     HookEntry("UserPromptSubmit", 5),
@@ -58,7 +58,7 @@ def server_entry(command: str, *arguments: str) -> JsonObject:
 def hook_entries(command: str, *arguments: str) -> dict[str, list[JsonObject]]:
     """Return the value of `hooks` in settings or in a plugin's `hooks.json`, the event as the last argument."""
     entries: dict[str, list[JsonObject]] = {}
-    for hook in HOOKS:
+    for hook in REGISTERED_HOOKS:
         handler = {"type": "command", "command": command, "args": [*arguments, hook.event], "timeout": hook.timeout}
         group: JsonObject = {} if hook.matcher is None else {"matcher": hook.matcher}
         entries[hook.event] = [{**group, "hooks": [handler]}]

@@ -282,7 +282,7 @@ class Consolidation:
     def _move_to_tier(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
         if node_ids:
             now = self._clock()
-            self._store.ageing.move_to_tier(node_ids, after, now=now)
+            self._store.decay.move_to_tier(node_ids, after, now=now)
             self._store.log.add_entry("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
 
     def _note_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:

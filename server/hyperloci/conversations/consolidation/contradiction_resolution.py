@@ -41,7 +41,7 @@ class ConflictResolver:
         scopes = (scope, GLOBAL_SCOPE)
         said = SearchFilter(scopes=tuple(scopes), types=("fact", "decision", "experience"))
         allowed = self._store.filters.select_allowed(said)
-        found = self._store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, MAX_NEAR)
+        found = self._store.keyword_search.rank_by_bm25(analyse_query(statement), allowed, MAX_NEAR)
         keys = [NodeKey(key) for key in found]
         nodes = self._store.nodes.get_by_keys(keys)
         concluded = [nodes[key] for key in keys if key in nodes]

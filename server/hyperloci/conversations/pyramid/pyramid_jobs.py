@@ -93,7 +93,7 @@ def make_rarity(store: Store) -> Rarity:
     @functools.lru_cache(maxsize=KNOWN_TERMS)
     def rarity(term: str) -> float:
         total = store.keywords.count_texts()
-        count = min(total, store.keyword_index.count_frequencies([term]).get(term, 0))
+        count = min(total, store.keyword_search.count_frequencies([term]).get(term, 0))
         return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
     return rarity

@@ -8,7 +8,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.store.keywords.analysis import analyse_text
 
 
-class Keywords:
+class KeywordIndex:
     """The keyword index of one database; triggers keep FTS5 in step with the table of terms."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -39,7 +39,7 @@ class FadingMemory:
     last_accessed: int
 
 
-class Ageing:
+class DecayQueries:
     """The ageing of one database's memories. Every write expects to run inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, log: EvolutionLog) -> None:

@@ -15,7 +15,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node, SearchCandidate
 from hyperloci.store.archive import compressed_turns
-from hyperloci.store.keywords.keyword_index import Keywords
+from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
@@ -108,7 +108,7 @@ class Nodes:
         self,
         connection: sqlite3.Connection,
         scopes: Scopes,
-        keywords: Keywords,
+        keywords: KeywordIndex,
         positions: Positions,
         log: EvolutionLog,
         decay_rate: float = DECAY_RATE,
