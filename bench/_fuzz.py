@@ -34,7 +34,7 @@ from hyperloci.knowledge.contradictions.claims import analyse_statements
 from hyperloci.knowledge.contradictions.rules import find_verdict
 from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.memory import Memory
-from hyperloci.model.ctf import decode_turns, encode_turns
+from hyperloci.model.compact_turn_format import decode_turns, encode_turns
 from hyperloci.retrieval.intent import classify_intent, estimate_effort
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.retrieval.relevance import find_excerpt, query_from_prompt

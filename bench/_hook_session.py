@@ -21,10 +21,10 @@ from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
+from hyperloci_hooks.event_work import EventWork
 from hyperloci_hooks.hook_server import OpenMemories
+from hyperloci_hooks.outcome_statistics import HookStatistics
 from hyperloci_hooks.spool import drain_spool, list_waiting_files
-from hyperloci_hooks.statistics import HookStatistics
-from hyperloci_hooks.work import EventWork
 
 BARE = (sys.executable, "-c", "import socket, json")
 SPINNER = (sys.executable, "-c", "while True: pass")

@@ -252,7 +252,7 @@ def _make_late() -> None:
     from hyperloci.spaces import causal, goal, references
     from hyperloci.store.search import filters
     from hyperloci.text.chunking import programming_languages, section_types
-    from hyperloci.text.language.tables import phrase_pattern
+    from hyperloci.text.language.word_tables import phrase_pattern
     from hyperloci.text.sanitize import injection_score, prompt_injection, redaction
     from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence

@@ -19,7 +19,7 @@ from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.fingerprints import COLUMNS
 from hyperloci.text.chunking.chunker import chunk_file
 
@@ -96,7 +96,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
     if kept.exists() and questions_kept.exists():
         model_id, dimensions, chunks, made = pickle.loads(kept.read_bytes())
         base = ScaleBase(model_id, dimensions, chunks, made, load_questions(folder))
-        if len(base.fingerprints[0].columns["e1"]) != half.BYTES_PER_DIMENSION * base.dimensions:
+        if len(base.fingerprints[0].columns["e1"]) != float16.BYTES_PER_DIMENSION * base.dimensions:
             raise SystemExit(f"{kept} is of an older format: delete it.")
         return base
     *_, stage = load_bundled_stages("cpu")

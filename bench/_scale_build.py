@@ -19,8 +19,8 @@ from bench._scale_base import ScaleBase
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text
-from hyperloci.store.vectors import half
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors import float16
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.fingerprints import COLUMNS, SCANNED_SPACES, make_code
 from hyperloci.store.vectors.sparse import STEP
 
@@ -50,7 +50,7 @@ class ScaleBuilder:
         self._base = base
         self._n = n
         self._random = np.random.default_rng(n)
-        self._e1 = half.unpack_half([found.columns["e1"] for found in base.fingerprints])
+        self._e1 = float16.unpack_half([found.columns["e1"] for found in base.fingerprints])
         self._titles = [" ".join(analyse_text(chunk.title)) for chunk in base.chunks]
         halves = [_split_halves(chunk.content) for chunk in base.chunks]
         self._first, self._second = [first for first, _ in halves], [second for _, second in halves]
@@ -121,7 +121,7 @@ class ScaleBuilder:
         codes: dict[str, dict[int, bytes]] = {space: {} for space in SCANNED_SPACES}
         for place, (key, base) in enumerate(zip(keys.tolist(), one.tolist(), strict=True)):
             found = dict(self._base.fingerprints[base].columns)
-            found["e1"] = half.pack_half(e1[place])
+            found["e1"] = float16.pack_half(e1[place])
             for column, blob in found.items():
                 if column not in ("e1", "e9", "e12"):
                     values = np.frombuffer(blob, np.int8) + noise[place]

@@ -15,9 +15,9 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.store import Store, integrity
-from hyperloci_hooks.finish import OWN_SECONDS
+from hyperloci_hooks.finisher import OWN_SECONDS
+from hyperloci_hooks.outcome_statistics import HookStatistics
 from hyperloci_hooks.spool import drain_spool
-from hyperloci_hooks.statistics import HookStatistics
 
 SEARCHED = 100
 """So many acknowledged facts are looked for by search too, not only by id."""

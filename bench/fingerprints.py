@@ -24,14 +24,14 @@ from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.model.chunk import TextChunk
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
-from hyperloci.spaces import tokens
+from hyperloci.spaces import token_vectors
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.profile_encoder import ProfileEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import Store
-from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors import float16, int8
 from hyperloci.store.vectors.fingerprints import COLUMNS
 from hyperloci.text.chunking.code import chunk_code
 from hyperloci.text.chunking.markdown import chunk_markdown
@@ -162,7 +162,7 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
     meanings = np.stack(
         [one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])]
     )
-    halves = half.unpack_half([one.columns["e1"] for one in made[: len(some)]])
+    halves = float16.unpack_half([one.columns["e1"] for one in made[: len(some)]])
     answer = {"e1": _mean_overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
     for column in ("e5_cause", "e5_effect", "e7", "e8_in", "e10"):
         places = [place for place, view in enumerate(views) if column in view.dense]
@@ -186,7 +186,11 @@ def _kept_of_tokens(views: Sequence[Any], made: Sequence[Fingerprint], eyes: Pro
     exact = np.stack([[(query @ rows.T).max(axis=1).mean() for rows in seen] for query in asked])
     blobs = [one.columns["e12"] for one in made[: len(views)]]
     stored = np.stack(
-        [tokens.score_max_sim(turned, blobs) for turned in map(tokens.query_token_vectors, asked) if turned is not None]
+        [
+            token_vectors.score_max_sim(turned, blobs)
+            for turned in map(token_vectors.query_token_vectors, asked)
+            if turned is not None
+        ]
     )
     return _mean_overlap(exact, stored)
 

@@ -30,7 +30,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval import scoring
 from hyperloci.retrieval.filters import build_conditions
-from hyperloci.retrieval.fusion import fuse_spaces, reciprocal_rank_fusion
+from hyperloci.retrieval.rank_fusion import fuse_spaces, reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker

@@ -28,8 +28,8 @@ from hyperloci.clock import from_iso, system_clock, to_iso
 from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.memory import Memory
-from hyperloci.model import ctf
-from hyperloci.model.levels import PyramidLevel
+from hyperloci.model import compact_turn_format
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.text.tokens import count_tokens
@@ -101,9 +101,9 @@ def measure_tokens(corpora: dict[str, list[PyramidTalk]]) -> None:
             for place, text in enumerate(
                 (
                     json.dumps([as_json(turn, whole=False) for turn in part], ensure_ascii=False),
-                    ctf.encode_turns(part, ctf.TOLD_FIELDS),
+                    compact_turn_format.encode_turns(part, compact_turn_format.TOLD_FIELDS),
                     json.dumps([as_json(turn, whole=True) for turn in part], ensure_ascii=False),
-                    ctf.encode_turns(part),
+                    compact_turn_format.encode_turns(part),
                 )
             ):
                 counted[place] += count_tokens(text)

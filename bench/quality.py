@@ -27,7 +27,7 @@ from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, SearchAnswer
-from hyperloci.retrieval.fusion import reciprocal_rank_fusion
+from hyperloci.retrieval.rank_fusion import reciprocal_rank_fusion
 from hyperloci.spaces.encoder import Encoder
 
 DEPTH = 50

@@ -46,7 +46,7 @@ from hyperloci.store import Store
 from hyperloci.store.database import vector_extension
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.search.keyword_search import quote_term
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 
 FACTS = 200
 BASELINE_QUESTIONS = 20
@@ -147,7 +147,7 @@ def exact_nearest(store: Store, queries: NDArray[np.float32]) -> NDArray[np.int6
         ).fetchall()
         if not rows:
             continue
-        cosines = queries @ half.unpack_half([row[1] for row in rows]).T
+        cosines = queries @ float16.unpack_half([row[1] for row in rows]).T
         together = np.hstack([best, cosines])
         names = np.hstack([keys, np.broadcast_to(np.array([row[0] for row in rows]), cosines.shape)])
         order = np.argsort(-together, axis=1, kind="stable")[:, :10]
@@ -164,7 +164,7 @@ def time_baseline(store: Store, base: ScaleBase, folder: Path) -> dict[str, floa
     connection.execute("ATTACH ? AS plain", (str(path),))
     if fresh:
         connection.execute("CREATE VIRTUAL TABLE plain.v USING vec0(e float[384])")
-        connection.create_function("floats", 1, lambda blob: half.unpack_half([blob]).tobytes(), deterministic=True)
+        connection.create_function("floats", 1, lambda blob: float16.unpack_half([blob]).tobytes(), deterministic=True)
         connection.execute("INSERT INTO plain.v(rowid, e) SELECT node_key, floats(e1) FROM fingerprints")
 
     def both(question: tuple[str, QueryFingerprint]) -> None:

@@ -33,7 +33,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.topic import TopicHit
 from hyperloci.store import Store
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from hyperloci.topics.clusters import cluster_view
 from hyperloci.topics.detect import detect_topics
 from hyperloci.topics.views import read_views
@@ -152,7 +152,7 @@ def measure_topics(data: Path, n: int, cache: Path) -> dict[str, Any]:
         scope = store.scopes.find_key(GLOBAL_SCOPE)
         assert scope is not None
         rows = store.vectors.get_rows(keys, ["e1"])
-        e1 = half.unpack_half([rows[key][0] or b"" for key in keys])
+        e1 = float16.unpack_half([rows[key][0] or b"" for key in keys])
         methods = {
             "k-means(20), MiniLM": time_call(lambda: kmeans_labels(e1, labels)),
             "k-means(20), TF-IDF + SVD 100": time_call(lambda: kmeans_labels(tfidf_svd(texts), labels)),

@@ -89,7 +89,7 @@ def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | N
     environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
         from hyperloci.system.data_paths import find_paths
-        from hyperloci_hooks import budget, client, tally
+        from hyperloci_hooks import budget, client, outcome_log
 
         if event not in budget.SECONDS:
             return None
@@ -100,7 +100,7 @@ def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | N
         outcome, line = client.call_server(folders, said, until, grace=grace)
         if outcome != client.ANSWERED or line is None:
             return None
-        tally.append_outcome(where.spool, event, tally.SERVED, 1000 * (time.monotonic() - began), mark)
+        outcome_log.append_outcome(where.spool, event, outcome_log.SERVED, 1000 * (time.monotonic() - began), mark)
     except Exception:
         # Whatever fails here, the installed command handles the event.
         return None

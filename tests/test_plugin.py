@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import hyperloci
-from hyperloci.cli.install.entries import REGISTERED_HOOKS, SERVER_NAME, hook_entries, server_entry
+from hyperloci.cli.install.config_entries import REGISTERED_HOOKS, SERVER_NAME, hook_entries, server_entry
 from hyperloci.cli.install.installer import CommandPaths, InstallScope, apply_plan, plan_install
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,7 +90,7 @@ SHARED = (
         ROOT / "server" / "hyperloci" / "system" / name
         for name in ("__init__.py", "data_paths.py", "framing.py", "sockets.py")
     ),
-    *(ROOT / "hooks" / "hyperloci_hooks" / name for name in ("__init__.py", "budget.py", "client.py", "tally.py")),
+    *(ROOT / "hooks" / "hyperloci_hooks" / name for name in ("__init__.py", "budget.py", "client.py", "outcome_log.py")),
 )
 """What the launcher runs on whatever Python a machine has."""
 

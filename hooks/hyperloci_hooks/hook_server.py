@@ -25,10 +25,10 @@ from hyperloci.embedder.transport import make_private_folder, require_short_path
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.framing import FrameError, Framing
 from hyperloci.system.sockets import is_same_user, is_supported, listen_at
-from hyperloci_hooks import client, tally
+from hyperloci_hooks import client, outcome_log
+from hyperloci_hooks.event_work import EventWork
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.run import MAX_INPUT_BYTES
-from hyperloci_hooks.work import EventWork
 
 if TYPE_CHECKING:
     from hyperloci.memory import Memory
@@ -265,7 +265,9 @@ class HookServer:
         work = EventWork(name, environ, cwd=cwd, mark=mark, lend=memories.lend_memory)
         answer = work.answer_event(visitor.payload)
         if work.spooled or work.is_lost:
-            tally.append_outcome(self._where.spool, name, tally.DROPPED if work.is_lost else tally.SPOOLED, mark=mark)
+            outcome_log.append_outcome(
+                self._where.spool, name, outcome_log.DROPPED if work.is_lost else outcome_log.SPOOLED, mark=mark
+            )
         self.served += 1
         return b"A" + json.dumps(answer).encode("ascii")
 

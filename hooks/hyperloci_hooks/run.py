@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hyperloci.system.data_paths import InstallationPaths
     from hyperloci_hooks.client import ServerConnection
-    from hyperloci_hooks.finisher_process import HookInput
+    from hyperloci_hooks.finisher_launch import HookInput
 
 EMPTY = b"{}\n"
 
@@ -88,7 +88,7 @@ class HookProcess:
         if not self._known or payload is None or not payload.strip():
             return EMPTY
         from hyperloci_hooks.client import ANSWERED
-        from hyperloci_hooks.finisher_process import HookInput
+        from hyperloci_hooks.finisher_launch import HookInput
 
         where = self._find_paths()
         event = HookInput(self._name, payload, self._environ, self._mark)
@@ -157,16 +157,16 @@ class HookProcess:
 
     def _hand_over(self, event: HookInput, line: ServerConnection | None) -> bytes:
         """Let a separate process handle the event; return its answer if it comes in time."""
-        from hyperloci_hooks import client, finisher_process
+        from hyperloci_hooks import client, finisher_launch
         from hyperloci_hooks.budget import PATIENCE_SECONDS
 
         self._note_outcome("began")
         if not hasattr(os, "fork"):
-            _, answer = finisher_process.spawn_finisher(event)
+            _, answer = finisher_launch.spawn_finisher(event)
             self._note_outcome("own" if answer else "late")
             return answer or EMPTY
         try:
-            finisher = finisher_process.fork_finisher(event, line, _finish_event)
+            finisher = finisher_launch.fork_finisher(event, line, _finish_event)
         except OSError:
             self._note_outcome("dropped")
             return EMPTY
@@ -180,7 +180,7 @@ class HookProcess:
         return finisher.answer or EMPTY
 
     def _note_outcome(self, outcome: str) -> None:
-        from hyperloci_hooks.tally import append_outcome
+        from hyperloci_hooks.outcome_log import append_outcome
 
         if self._folder:
             append_outcome(self._folder, self._name, outcome, 1_000 * (time.monotonic() - self._began), self._mark)
@@ -188,7 +188,7 @@ class HookProcess:
 
 def _finish_event(event: HookInput, line: ServerConnection | None, words: int) -> None:
     """Handle an event in the separate process: its imports would delay the answer of this one."""
-    from hyperloci_hooks.finish import finish_event
+    from hyperloci_hooks.finisher import finish_event
 
     finish_event(event, line, words)
 

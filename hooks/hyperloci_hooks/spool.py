@@ -33,7 +33,7 @@ from hyperloci.errors import (
 )
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.system.data_paths import database_key
-from hyperloci_hooks import tally
+from hyperloci_hooks import outcome_log
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
@@ -340,7 +340,7 @@ def _finish_file(settings: Settings, path: Path, bad: int, reason: str = "not a 
 
 def _set_aside_file(settings: Settings, path: Path, reason: str) -> None:
     _log_warning("%s is set aside: %s", path.name, reason)
-    tally.append_outcome(str(settings.spool_dir), "spool", tally.ASIDE)
+    outcome_log.append_outcome(str(settings.spool_dir), "spool", outcome_log.ASIDE)
     aside = _without_try_mark(path).with_suffix(ASIDE)
     descriptor = os.open(aside.with_suffix(REASON), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:

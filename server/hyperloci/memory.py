@@ -23,7 +23,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
-from hyperloci.model.written import ForgottenFact, RememberedFact
+from hyperloci.model.write_answers import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.status import EmbedderStatus
-    from hyperloci.knowledge.entities.profile import EntityService
+    from hyperloci.knowledge.entities.entity_service import EntityService
     from hyperloci.maintenance.decay import PruneReport, WeakHit
     from hyperloci.maintenance.job_list import MaintenanceReport
     from hyperloci.model.answers import (
@@ -645,7 +645,7 @@ class Memory:
     @contextlib.contextmanager
     def keep_embedder_running(self) -> Iterator[None]:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
-        from hyperloci.embedder.owner import EmbedderSupervisor
+        from hyperloci.embedder.supervisor import EmbedderSupervisor
 
         with EmbedderSupervisor(self.settings) as owner:
             if owner.ensure_running() and self._client is not None:
@@ -659,7 +659,7 @@ class Memory:
             EmbedderError: the embedder can't embed, or there is none.
         """
         if self._client is not None:
-            from hyperloci.embedder.owner import EmbedderSupervisor
+            from hyperloci.embedder.supervisor import EmbedderSupervisor
             from hyperloci.embedder.waiting import wait_until_drained
 
             with EmbedderSupervisor(self.settings) as owner:
@@ -683,7 +683,7 @@ class Memory:
         Raises:
             NotFoundError: no chunk has this id.
         """
-        from hyperloci.conversations.pyramid.expansion import expand_chunk
+        from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 
         return expand_chunk(self.store, id)
 
@@ -889,7 +889,7 @@ class Memory:
 
     @property
     def _entities(self) -> EntityService:
-        from hyperloci.knowledge.entities.profile import EntityService
+        from hyperloci.knowledge.entities.entity_service import EntityService
 
         return EntityService(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 

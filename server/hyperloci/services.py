@@ -20,7 +20,7 @@ from hyperloci.system.background import BackgroundThread
 
 if TYPE_CHECKING:
     from hyperloci.embedder.failover import EmbedderFailover
-    from hyperloci.embedder.owner import EmbedderSupervisor
+    from hyperloci.embedder.supervisor import EmbedderSupervisor
     from hyperloci.indexing.watching.watcher import ProjectWatcher
     from hyperloci.maintenance.scheduler import MaintenanceScheduler
     from hyperloci_hooks.hook_server import HookServer
@@ -67,7 +67,7 @@ class EmbedderService:
     def start(self) -> None:
         """Start an embedder, unless another session has one; take over from that when it dies."""
         from hyperloci.embedder.failover import EmbedderFailover
-        from hyperloci.embedder.owner import EmbedderSupervisor
+        from hyperloci.embedder.supervisor import EmbedderSupervisor
 
         self._owner = EmbedderSupervisor(self._settings)
         self.ensure_running()
@@ -216,7 +216,7 @@ class HookService:
 
     def status(self) -> Mapping[str, Any]:
         """Return how many hooks were served, how much was stored, and the last error."""
-        from hyperloci_hooks.statistics import HookStatistics
+        from hyperloci_hooks.outcome_statistics import HookStatistics
 
         desk = self._desk
         return {

@@ -19,9 +19,9 @@ from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.pyramid import builder
 from hyperloci.conversations.pyramid.pyramid_jobs import build_pyramids
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.entities import entity_service
 from hyperloci.knowledge.entities import merge as merging
-from hyperloci.knowledge.entities import profile
-from hyperloci.knowledge.entities.profile import merge
+from hyperloci.knowledge.entities.entity_service import merge
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.maintenance import annotation_job
 from hyperloci.maintenance.annotation_job import NEXT_KEY, annotate_again, annotate_old_memories
@@ -162,7 +162,7 @@ def test_an_entity_that_cannot_be_summed_up_does_not_wait_before_the_others(
             node = add(store, f"{name} is the queue of service number {number} in our staging cluster.", scope=PROJECT)
             with store.transaction():
                 linker.link_text(node.key, PROJECT, node.content, now=NOW)
-    whole, tried = profile.summary_of, []
+    whole, tried = entity_service.summary_of, []
 
     def summary(store: Store, entity: Any) -> str:
         tried.append(entity.canonical_name)
@@ -170,9 +170,9 @@ def test_an_entity_that_cannot_be_summed_up_does_not_wait_before_the_others(
             raise MemoryError
         return whole(store, entity)
 
-    monkeypatch.setattr(profile, "summary_of", summary)
-    assert profile.summarise_entities(context) == 1
-    assert profile.summarise_entities(context) == 0
+    monkeypatch.setattr(entity_service, "summary_of", summary)
+    assert entity_service.summarise_entities(context) == 1
+    assert entity_service.summarise_entities(context) == 0
     assert sorted(tried) == ["Kafka", "Redis"]
     assert set_aside(store) == [("memory", "enrich")]
 

@@ -14,8 +14,8 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.node import Node
+from hyperloci_hooks.outcome_statistics import HookStatistics
 from hyperloci_hooks.spool import drain_spool, list_waiting_files
-from hyperloci_hooks.statistics import HookStatistics
 
 PROCESS_SECONDS = 60
 """Far above any deadline of a hook: past it, the hook hangs."""

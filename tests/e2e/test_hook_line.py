@@ -20,8 +20,8 @@ import pytest
 
 from hyperloci.model.node import Node
 from hyperloci_hooks import client
+from hyperloci_hooks.outcome_statistics import HookStatistics
 from hyperloci_hooks.spool import drain_spool, list_waiting_files
-from hyperloci_hooks.statistics import HookStatistics
 from tests.e2e.conftest import House, Server
 from tests.embedder.helpers import wait_for
 
@@ -399,7 +399,7 @@ main()
 def test_a_hook_whose_work_holds_the_interpreter_answers_and_its_process_is_ended_by_the_kernel(house: House) -> None:
     program = """
 import re, sys
-from hyperloci_hooks import finish
+from hyperloci_hooks import finisher as finish
 finish.OWN_SECONDS = 2
 finish.Work.answer = lambda self, payload: re.match(r"(a+)+$", "a" * 100 + "b")
 from hyperloci_hooks.run import main

@@ -296,7 +296,7 @@ def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
     assert ours <= {
         "hyperloci",
         *("hyperloci." + name for name in ("system", "system.data_paths", "system.framing", "system.sockets")),
-        *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".finisher_process", ".tally")),
+        *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".finisher_launch", ".outcome_log")),
     }
     assert {name.partition(".")[0] for name in loaded - ours} <= {*sys.stdlib_module_names, *startup_modules(house)}
     assert not loaded & {"json", "typing", "dataclasses", "pathlib", "hashlib", "subprocess", "tempfile", "threading"}
@@ -320,6 +320,6 @@ def test_what_sees_to_an_event_loads_nothing_that_is_slow(house: House) -> None:
         ("SessionStart", ("numpy",)),
         ("UserPromptSubmit", ("numpy",)),
     ):
-        loaded = imported(house, "hyperloci_hooks.finish", event, "mark")
+        loaded = imported(house, "hyperloci_hooks.finisher", event, "mark")
         assert "hyperloci_hooks.events" in loaded
         assert not loaded.intersection((*slow, *also)), event

@@ -30,7 +30,7 @@ os.fsync = lambda descriptor: threading.Event().wait() if next(slow, False) else
 
 SLOW_START = f"""
 import os, threading
-from hyperloci_hooks import finish
+from hyperloci_hooks import finisher as finish
 finish.OWN_SECONDS = float(os.environ.get("OWN", finish.OWN_SECONDS))
 from hyperloci.project import identity as project
 real = project.identify

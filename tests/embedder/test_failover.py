@@ -11,9 +11,9 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.failover import EmbedderFailover
-from hyperloci.embedder.owner import EmbedderSupervisor
+from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.store import Store
-from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
+from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
 from tests.embedder.helpers import alive, command, wait_for
 from tests.support import add
 

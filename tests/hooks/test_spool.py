@@ -21,6 +21,7 @@ from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.store import Store
 from hyperloci.system.process_lock import Election, lock_path
 from hyperloci_hooks import spool
+from hyperloci_hooks.outcome_statistics import HookStatistics
 from hyperloci_hooks.spool import (
     BATCH_FILES,
     LOST_AFTER_MS,
@@ -30,7 +31,6 @@ from hyperloci_hooks.spool import (
     list_waiting_files,
     save_record,
 )
-from hyperloci_hooks.statistics import HookStatistics
 from tests.support import examples
 
 NOW = 1_795_000_000_000

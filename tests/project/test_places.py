@@ -19,8 +19,8 @@ from hyperloci.memory import Memory
 from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.project.identity import IdentityBasis, identify_project, make_project_id
 from hyperloci.store import Store
+from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.integrity import check_integrity, count_violations
-from hyperloci.store.transfer import export_memory, import_memory
 from tests.test_crossing import REMOTE, git, repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
-from hyperloci.retrieval.fusion import reciprocal_rank_fusion
+from hyperloci.retrieval.rank_fusion import reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, choose_dense_weight, combine_scores
 from hyperloci.retrieval.space_weights import PERSPECTIVES
 from hyperloci.store import Store

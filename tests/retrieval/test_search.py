@@ -17,7 +17,7 @@ from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
-from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
+from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 EVERYTHING = Conditions(where=SearchFilter())

@@ -15,13 +15,13 @@ from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.filters import Conditions
-from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
+from hyperloci.retrieval.rank_fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, SearchStrategy, StageSizes
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import fingerprint_query
 from hyperloci.store import Store
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from tests.support import NOW, FakeEncoder, add
 
 EVERYTHING = Conditions(where=SearchFilter())
@@ -80,7 +80,7 @@ def at_cosine(vector: np.ndarray[Any, np.dtype[np.float32]], cosine: float) -> b
     aside = np.roll(vector, 1)
     aside -= vector * float(aside @ vector)
     found = cosine * vector + np.sqrt(1 - cosine**2) * aside / np.linalg.norm(aside)
-    return half.pack_half(found)
+    return float16.pack_half(found)
 
 
 @pytest.mark.parametrize("cosine", [None, 0.1], ids=["just told", "embedded"])

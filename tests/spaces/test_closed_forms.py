@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.spaces import expansion, spelling, temporal, tokens
+from hyperloci.spaces import spelling, temporal, term_expansion, token_vectors
 from hyperloci.spaces.temporal import RhythmMoment
 from hyperloci.store.vectors import int8
 from tests.support import examples, packing_error
@@ -117,22 +117,22 @@ def test_a_question_names_a_time(text: str, moment: RhythmMoment | None) -> None
 
 @pytest.mark.req("E.12")
 def test_a_long_text_keeps_ninety_six_spans_and_a_short_one_its_tokens() -> None:
-    assert [len(tokens.pack_token_vectors(unit_rows(count, 384, 1)) or b"") for count in (1, 96, 97, 1_016)] == [
+    assert [len(token_vectors.pack_token_vectors(unit_rows(count, 384, 1)) or b"") for count in (1, 96, 97, 1_016)] == [
         24,
         2304,
         2304,
         2304,
     ]
-    assert tokens.pack_token_vectors(np.empty((0, 384), np.float32)) is None
-    assert tokens.query_token_vectors(np.empty((0, 384), np.float32)) is None
+    assert token_vectors.pack_token_vectors(np.empty((0, 384), np.float32)) is None
+    assert token_vectors.query_token_vectors(np.empty((0, 384), np.float32)) is None
 
 
 def test_signs_rank_texts_as_floats_do() -> None:
     texts = [unit_rows(40, 384, seed) for seed in range(30)]
     asked = texts[7][10:20] + 0.5 * unit_rows(10, 384, 99)
-    query = tokens.query_token_vectors((asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype(np.float32))
+    query = token_vectors.query_token_vectors((asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype(np.float32))
     assert query is not None
-    scores = tokens.score_max_sim(query, [tokens.pack_token_vectors(text) or b"" for text in texts])
+    scores = token_vectors.score_max_sim(query, [token_vectors.pack_token_vectors(text) or b"" for text in texts])
     assert scores.argmax() == 7 and scores[7] > 2 * np.sort(scores)[-2]
     assert ((scores >= 0) & (scores <= 1)).all()
 
@@ -140,23 +140,23 @@ def test_signs_rank_texts_as_floats_do() -> None:
 def test_pooling_parts_where_neighbours_are_least_alike() -> None:
     one, two = unit_rows(2, 8, 3)
     rows = np.stack([one, one, two, two, two])
-    np.testing.assert_allclose(tokens.pool_rows(rows, 2), np.stack([one, two]), atol=1e-6)
+    np.testing.assert_allclose(token_vectors.pool_rows(rows, 2), np.stack([one, two]), atol=1e-6)
 
 
 # -- E13 --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_memory_keeps_its_own_terms_and_a_question_brings_others() -> None:
-    held = expansion.weigh_terms("Delete the parse_config cache. The cache is stale.")
+    held = term_expansion.weigh_terms("Delete the parse_config cache. The cache is stale.")
     assert held["cach"] > held["stale"] > 0 and "the" not in held
     assert {"parse_config", "pars", "config", "delet"} <= held.keys()
-    asked = expansion.expand_query("remove the cache of k8s")
+    asked = term_expansion.expand_query("remove the cache of k8s")
     assert asked["remov"] == 1.0 and 0 < asked["delet"] < 1 and 0 < asked["kubernet"] < 1
 
 
 def test_a_longer_text_keeps_its_heaviest_terms() -> None:
-    held = expansion.weigh_terms(" ".join(f"word{number}x " * (1 + number % 3) for number in range(300)))
-    assert len(held) == expansion.MAX_TERMS
+    held = term_expansion.weigh_terms(" ".join(f"word{number}x " * (1 + number % 3) for number in range(300)))
+    assert len(held) == term_expansion.MAX_TERMS
 
 
 class OneNeighbour:
@@ -165,9 +165,9 @@ class OneNeighbour:
 
 
 def test_neighbours_count_by_their_cosine() -> None:
-    asked = expansion.expand_query("zebra error", OneNeighbour())
-    assert asked["failur"] == expansion.SYNONYM_WEIGHT  # The thesaurus knows it too, and is surer.
-    assert expansion.expand_query("zebra", OneNeighbour()) == {"zebra": 1.0}
+    asked = term_expansion.expand_query("zebra error", OneNeighbour())
+    assert asked["failur"] == term_expansion.SYNONYM_WEIGHT  # The thesaurus knows it too, and is surer.
+    assert term_expansion.expand_query("zebra", OneNeighbour()) == {"zebra": 1.0}
 
 
 # -- bytes for floats -------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from hyperloci.spaces.encoder import EncodeRequest, MultiSpaceEncoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile_encoder import ProfileEncoder, get_multi_space_encoder
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
-from hyperloci.spaces.scoring import CAUSAL_WEIGHTS, score_space
 from hyperloci.spaces.space import SPACES
+from hyperloci.spaces.space_similarity import CAUSAL_WEIGHTS, score_space
 from hyperloci.spaces.views import EncoderInput
-from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors import float16, int8
 from tests.support import FakeEncoder, packing_error, vector_of
 
 Matrix = NDArray[np.float32]
@@ -145,7 +145,7 @@ def test_the_scores_of_stored_bytes_are_the_cosines_of_the_vectors() -> None:
     memory, question = vector_of("memory", 64), vector_of("memory question", 64)
     query = QueryFingerprint(model_id="m", dense={"e10": question, "e1": question})
     exact = max(0.0, float(memory @ question))
-    assert score_space("e1", query, [[half.pack_half(memory)]])[0] == pytest.approx(exact, abs=1e-4)
+    assert score_space("e1", query, [[float16.pack_half(memory)]])[0] == pytest.approx(exact, abs=1e-4)
     assert abs(score_space("e10", query, [[int8.pack_int8(memory)]])[0] - exact) <= packing_error(memory)
 
 

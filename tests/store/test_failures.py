@@ -22,7 +22,7 @@ from hyperloci.errors import (
 )
 from hyperloci.store import Store, integrity
 from hyperloci.store.database import connection
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from tests.support import NOW, add, vector_of
 
 resource = pytest.importorskip("resource", reason="limits and mounts are POSIX's")
@@ -317,7 +317,7 @@ def test_a_fingerprint_is_stored_whole_or_not_at_all_when_the_disk_is_full(store
     with store.transaction():
         model = store.vectors.use_model("fake", 384, now=NOW)
     store.connection.execute(f"PRAGMA max_page_count = {pages + 10}")
-    spaces = {"e1": half.pack_half(vector_of("x")), "e12": bytes(20_000)}
+    spaces = {"e1": float16.pack_half(vector_of("x")), "e12": bytes(20_000)}
     with pytest.raises(StoreFullError):
         for node in nodes:
             with store.transaction():

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hyperloci.errors import StoreError
-from hyperloci.model.levels import PyramidLevel
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity
 from hyperloci.store.keywords.analysis import analyse_query
-from hyperloci.store.vectors import fingerprints, half
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors import fingerprints, float16
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from tests.support import NOW, add, vector_of
 
 
@@ -28,7 +28,7 @@ def filled(store: Store) -> Iterator[Store]:
         model = store.vectors.use_model("m", 384, now=NOW)
         nodes = [add(store, f"needle {number}", scope="p", session_key=session.key) for number in range(4)]
         for node in nodes[:3]:
-            store.vectors.put_fingerprint(node.key, model, {"e1": half.pack_half(vector_of(node.content))}, now=NOW)
+            store.vectors.put_fingerprint(node.key, model, {"e1": float16.pack_half(vector_of(node.content))}, now=NOW)
         store.sparse_index.put_terms("e13", {node.key: {"needle": 1.0, f"number{node.key}": 2.0} for node in nodes[:3]})
         store.connection.execute("INSERT INTO positions(node_key, file_key, path) VALUES (1, ?, 'a.py')", (file,))
         store.connection.execute("INSERT INTO facets(node_key) VALUES (2)")
@@ -170,7 +170,7 @@ def test_codes_are_made_anew_as_wide_as_the_latest_models(filled: Store, monkeyp
         model = filled.vectors.use_model("wider", 1024, now=NOW)
         row = vector_of("x", 1024)
         filled.vectors.put_fingerprint(
-            filled.nodes.query_nodes()[0].key, model, {"e1": half.pack_half(row)}, now=NOW + 1
+            filled.nodes.query_nodes()[0].key, model, {"e1": float16.pack_half(row)}, now=NOW + 1
         )
     assert integrity.count_violations(filled) == {}
     filled.connection.execute("DELETE FROM code_blocks")

@@ -25,13 +25,13 @@ from hyperloci.errors import (
 )
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity, migration
-from hyperloci.store.database import copies
+from hyperloci.store.database import database_copy
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.migration import Migration, latest_version, load_migrations, split_statements
-from hyperloci.store.vectors import fingerprints, half, int8
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
-from hyperloci.store.vectors.codes import make_sign_code, words_per_code
+from hyperloci.store.vectors import fingerprints, float16, int8
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.fingerprints import Fingerprints, make_code
+from hyperloci.store.vectors.scan_codes import make_sign_code, words_per_code
 from tests.support import NOW, FakeClock, add, random_rows
 
 Matrix = NDArray[np.float32]
@@ -149,7 +149,7 @@ def test_vectors_of_four_bytes_become_halves_and_find_what_they_found(
     fill_8(version_8, rows)
     before = vectors_in(version_8)
     with Store.open(version_8) as store:
-        assert vectors_in(version_8) == {key: (half.pack_half(rows[key - 1]), *before[key][1:]) for key in before}
+        assert vectors_in(version_8) == {key: (float16.pack_half(rows[key - 1]), *before[key][1:]) for key in before}
         assert integrity.count_violations(store) == {} and integrity.check_integrity(store) == []
         widths = store.connection.execute("SELECT space, length(codes) / ? FROM code_blocks", (BLOCK_ROWS,)).fetchall()
         assert {tuple(row) for row in widths} == {("e1", 2 * 48), ("e7", 48), ("e9", 8)}
@@ -170,7 +170,7 @@ def test_codes_of_every_block_are_made_of_the_vectors_that_were_there(version_8:
         codes = {(row["space"], row["block"]): row["codes"] for row in found}
         assert codes.keys() == {("e1", 0), ("e7", 0), ("e1", 1)}
         for block, slot, row in ((0, 1, one[0]), (0, 3, one[2]), (1, 4, other[0])):
-            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == make_code("e1", half.pack_half(row))
+            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == make_code("e1", float16.pack_half(row))
         assert codes["e7", 0][48 : 2 * 48] == make_code("e7", int8.pack_int8(one[0]))
         assert store.vectors.count_wrong_blocks() == 0
 
@@ -180,7 +180,7 @@ def test_vectors_of_two_models_become_halves_and_codes_are_those_of_the_later(ve
     fill_8(version_8, old, model="old")
     fill_8(version_8, new, model="new", first=4)
     with Store.open(version_8) as store:
-        assert [row[0] for row in vectors_in(version_8).values()] == [half.pack_half(row) for row in (*old, *new)]
+        assert [row[0] for row in vectors_in(version_8).values()] == [float16.pack_half(row) for row in (*old, *new)]
         assert integrity.count_violations(store) == {}
         model = store.vectors.find_model("new")
         assert model is not None
@@ -230,7 +230,7 @@ def test_vectors_stay_as_they_were_when_their_codes_can_not_be_made(
     assert vectors_in(version_8) == before
     with Store.open(version_8) as store:
         assert integrity.count_violations(store) == {}
-    assert [row[0] for row in vectors_in(version_8).values()] == [half.pack_half(row) for row in random_rows(3)]
+    assert [row[0] for row in vectors_in(version_8).values()] == [float16.pack_half(row) for row in random_rows(3)]
 
 
 def no_room_for_codes(_: Fingerprints) -> None:
@@ -472,13 +472,13 @@ def test_a_backup_into_a_file_instead_of_a_folder_is_named(store: Store, tmp_pat
 def test_a_copy_over_a_locked_database_gives_up(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: FakeClock
 ) -> None:
-    monkeypatch.setattr(copies, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(database_copy, "LOCK_SECONDS", 0.01)
     with closing(sqlite3.connect(tmp_path / "other.db", isolation_level=None, timeout=0)) as target:
         target.execute("CREATE TABLE t(x)")
         with closing(sqlite3.connect(tmp_path / "other.db", isolation_level=None)) as holder:
             holder.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreBusyError):
-                copies.copy_database(store.connection, target)
+                database_copy.copy_database(store.connection, target)
 
 
 def test_a_program_that_still_runs_writes_nothing_into_what_a_newer_one_has_changed(store: Store) -> None:

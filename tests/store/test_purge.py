@@ -19,8 +19,8 @@ from hyperloci.store import Store
 from hyperloci.store.database.connection import BUSY_TIMEOUT_MS
 from hyperloci.store.integrity import check_integrity, count_violations
 from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
-from hyperloci.store.vectors import half
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors import float16
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.fingerprints import make_code
 from tests.support import NOW, FakeClock, vector_of
 
@@ -51,8 +51,8 @@ def embed(store: Store, key: NodeKey, text: str) -> bytes:
     vector = vector_of(text)
     with store.transaction():
         model = store.vectors.use_model("fake", len(vector), now=1)
-        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(vector)}, now=1)
-    return half.pack_half(vector)
+        store.vectors.put_fingerprint(key, model, {"e1": float16.pack_half(vector)}, now=1)
+    return float16.pack_half(vector)
 
 
 def key_of(memory: Memory, id: str) -> NodeKey:

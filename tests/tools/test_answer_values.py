@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, SkippedFile
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
-from hyperloci.model.written import RememberedFact
+from hyperloci.model.write_answers import RememberedFact
 from hyperloci_tools import answer_values
 
 HIT = Hit(

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from hyperloci.model.answers import Contradiction, Explanation, IndexReport, ReplAnswer
 from hyperloci.model.search import Hit, SearchAnswer
-from hyperloci.model.written import RememberedFact
+from hyperloci.model.write_answers import RememberedFact
 from hyperloci_tools.schemas import (
     ContradictionOut,
     ExplanationOut,

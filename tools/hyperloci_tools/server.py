@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from hyperloci import __version__
 from hyperloci.errors import HyperlociError
 from hyperloci_tools import resources
-from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
 from hyperloci_tools.stdio import open_stdio
+from hyperloci_tools.tool_spec import build_tools
 from hyperloci_tools.tools import (
     admin,
     conversations,

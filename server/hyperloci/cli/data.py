@@ -21,7 +21,7 @@ from hyperloci.cli.common import (
 )
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store
-from hyperloci.store.transfer import export_memory, restore_backup
+from hyperloci.store.export_import import export_memory, restore_backup
 
 
 def register_commands(app: typer.Typer) -> None:

@@ -15,7 +15,7 @@ from hyperloci.cli.progress import StepDisplay
 from hyperloci.errors import EmbedderError, NotFoundError
 from hyperloci.model.answers import CommitCounts, IndexReport
 from hyperloci.model.search import VectorCoverage
-from hyperloci.model.written import RememberedFact
+from hyperloci.model.write_answers import RememberedFact
 
 SKIPPED_SHOWN = 10
 """Skipped files listed after indexing; `--json` lists all."""

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError
-from hyperloci.text.language.fences import fenced_code
+from hyperloci.text.language.code_fences import fenced_code
 
 MAX_ANSWER_BYTES: Final = 1_000_000
 """A consolidated session takes a few kilobytes; an endless answer is cut off."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder import protocol
-from hyperloci.embedder.patience import MIN_COUNTED_TIMEOUT, PROBE_SECONDS, CircuitBreaker, get_circuit_breaker
+from hyperloci.embedder.circuit_breaker import MIN_COUNTED_TIMEOUT, PROBE_SECONDS, CircuitBreaker, get_circuit_breaker
 from hyperloci.embedder.transport import EmbedderAddress, connect_to_embedder, find_embedder_address
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 

@@ -11,14 +11,14 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
-from hyperloci.model.written import ForgottenFact, RememberedFact
+from hyperloci.model.write_answers import ForgottenFact, RememberedFact
 from hyperloci.store import Store
 from hyperloci.store.ids import resolve_node
 from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 if TYPE_CHECKING:
-    from hyperloci.facts.writer import MemoryWriter
+    from hyperloci.facts.memory_writer import MemoryWriter
     from hyperloci.model.answers import Contradiction
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
@@ -287,7 +287,7 @@ class Facts:
 
     def _make_writer(self) -> MemoryWriter:
         # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
-        from hyperloci.facts.writer import MemoryWriter
+        from hyperloci.facts.memory_writer import MemoryWriter
 
         return MemoryWriter(self._store)
 

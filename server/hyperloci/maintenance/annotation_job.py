@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from hyperloci.facts.writer import annotate
+from hyperloci.facts.memory_writer import annotate
 from hyperloci.knowledge.entities.registry import EntityLinker, find_mentions
 from hyperloci.knowledge.facets import classify_chunk_facets
 from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk

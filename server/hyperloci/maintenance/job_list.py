@@ -97,7 +97,7 @@ def _annotate_old_memories(context: MaintenanceContext) -> int:
 
 
 def _summarise_entities(context: MaintenanceContext) -> int:
-    from hyperloci.knowledge.entities.profile import summarise_entities
+    from hyperloci.knowledge.entities.entity_service import summarise_entities
 
     return summarise_entities(context)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hyperloci.indexing.link_queue import due_counter_name, link_queued
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.store import Store
-from hyperloci.store.memories.pruning import PRUNE_BATCH, PrunableEdges
+from hyperloci.store.memories.edge_pruning import PRUNE_BATCH, PrunableEdges
 
 PROSE: tuple[str, ...] = ("markdown", "text")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hyperloci.model.kinds import NodeId, NodeKey
-from hyperloci.model.levels import PyramidLevel
+from hyperloci.model.pyramid_levels import PyramidLevel
 
 
 class ChunkStage(StrEnum):

@@ -8,8 +8,8 @@ from typing import Any
 from hyperloci.clock import to_iso
 from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.levels import SUBTYPES as CHUNKS
 from hyperloci.model.node import Node
+from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store, decay_factor

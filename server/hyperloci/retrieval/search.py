@@ -24,7 +24,6 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage
 from hyperloci.retrieval import intent_exemplars
-from hyperloci.retrieval.embedded_share import measure_vector_coverage
 from hyperloci.retrieval.filters import Conditions, RelatedTo
 from hyperloci.retrieval.graph_expansion import expand_candidates
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent
@@ -33,6 +32,7 @@ from hyperloci.retrieval.scoring import Scores
 from hyperloci.retrieval.space_scorer import SpaceScorer
 from hyperloci.retrieval.space_weights import PROFILES
 from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
+from hyperloci.retrieval.vector_coverage import measure_vector_coverage
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store

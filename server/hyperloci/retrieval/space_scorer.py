@@ -15,8 +15,8 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.spaces import temporal
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.spaces.scoring import score_space
 from hyperloci.spaces.space import SPACES, SpaceKind
+from hyperloci.spaces.space_similarity import score_space
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery

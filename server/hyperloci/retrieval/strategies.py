@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.fusion import fuse_spaces
+from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, SYMMETRIC_LABELS, EdgeType, Role
 from hyperloci.model.search import Hit, SearchAnswer
-from hyperloci.model.written import RememberedFact
+from hyperloci.model.write_answers import RememberedFact
 
 MAX_LIMIT: Final = 50
 """Memories that one call returns at most, as with the tools."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
 from hyperloci.text.language.sentences import split_sentences
-from hyperloci.text.language.tables import alternatives, phrase_pattern, read_table
+from hyperloci.text.language.word_tables import alternatives, phrase_pattern, read_table
 
 MAX_PAIRS: Final = 3
 """A long text has many; the first ones say what it is about, and one vector cannot hold more."""

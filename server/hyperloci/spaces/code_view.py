@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
-from hyperloci.text.language.fences import fenced_code
+from hyperloci.text.language.code_fences import fenced_code
 
 MAX_CALLEES: Final = 12
 MAX_DOC_CHARS: Final = 400

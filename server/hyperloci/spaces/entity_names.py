@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.dates import date_words, languages
-from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.vocabulary import fold, vocabulary
 
 MAX_NAME_CHARS: Final = 80

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperloci.spaces import spelling, tokens
+from hyperloci.spaces import spelling, token_vectors
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import EncoderInput, Views, make_views, semantic_view
-from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors import float16, int8
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,9 +74,9 @@ class _RequestCollector:
 def _pack_columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:
     whole = seen[view.text]
     columns: dict[str, bytes | None] = {
-        "e1": half.pack_half(whole["e1"]),
+        "e1": float16.pack_half(whole["e1"]),
         "e9": spelling.signature_bits(view.text),
-        TOKEN_SPACE: tokens.pack_token_vectors(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
+        TOKEN_SPACE: token_vectors.pack_token_vectors(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
     }
     for column, text in view.dense.items():
         columns[column] = int8.pack_int8(seen[text][column])

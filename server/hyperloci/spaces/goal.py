@@ -13,7 +13,7 @@ from typing import Final
 
 from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
 from hyperloci.text.language.sentences import split_sentences
-from hyperloci.text.language.tables import alternatives, phrase_pattern, word_set
+from hyperloci.text.language.word_tables import alternatives, phrase_pattern, word_set
 
 MAX_GOAL_CHARS: Final = 200
 _MIN_GOAL_CHARS: Final = 6

@@ -15,7 +15,7 @@ BUNDLED: Final = "bundled"
 """The name of the model that comes with Hyperloci."""
 
 RULE: Final = "rule"
-"""E13 without a model (`spaces.expansion`)."""
+"""E13 without a model (`spaces.term_expansion`)."""
 
 FINGERPRINT_VERSION: Final = 3
 """Part of a profile's id: change it when views or formats change what is stored, and every memory is embedded again."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from hyperloci.spaces import expansion
+from hyperloci.spaces import term_expansion
 from hyperloci.spaces.encoder import Encoder, EncodeRequest, MultiSpaceEncoder, TokenEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
@@ -72,7 +72,7 @@ class ProfileEncoder:
         others: Mapping[str, Encoder] = MappingProxyType({}),
         token_model: TokenModel | None = None,
         sparse_model: SparseModel | None = None,
-        neighbours: expansion.WordNeighbours | None = None,
+        neighbours: term_expansion.WordNeighbours | None = None,
     ) -> None:
         """Join models.
 
@@ -155,8 +155,8 @@ class ProfileEncoder:
         if self._sparse_model is not None:
             return list(self._sparse_model.encode_sparse(texts, query=query))
         if query:
-            return [expansion.expand_query(text, self._neighbours) for text in texts]
-        return [expansion.weigh_terms(text) for text in texts]
+            return [term_expansion.expand_query(text, self._neighbours) for text in texts]
+        return [term_expansion.weigh_terms(text) for text in texts]
 
 
 def get_multi_space_encoder(encoder: Encoder) -> MultiSpaceEncoder:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from hyperloci.spaces import spelling, tokens
+from hyperloci.spaces import spelling
+from hyperloci.spaces import token_vectors as tokens
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.store.vectors.bits import FloatArray

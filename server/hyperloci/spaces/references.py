@@ -14,7 +14,7 @@ from typing import Final
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.spaces.code_view import find_identifiers, split_identifier
 from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
-from hyperloci.text.language.tables import read_table
+from hyperloci.text.language.word_tables import read_table
 
 MAX_REFERENCES: Final = 24
 """References of one memory, in the order of the text. Their vector is the mean of the names' own: asked what calls a

@@ -14,7 +14,7 @@ from pathlib import Path
 from hyperloci.clock import Clock
 from hyperloci.errors import StoreBusyError, StoreError, StoreVersionError
 from hyperloci.store.database.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign_database, write_transaction
-from hyperloci.store.database.copies import LOCK_SECONDS, copy_to_file
+from hyperloci.store.database.database_copy import LOCK_SECONDS, copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors
 
 _CODES_STEP = 9
@@ -154,9 +154,9 @@ def _convert_to_half(vector: bytes) -> bytes:
     """The SQL function of step 9: a vector of four bytes a dimension in two."""
     import numpy as np
 
-    from hyperloci.store.vectors import half
+    from hyperloci.store.vectors import float16
 
-    return half.pack_half(np.frombuffer(vector, np.float32))
+    return float16.pack_half(np.frombuffer(vector, np.float32))
 
 
 def _rebuild_codes(connection: sqlite3.Connection) -> None:

@@ -24,7 +24,7 @@ from hyperloci.store.memories.entities import Entity
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
 from hyperloci.store.store import Store
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 
 PURGE_OPERATION: Final = "purge"
 """What the log says of a memory that is gone; its id, which tells nothing, stays there."""

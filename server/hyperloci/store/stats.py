@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any, Final
 
 from hyperloci.store.database.meta import Meta
-from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
+from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
 
 _COUNTS: Final = {
     "nodes_by_type": "SELECT type, count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY type",

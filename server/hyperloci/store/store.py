@@ -16,7 +16,7 @@ from hyperloci.store import stats
 from hyperloci.store.archive import compressed_turns
 from hyperloci.store.conversations.sessions import Sessions
 from hyperloci.store.database import connection as connections
-from hyperloci.store.database.copies import copy_to_file
+from hyperloci.store.database.database_copy import copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import FileGuard, refuse_missing_log
 from hyperloci.store.database.meta import Meta
@@ -24,9 +24,9 @@ from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.edges import Edges
 from hyperloci.store.memories.entities import Entities
 from hyperloci.store.memories.evolution_log import EvolutionLog
-from hyperloci.store.memories.links import RelationQueue
 from hyperloci.store.memories.nodes import DECAY_RATE, Nodes
 from hyperloci.store.memories.positions import Positions
+from hyperloci.store.memories.relation_queue import RelationQueue
 from hyperloci.store.memories.scopes import Scopes
 from hyperloci.store.migration import check_version, migrate_schema, refuse_changed_schema
 from hyperloci.store.projects.places import Places
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from hyperloci.store.conversations.consolidations import Consolidations
     from hyperloci.store.conversations.turns import TurnRows
     from hyperloci.store.memories.decay import DecayQueries
+    from hyperloci.store.memories.edge_pruning import EdgePruning
     from hyperloci.store.memories.facets import FacetRows
-    from hyperloci.store.memories.pruning import EdgePruning
     from hyperloci.store.memories.timeline import TimelineRows
     from hyperloci.store.memories.topics import Topics
     from hyperloci.store.memories.traversal import Traversal
@@ -159,7 +159,7 @@ class Store:
     @functools.cached_property
     def pruning(self) -> EdgePruning:
         """Relations that have faded, and the graph's measures."""
-        from hyperloci.store.memories.pruning import EdgePruning
+        from hyperloci.store.memories.edge_pruning import EdgePruning
 
         return EdgePruning(self.connection)
 

@@ -13,8 +13,8 @@ import numpy as np
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.store.memories.topics import FoundTopic
-from hyperloci.store.vectors import half
-from hyperloci.topics import identity
+from hyperloci.store.vectors import float16
+from hyperloci.topics import topic_identity
 from hyperloci.topics.clusters import cluster_view, min_cluster_size
 from hyperloci.topics.join import join_nearest_topics
 from hyperloci.topics.naming import choose_name, find_telling_terms
@@ -116,13 +116,13 @@ class _DetectionRun:
         before = topics.get_members_at_run(self.scope_key)
         scope = next(scope.id for scope in self.store.scopes.list_scopes() if scope.key == self.scope_key)
         known = {topic.key: topic for topic in topics.list_of_scopes([scope])}
-        matched = identity.match_topics(before, members)
+        matched = topic_identity.match_topics(before, members)
         names = self._name_topics(members)
         found = [
             self._build_topic(cluster, members[place], names[place], known.get(matched.get(place, -1)), before)
             for place, cluster in enumerate(clusters)
         ]
-        merged = identity.find_absorbed(before, members, matched)
+        merged = topic_identity.find_absorbed(before, members, matched)
         topics.replace_topics(
             self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now
         )
@@ -141,7 +141,7 @@ class _DetectionRun:
         known: Topic | None,
         before: dict[int, set[NodeKey]],
     ) -> FoundTopic:
-        churn = identity.churn_share(before[known.key], members) if known else 0.0
+        churn = topic_identity.churn_share(before[known.key], members) if known else 0.0
         settled_at = known.settled_at if known and churn < SETTLED_CHURN else self.now
         recalled = len(self.store.topics.find_recalled_since(members, self.now - RECALLED_MS)) / len(members)
         recalled_before = known.recalled if known else 0.0
@@ -174,7 +174,7 @@ class _DetectionRun:
         """Return the mean direction of members in E1, and the cosine to it that a new one must have."""
         rows = [row[0] for row in self.store.vectors.get_rows(keys, ["e1"]).values() if row[0]]
         width = len(rows[0])
-        matrix = half.unpack_half([row for row in rows if len(row) == width])
+        matrix = float16.unpack_half([row for row in rows if len(row) == width])
         mean = matrix.mean(axis=0)
         mean = (mean / max(float(np.linalg.norm(mean)), 1e-9)).astype(np.float32)
         return mean.tobytes(), float(np.quantile(matrix @ mean, FLOOR_QUANTILE))

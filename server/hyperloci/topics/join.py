@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
@@ -30,13 +30,13 @@ def _join_in_scope(store: Store, scope: int, keys: Sequence[NodeKey], model_key:
     if not centres:
         return 0
     means = np.frombuffer(b"".join(centre.centroid for centre in centres), np.float32).reshape(len(centres), -1)
-    width = means.shape[1] * half.BYTES_PER_DIMENSION
+    width = means.shape[1] * float16.BYTES_PER_DIMENSION
     vectors = {
         key: row[0] for key, row in store.vectors.get_rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width
     }
     if not vectors:
         return 0
-    matrix = half.unpack_half(list(vectors.values()))
+    matrix = float16.unpack_half(list(vectors.values()))
     cosines = matrix @ means.T
     store.topics.remove_members(vectors)
     joined = 0

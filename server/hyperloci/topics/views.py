@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.spaces.tokens import TOKEN_BITS
+from hyperloci.spaces.token_vectors import TOKEN_BITS
 from hyperloci.store.keywords.analysis import stop_terms
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _mean_of_spans(blob: bytes) -> bytes:
 
 def _unpack_numbers(flat: bytes, column: str) -> FloatArray:
     if column == "e1":
-        return half.unpack_half([flat])
+        return float16.unpack_half([flat])
     if column == "e12":
         return np.frombuffer(flat, np.float32)
     if column == "e9":

@@ -12,7 +12,7 @@ from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.store import Store
-from hyperloci_hooks import tally
+from hyperloci_hooks import outcome_log
 from tests.support import NOW, add
 
 
@@ -158,11 +158,11 @@ def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, t
 
     assert said() == []
     for took in range(1, 101):
-        tally.append_outcome(folder, "UserPromptSubmit", tally.SERVED, took, "m")
+        outcome_log.append_outcome(folder, "UserPromptSubmit", outcome_log.SERVED, took, "m")
     [(level, message)] = said()
     assert level is Severity.OK and "100 events" in message and "UserPromptSubmit 51/96" in message
-    for outcome in (tally.LATE, tally.SPOOLED, tally.DROPPED):
-        tally.append_outcome(folder, "Stop", outcome, 5, "m")
+    for outcome in (outcome_log.LATE, outcome_log.SPOOLED, outcome_log.DROPPED):
+        outcome_log.append_outcome(folder, "Stop", outcome, 5, "m")
     levels, messages = zip(*said(), strict=True)
     assert levels == (Severity.WARNING, Severity.WARNING, Severity.WARNING, Severity.OK)
     assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "were lost" in messages[2]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.cli.install import json_edit
-from hyperloci.cli.install.entries import (
+from hyperloci.cli.install.config_entries import (
     REGISTERED_HOOKS,
     hook_entries,
     with_hooks,

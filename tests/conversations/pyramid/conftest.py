@@ -14,8 +14,8 @@ from hyperloci.conversations.capture.sessions import add_turns, end_session
 from hyperloci.conversations.pyramid.builder import PyramidBuilder
 from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import PyramidChunk
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from tests.support import FakeClock

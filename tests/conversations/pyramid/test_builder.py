@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.conversations.pyramid.expansion import expand_chunk
+from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 from hyperloci.errors import NotFoundError, NotReadyError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import ChunkStage, Digest
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.integrity import count_violations, repair_store
 from hyperloci.store.purge import erase_memory
-from hyperloci.store.transfer import export_memory, import_memory
 from hyperloci.text.tokens import count_tokens
 from tests.conversations.pyramid.conftest import Talk, is_long, raw, text_of
 from tests.support import SHARED_FIXTURE, FakeClock, examples

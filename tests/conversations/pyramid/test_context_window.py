@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
-from hyperloci.model import ctf
+from hyperloci.model import compact_turn_format
 from hyperloci.model.pyramid import ContextWindow
 from hyperloci.text.tokens import count_tokens
 from tests.conversations.pyramid.conftest import Talk, text_of
@@ -58,7 +58,7 @@ def test_its_turns_are_ctf_that_reads_back(memory: Memory) -> None:
     window = memory.get_context_window(None, "staging password")
     for part in window.parts:
         if part.kind != "summary":
-            turns = ctf.decode_turns(part.text.partition("\n")[2])
+            turns = compact_turn_format.decode_turns(part.text.partition("\n")[2])
             nodes = [memory.store.nodes.get_node(id) for id in part.ids]
             assert [turn.text for turn in turns] == [node.content for node in nodes if node]
             assert [turn.timestamp_ms for turn in turns] == [node.event_time for node in nodes if node]

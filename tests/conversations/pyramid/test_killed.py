@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.conversations.pyramid.expansion import expand_chunk
-from hyperloci.model.levels import PyramidLevel
+from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 from hyperloci.model.pyramid import ChunkStage
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.integrity import check_integrity, count_violations
 from tests.conversations.pyramid.conftest import Talk

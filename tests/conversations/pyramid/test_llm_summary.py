@@ -12,8 +12,8 @@ from hyperloci.conversations.pyramid.llm_summary import ModelSummariser
 from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
 from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
 from tests.conversations.pyramid.conftest import Talk
 

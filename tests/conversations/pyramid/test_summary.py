@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hyperloci.conversations.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS, ExtractiveSummariser
 from hyperloci.conversations.pyramid.turn_sentences import MAX_CHARS, MAX_SENTENCES, extract_sentences
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.text.tokens import count_tokens
 from tests.support import examples

@@ -23,9 +23,9 @@ from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import fingerprint_query
-from hyperloci.spaces.scoring import score_space
+from hyperloci.spaces.space_similarity import score_space
 from hyperloci.spaces.views import EncoderInput
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from tests.embedder.models.test_sentence_transformer import WORDS, tiny
 
 __all__ = ["tiny"]
@@ -136,7 +136,7 @@ def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> 
     (made,) = compute_fingerprints([EncoderInput(content=memory)], eyes)
     asked = fingerprint_query("abcd because defg", eyes)
     assert {"e1", "e5_cause", "e5_effect", "e7", "e9", "e12"} <= made.columns.keys()
-    assert len(made.columns["e1"]) == half.BYTES_PER_DIMENSION * 24 and len(made.columns["e7"]) == 24
+    assert len(made.columns["e1"]) == float16.BYTES_PER_DIMENSION * 24 and len(made.columns["e7"]) == 24
     assert made.terms.keys() <= set(WORDS) and not asked.weigh_terms
     assert asked.model_id == eyes.model_id
     scores = score_space("e12", asked, [[made.columns["e12"]]])
@@ -158,7 +158,7 @@ def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, t
     eyes, plain = get_multi_space_encoder(stage.encoder), load_dense(str(tiny), CPU)
     (made,) = compute_fingerprints([EncoderInput(content="abc")], eyes)
     # Half precision: 11 bits a component.
-    seen = half.unpack_half([made.columns["e1"]])[0]
+    seen = float16.unpack_half([made.columns["e1"]])[0]
     np.testing.assert_allclose(seen, plain.encode(["d abc"])[0], rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(fingerprint_query("abc", eyes).dense["e1"], plain.encode(["q abc"])[0], atol=1e-5)
 

@@ -16,7 +16,7 @@ from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import fingerprint_query
-from hyperloci.spaces.scoring import score_space
+from hyperloci.spaces.space_similarity import score_space
 from hyperloci.spaces.views import EncoderInput
 
 pytestmark = pytest.mark.model

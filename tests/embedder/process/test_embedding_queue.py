@@ -16,8 +16,8 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
 from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.store import Store
-from hyperloci.store.vectors import half
-from hyperloci.store.vectors.blocks import MAX_ATTEMPTS
+from hyperloci.store.vectors import float16
+from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 
@@ -133,7 +133,7 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
     drain_queue(settings.database, encoder, never)
 
     stored = store.vectors.get_rows([node.key], ["e1"])[node.key][0]
-    assert stored == half.pack_half(FakeEncoder().encode(["after"])[0])
+    assert stored == float16.pack_half(FakeEncoder().encode(["after"])[0])
 
 
 def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, encoder: FakeEncoder) -> None:
@@ -141,7 +141,7 @@ def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, e
 
     drain_queue(settings.database, encoder, never)
 
-    assert store.vectors.get_rows([node.key], ["e1"])[node.key][0] == half.pack_half(
+    assert store.vectors.get_rows([node.key], ["e1"])[node.key][0] == float16.pack_half(
         encoder.encode(["Guide > Caching\nbody"])[0]
     )
 

@@ -12,7 +12,7 @@ import pytest
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.owner import EmbedderSupervisor
+from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.memory import Memory
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.store import Store
@@ -83,7 +83,7 @@ def test_token_states_of_the_real_model_come_through_the_socket(settings: Settin
     ("module", "banned"),
     [
         ("hyperloci.embedder.client", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
-        ("hyperloci.embedder.owner", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
+        ("hyperloci.embedder.supervisor", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
         ("hyperloci.embedder.process.main", ("torch", "transformers", "sentence_transformers")),
         ("hyperloci.embedder.models.forward_torch", ("transformers", "sentence_transformers")),
     ],

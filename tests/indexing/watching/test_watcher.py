@@ -15,8 +15,8 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.indexing.watching.file_events import FileWatch
+from hyperloci.indexing.watching.watch_worker import WatchPace
 from hyperloci.indexing.watching.watcher import ProjectWatcher
-from hyperloci.indexing.watching.worker import WatchPace
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
@@ -207,9 +207,9 @@ def test_without_events_the_tree_is_polled(
     if reason == "limit":
         options["make_watch"] = lambda seen: FileWatch(seen, observer=no_observer)
     elif reason == "network":
-        monkeypatch.setattr("hyperloci.indexing.watching.worker.is_on_network", lambda path: True)
+        monkeypatch.setattr("hyperloci.indexing.watching.watch_worker.is_on_network", lambda path: True)
     else:
-        monkeypatch.setattr("hyperloci.indexing.watching.worker.MAX_WATCHES", 0)
+        monkeypatch.setattr("hyperloci.indexing.watching.watch_worker.MAX_WATCHES", 0)
     watchers = start(**options)
     until(lambda: indexed() == {"one", "first"})
     until(lambda: watchers.status()["polling"])

@@ -12,7 +12,7 @@ from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.maintenance.annotation_job import NEXT_KEY, annotate_old_memories
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.store import Store
-from hyperloci.store.vectors import half
+from hyperloci.store.vectors import float16
 from tests.support import NOW, add
 
 
@@ -22,7 +22,7 @@ def known(store: Store, name: str, vector: list[float]) -> NodeKey:
         assert key is not None
         model = store.vectors.use_model("fake", 4, now=NOW)
         unit = np.array(vector, np.float32) / np.linalg.norm(vector)
-        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(unit)}, now=NOW)
+        store.vectors.put_fingerprint(key, model, {"e1": float16.pack_half(unit)}, now=NOW)
     return key
 
 

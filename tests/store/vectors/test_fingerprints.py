@@ -24,10 +24,10 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity
 from hyperloci.store.database import vector_extension
-from hyperloci.store.vectors import fingerprints, half, int8
-from hyperloci.store.vectors.blocks import BLOCK_ROWS, MAX_ATTEMPTS
-from hyperloci.store.vectors.codes import Codes
+from hyperloci.store.vectors import fingerprints, float16, int8
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS, MAX_ATTEMPTS
 from hyperloci.store.vectors.fingerprints import COLUMNS, Fingerprints
+from hyperloci.store.vectors.scan_codes import Codes
 from tests.support import NOW, add, examples, packing_error, random_rows, unit
 
 Matrix = NDArray[np.float32]
@@ -51,7 +51,7 @@ def make_nodes(store: Store, count: int) -> list[NodeKey]:
 def stored(space: str, row: Matrix) -> bytes:
     """Return a vector as the column of a space holds it."""
     if space == "e1":
-        return half.pack_half(row)
+        return float16.pack_half(row)
     return np.packbits(row > 0, bitorder="little").tobytes() if space == "e9" else int8.pack_int8(row)
 
 
@@ -629,11 +629,11 @@ def test_a_side_that_a_memory_has_no_more_is_found_no_more(store: Store, monkeyp
     row = random_rows(1)[0]
     with store.transaction():
         model = store.vectors.use_model("m", 384, now=NOW)
-        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
-        store.vectors.put_fingerprint(other, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
+        store.vectors.put_fingerprint(key, model, {"e1": float16.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
+        store.vectors.put_fingerprint(other, model, {"e1": float16.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
     assert store.vectors.find_nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [key, other]
     with store.transaction():
-        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(row)}, now=NOW)
+        store.vectors.put_fingerprint(key, model, {"e1": float16.pack_half(row)}, now=NOW)
     assert store.vectors.find_nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [other]
     assert integrity.count_violations(store).get(integrity.WRONG_CODES) is None
 

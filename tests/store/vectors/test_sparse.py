@@ -17,7 +17,7 @@ from hyperloci.errors import StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from hyperloci.store.vectors import sparse
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.sparse import STEP
 from tests.store.vectors.test_fingerprints import make_nodes
 from tests.support import add, examples

@@ -16,7 +16,7 @@ from hyperloci.knowledge.contradictions.words import stem_of
 from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import EntityKind
-from hyperloci.spaces import entity_names, expansion
+from hyperloci.spaces import entity_names, term_expansion
 from hyperloci.text.language.vocabulary import KnownName, fold, vocabulary
 
 FILE = Path(hyperloci.text.language.vocabulary.__file__).parent / "data" / "vocabulary.toml"
@@ -87,7 +87,7 @@ def test_rivals_contradict_each_other_and_are_never_one_thing(one: KnownName, ot
 def test_mariadb_is_a_rival_of_mysql_for_every_reader() -> None:
     assert [value.name for value in analyse_sentence("We use MariaDB").values] == ["MariaDB"]
     assert entity_names.find_names("We use MariaDB and MySQL") == ["MariaDB", "MySQL"]
-    assert "mysql" not in expansion.expand_query("mariadb")
+    assert "mysql" not in term_expansion.expand_query("mariadb")
     assert [named.name for named in extract_entities("We use MariaDB and MySQL")] == ["MariaDB", "MySQL"]
 
 
@@ -109,6 +109,6 @@ def test_aliases_are_one_word_to_the_rules_of_contradiction() -> None:
 
 
 def test_a_question_brings_the_other_spellings_of_its_names() -> None:
-    asked = expansion.expand_query("rotate the jwt")
+    asked = term_expansion.expand_query("rotate the jwt")
     assert {"json", "web", "token"} <= asked.keys()
     assert asked["jwt"] > asked["json"] > 0

@@ -12,7 +12,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.memory import Memory
-from hyperloci.model.levels import PyramidLevel
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci_tools.answer_values import ANSWER_CHARS
 from tests.support import FakeClock, text_of

@@ -8,8 +8,8 @@ from mcp_types import CallToolResult
 
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.state import Call, ServerState, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 
 async def memory_stats(ctx: Call) -> Annotated[CallToolResult, dict[str, Any]]:

@@ -12,8 +12,8 @@ from typing_extensions import TypedDict
 from hyperloci.model.pyramid import ExpandedChunk
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 ChunkId = Annotated[str, Field(description="id of a chunk_* memory", min_length=1, max_length=100)]
 

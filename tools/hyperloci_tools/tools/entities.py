@@ -13,9 +13,9 @@ from hyperloci.model.answers import EntityProfile
 from hyperloci.model.node import MAX_NAME_CHARS
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 
 class EntityOut(TypedDict):

@@ -11,9 +11,9 @@ from pydantic import Field
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit, Reason
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import IdOut, MemberArg, RelatedItemOut, RelatedOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 Label = Annotated[str, Field(description="a relation such as depends_on, supports", min_length=1, max_length=64)]
 

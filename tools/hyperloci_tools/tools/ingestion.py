@@ -19,9 +19,9 @@ from hyperloci.model.answers import IndexReport, Progress
 from hyperloci.worker import WorkerPool
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import IndexOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 _log = logging.getLogger(__name__)
 

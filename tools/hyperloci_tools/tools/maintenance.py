@@ -17,9 +17,9 @@ from hyperloci.maintenance.decay import WeakHit
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Limit
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 if TYPE_CHECKING:
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ReplOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 MAX_CODE_CHARS: Final = 10_000
 """The sandbox's limit."""

@@ -11,9 +11,9 @@ from hyperloci.model.node import MAX_CONTENT_CHARS
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Id, Limit, Query
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ContextOut, ContradictionsOut, ExplanationOut, FactsOut, SearchOut, WhereArg
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 ContentType = Literal["any", "conversation", "learning", "decision", "dead_end", "code", "docs", "commit"]
 Profile = Annotated[

@@ -13,9 +13,9 @@ from hyperloci.model.topic import Timeline, TopicHit, TopicList
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 EXAMPLE_CHARS: Final = 300
 """Characters of an example: enough to show what a topic is about."""

@@ -11,9 +11,9 @@ from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Confidence, Fact, Id, Reason, Scope
-from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ConfirmedOut, CorrectedOut, DeadEndOut, ForgottenOut, RememberedOut, RestoredOut
 from hyperloci_tools.state import Call, state_of
+from hyperloci_tools.tool_spec import ToolSpec
 
 Category = Literal["user_info", "decision", "preference", "constraint", "insight"]
 Entities = Annotated[

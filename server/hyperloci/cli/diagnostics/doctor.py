@@ -28,7 +28,7 @@ from hyperloci.store.database.checkpoint import measure_log
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import list_rescued_copies
 from hyperloci_hooks import spool
-from hyperloci_hooks.statistics import DAYS, HookStatistics
+from hyperloci_hooks.outcome_statistics import DAYS, HookStatistics
 
 MIN_FREE_BYTES: Final = 200_000_000
 """With less free space, a busy day of indexing may fill the disk."""

@@ -4,7 +4,7 @@ Each scope has two files: the MCP server goes where `claude mcp add` would put i
 is made first (`plan_install`, `plan_uninstall`) and can be shown; `apply_plan` writes it. Only our own entries change,
 the rest of a file keeps its bytes, and a file that is not plain JSON is refused and left unchanged.
 
-`hyperloci.cli.install.entries` defines the entries.
+`hyperloci.cli.install.config_entries` defines the entries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.cli.install import json_edit
-from hyperloci.cli.install.entries import hook_entries, with_hooks, with_server, without_hooks, without_server
+from hyperloci.cli.install.config_entries import hook_entries, with_hooks, with_server, without_hooks, without_server
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.errors import ConfigurationError
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.capture.turn_text import prepare_turn_text
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position

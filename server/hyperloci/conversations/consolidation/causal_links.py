@@ -15,7 +15,7 @@ from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store.conversations.consolidations import ConsolidationProgress, Consolidations
-from hyperloci.text.language.tables import phrase_pattern
+from hyperloci.text.language.word_tables import phrase_pattern
 
 SHARED_WORDS: Final = 2
 """Words that both turns must share: `because` alone ties a turn to anything."""

@@ -8,7 +8,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.findings import DeclaredConflict, RejectedItem
 from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.text.language.tables import phrase_pattern, read_table
+from hyperloci.text.language.word_tables import phrase_pattern, read_table
 
 _SPECIFIC: Final = re.compile(
     r"\d|`[^`]+`|\"[^\"]{2,}\"|“[^”]{2,400}”|\b[A-Za-z]+[_/.][A-Za-z_/.]{2,}\b|(?<=[a-zа-я,;] )[A-ZА-ЯЁ][\w-]+"

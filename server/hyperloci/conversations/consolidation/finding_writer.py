@@ -22,7 +22,7 @@ from hyperloci.conversations.consolidation.findings import (
     RejectedItem,
 )
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.knowledge.entities.recognition import EntityMention
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.model.answers import Contradiction

@@ -7,9 +7,9 @@ import re
 from bisect import bisect_left
 from typing import Final
 
-from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.sentences import split_sentences
-from hyperloci.text.language.tables import alternatives, phrase_pattern
+from hyperloci.text.language.word_tables import alternatives, phrase_pattern
 
 MAX_SENTENCE_CHARS: Final = 600
 """A longer one is a paste without full stops."""

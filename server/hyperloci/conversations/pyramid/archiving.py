@@ -14,11 +14,11 @@ from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.conversations.pyramid.parts import describe_range, load_turns, log_chunks
+from hyperloci.conversations.pyramid.chunk_turns import describe_range, load_turns, log_chunks
 from hyperloci.errors import StoreCorruptError
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ChunkStage, PyramidChunk
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.conversations.chunks import PyramidProgress

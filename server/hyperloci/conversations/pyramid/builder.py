@@ -14,13 +14,13 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.conversations.pyramid.archiving import TurnArchiver
-from hyperloci.conversations.pyramid.parts import describe_range, load_turns, log_chunks, turns_state
+from hyperloci.conversations.pyramid.chunk_turns import describe_range, load_turns, log_chunks, turns_state
 from hyperloci.conversations.pyramid.summary import Summariser
 from hyperloci.conversations.pyramid.summary_nodes import Digester
 from hyperloci.errors import StoreCorruptError
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.levels import SIZES, PyramidLevel
 from hyperloci.model.pyramid import ChunkStage, PyramidChunk
+from hyperloci.model.pyramid_levels import SIZES, PyramidLevel
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import PyramidProgress

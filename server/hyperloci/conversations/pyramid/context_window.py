@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
-from hyperloci.model import ctf
+from hyperloci.model import compact_turn_format
 from hyperloci.model.kinds import NodeId, NodeKey
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ChunkStage, ContextWindow, PyramidChunk, WindowPart
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import turn_from_node
 from hyperloci.text.tokens import count_tokens
@@ -169,7 +169,9 @@ class _WindowBuilder:
         for kind in ("warm", "hot"):
             taken = sorted(self._turns[kind].values(), key=lambda turn: turn.seq or 0)
             if taken:
-                rows = ctf.encode_turns([turn_from_node(turn) for turn in taken], ctf.TOLD_FIELDS)
+                rows = compact_turn_format.encode_turns(
+                    [turn_from_node(turn) for turn in taken], compact_turn_format.TOLD_FIELDS
+                )
                 made.append(_make_part(kind, f"{HEADS[kind]}\n{rows}", [turn.id for turn in taken]))
         return tuple(made)
 

@@ -16,8 +16,8 @@ from hyperloci.conversations.consolidation.text_similarity import NUMBER
 from hyperloci.conversations.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
 from hyperloci.conversations.transcript_prompt import DATA
 from hyperloci.errors import BadRequestError
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Turn
 from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.text.tokens import count_tokens

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.conversations.pyramid.turn_sentences import TurnSentence
 from hyperloci.model.turn import Speaker, TurnKind
-from hyperloci.text.language.tables import phrase_pattern
+from hyperloci.text.language.word_tables import phrase_pattern
 
 if TYPE_CHECKING:
     import numpy as np

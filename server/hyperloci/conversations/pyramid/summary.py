@@ -19,11 +19,11 @@ from hyperloci.conversations.pyramid.sentence_ranking import (
     sentence_prior,
 )
 from hyperloci.conversations.pyramid.turn_sentences import TurnSentence, content_terms, extract_sentences
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.keywords.analysis import stop_words
-from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.tokens import count_tokens
 
 SUMMARY_TOKENS: Final = {PyramidLevel.MICRO: 90, PyramidLevel.MINI: 150, PyramidLevel.MACRO: 260}

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.conversations.pyramid.parts import describe_range, load_turns, turns_state
+from hyperloci.conversations.pyramid.chunk_turns import describe_range, load_turns, turns_state
 from hyperloci.conversations.pyramid.summary import Summariser
 from hyperloci.errors import HyperlociError
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
-from hyperloci.model.levels import SUBTYPES, PyramidLevel
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.pyramid import Digest, PyramidChunk
+from hyperloci.model.pyramid_levels import SUBTYPES, PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import turn_from_node
 

@@ -17,7 +17,7 @@ _MIN_LETTERS: Final = 3
 
 
 class WordVectors:
-    """Input embeddings of whole words. Satisfies `spaces.expansion.WordNeighbours`."""
+    """Input embeddings of whole words. Satisfies `spaces.term_expansion.WordNeighbours`."""
 
     def __init__(self, weights: Path, tokenizer: Tokenizer) -> None:
         """Remember where the words are; they are read when first needed (33 MB)."""

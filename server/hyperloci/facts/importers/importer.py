@@ -18,14 +18,14 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.facts import safety_metadata, sanitize_argument
 from hyperloci.facts.importers import markdown_notes, mcp_memory
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.imported_memory import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.transfer import import_memory
+from hyperloci.store.export_import import import_memory
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 OWN_FORMAT: Final = "hyperloci"

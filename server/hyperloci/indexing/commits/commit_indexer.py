@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock, system_clock
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.indexing.commits.changed_symbols import CommitEffects, TouchedNodes
 from hyperloci.indexing.commits.commit_reader import CHANGED, CommitReader, commit_text, shallow_commits
 from hyperloci.indexing.link_queue import due_counter_name

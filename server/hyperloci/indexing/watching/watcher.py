@@ -19,7 +19,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.indexing.watching.event_queue import ChangeInbox
 from hyperloci.indexing.watching.file_events import FileWatch
-from hyperloci.indexing.watching.worker import WatchPace, WatchWorker
+from hyperloci.indexing.watching.watch_worker import WatchPace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import Project
 from hyperloci.store import Store

@@ -15,7 +15,7 @@ from typing import Final
 
 from hyperloci.knowledge.contradictions.lexicon import lexicon_words
 from hyperloci.knowledge.contradictions.words import Word
-from hyperloci.text.language.tables import read_table, word_set
+from hyperloci.text.language.word_tables import read_table, word_set
 
 _PUNCTUATION: Final = frozenset(",:;()—–")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hyperloci.knowledge.contradictions import frames
+from hyperloci.knowledge.contradictions import sentence_match
 from hyperloci.knowledge.contradictions.antonyms import are_opposites, has_opposite
 from hyperloci.knowledge.contradictions.claims import (
     AnalysedSentence,
@@ -21,8 +21,8 @@ from hyperloci.knowledge.contradictions.polarity import Clause, Region, is_state
 from hyperloci.knowledge.contradictions.quantities import Value, are_same_value
 from hyperloci.knowledge.contradictions.words import Word
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
-from hyperloci.text.language.tables import word_set
 from hyperloci.text.language.vocabulary import vocabulary
+from hyperloci.text.language.word_tables import word_set
 
 DENIAL_GATE: Final = 0.6
 """Strength from which on a denial or an opposite counts; `bench.contradictions` shows what other gates give."""
@@ -93,7 +93,7 @@ class ContradictionJudge:
             verdict
             for b in select_comparable_sentences(candidate, self._needles)
             for a in self._sentences
-            if frames.have_same_labels(a, b) and (verdict := _judge_sentences(a, b, similarity)) is not None
+            if sentence_match.have_same_labels(a, b) and (verdict := _judge_sentences(a, b, similarity)) is not None
         ]
         best = max(verdicts, key=lambda verdict: verdict.score, default=None)
         return None if best is None else replace(best, nature=self._nature_of(best.kind, candidate))
@@ -121,7 +121,7 @@ def _score_uptake(a: AnalysedSentence, b: AnalysedSentence) -> float:
     warned = any(a.words[place].stem in stem_set("failure") for place in range(len(a.words)))
     asserted = {stem for stem, places in a.topics.items() if not a.denied.issuperset(places)}
     tried = {stem for stem, places in b.topics.items() if not b.denied.issuperset(places)}
-    frame = frames.match_stems(a, b, asserted, tried)
+    frame = sentence_match.match_stems(a, b, asserted, tried)
     enough = len(frame.shared) >= TAKEN_UP_SHARED or frame.shared == tried
     opposed = not asserted & tried or tried & (a.topics.keys() - asserted)
     return frame.likeness if enough and not warned and not opposed else 0.0
@@ -170,7 +170,7 @@ def _judge_denied_clause(
     also_denied = denied & other.topics.keys() - asserted
     if not denied & asserted or len(also_denied) >= len(denied & asserted) or _values_differ(one, other):
         return None
-    frame = frames.match_stems(one, other, set(one.topics) if clause.phrase else denied, asserted)
+    frame = sentence_match.match_stems(one, other, set(one.topics) if clause.phrase else denied, asserted)
     verbs = stem_set("verbs", "light")
     if frame.shared <= verbs and not denied <= verbs:
         return None  # "never written any Rust" and "written in Kotlin" share what was done, not to what
@@ -209,7 +209,7 @@ def _find_opposites(a: AnalysedSentence, b: AnalysedSentence) -> Iterator[tuple[
             for j, other in right:
                 if (
                     are_opposites(word.lower, other.lower)
-                    and frames.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE
+                    and sentence_match.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE
                 ):
                     yield i, j
 
@@ -229,7 +229,7 @@ def _judge_opposites(
 ) -> Verdict | None:
     if not pairs or (similarity is not None and similarity < MIN_SIMILARITY):
         return None
-    frame = frames.compare_sentences(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
+    frame = sentence_match.compare_sentences(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
     score = _blend_similarity(frame.fit, similarity)
     if score < DENIAL_GATE:
         return None
@@ -256,7 +256,7 @@ def _compare_kind(a: AnalysedSentence, b: AnalysedSentence, kind: str, similarit
     left, right = _current_values(a, kind), _current_values(b, kind)
     if not left or not right or any(are_same_value(one, other) for one in left for other in right):
         return None
-    frame = frames.compare_sentences(a, b, _value_places(left), _value_places(right))
+    frame = sentence_match.compare_sentences(a, b, _value_places(left), _value_places(right))
     strength = _value_strength(a, b, kind, frame)
     changed = _tells_change(a, left[0]) or _tells_change(b, right[0])
     if changed and strength < VALUE_GATE:
@@ -278,7 +278,7 @@ def _current_values(sentence: AnalysedSentence, kind: str) -> list[Value]:
     return found
 
 
-def _value_strength(a: AnalysedSentence, b: AnalysedSentence, kind: str, frame: frames.SentenceMatch) -> float:
+def _value_strength(a: AnalysedSentence, b: AnalysedSentence, kind: str, frame: sentence_match.SentenceMatch) -> float:
     if kind not in vocabulary().families:
         return frame.fit
     if not stem_set("offering").isdisjoint({*a.topics, *b.topics}):
@@ -292,22 +292,22 @@ def _value_strength(a: AnalysedSentence, b: AnalysedSentence, kind: str, frame: 
 
 def _match_changed_clauses(
     a: AnalysedSentence, b: AnalysedSentence, left: list[Value], right: list[Value]
-) -> frames.SentenceMatch:
+) -> sentence_match.SentenceMatch:
     """Match clause with clause: who tells of a change adds when and why, which the old statement did not have."""
     without_a, without_b = frozenset(_value_places(left)), frozenset(_value_places(right))
     found = [
-        frames.match_stems(a, b, stems_a, stems_b, without_a, without_b)
+        sentence_match.match_stems(a, b, stems_a, stems_b, without_a, without_b)
         for stems_a in _candidate_stems(a, left[0], without_a)
         for stems_b in _candidate_stems(b, right[0], without_b)
     ]
     fit = [frame for frame in found if len(frame.shared) >= CHANGE_SHARED and not frame.other_subject]
-    return max(fit or [frames.NO_MATCH], key=lambda frame: frame.overlap)
+    return max(fit or [sentence_match.NO_MATCH], key=lambda frame: frame.overlap)
 
 
 def _candidate_stems(sentence: AnalysedSentence, value: Value, without: frozenset[int]) -> tuple[set[str], set[str]]:
     """Return the stems of the whole sentence, and those of the clause a value stands in."""
     near = [sentence.words[place] for place in _clause_of(sentence, value) if place not in without]
-    return frames.topic_stems(sentence, without), {word.stem for word in near if word.topical}
+    return sentence_match.topic_stems(sentence, without), {word.stem for word in near if word.topical}
 
 
 def _tells_change(sentence: AnalysedSentence, value: Value) -> bool:

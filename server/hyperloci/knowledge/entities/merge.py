@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from hyperloci.knowledge.entities.profile import merge
+from hyperloci.knowledge.entities.entity_service import merge
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.memories.entities import Entity
@@ -56,13 +56,13 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
     """Return the pairs of a scope that are one entity, the more mentioned first in each; surest pairs first."""
     import numpy as np
 
-    from hyperloci.store.vectors import half
+    from hyperloci.store.vectors import float16
 
     found = store.entities.list_with_vectors(scope_key, limit=MAX_COMPARED)
     spoken = [(entity, vector) for entity, vector in found if not _CODE.search(entity.canonical_name)]
     if len(spoken) < 2:
         return []
-    vectors = half.unpack_half([vector for _, vector in spoken])
+    vectors = float16.unpack_half([vector for _, vector in spoken])
     cosines = np.triu(vectors @ vectors.T, k=1)
     pairs = np.argwhere(cosines >= SAME_NAME_COSINE)
     entities = [entity for entity, _ in spoken]

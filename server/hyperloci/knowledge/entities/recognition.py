@@ -14,7 +14,7 @@ from typing import Final
 
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.memories.entities import squash_name
-from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
 
 MAX_CHARS: Final = 20_000

@@ -18,7 +18,7 @@ from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place,
 from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.memories.links import LinkableSnippet
+from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
 
 LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")

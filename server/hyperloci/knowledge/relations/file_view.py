@@ -9,7 +9,7 @@ from typing import Final
 
 from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.memories.links import LinkableSnippet
+from hyperloci.store.memories.relation_queue import LinkableSnippet
 
 Place = tuple[str, tuple[str, ...]]
 """A file, and the parts of a symbol in it; no parts are the file itself."""

@@ -15,7 +15,7 @@ from hyperloci.knowledge.relations.prose_relations import ProseRules
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from hyperloci.store.memories.links import LinkableSnippet
+from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
 
 LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)

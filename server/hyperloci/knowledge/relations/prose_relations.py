@@ -21,9 +21,9 @@ from hyperloci.knowledge.relations.code_relations import MAX_OUT, CodeContext
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.memories.links import LinkableSnippet
+from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
-from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.sentences import sentence_spans
 
 LABELS: Final = (

@@ -77,10 +77,10 @@ def _read_archived(database: Path, place: ArchivePlace) -> Sequence[str | None]:
 
 def pack_turns(turns: Sequence[Any]) -> bytes:
     """Return turns (`model.turn.Turn`) as the bytes of a warm chunk: CTF v1 under zstd."""
-    from hyperloci.model import ctf
+    from hyperloci.model import compact_turn_format
     from hyperloci.store.archive.chunk_archive import compress_frame
 
-    text = ctf.encode_turns(turns, ("role", "kind", "time", "path", "content"))
+    text = compact_turn_format.encode_turns(turns, ("role", "kind", "time", "path", "content"))
     return compress_frame(text.encode("utf-8", "surrogatepass"), WARM_LEVEL)
 
 
@@ -90,7 +90,7 @@ def unpack_turns(data: bytes) -> Sequence[Any]:
     Raises:
         BadRequestError, ValueError: the bytes are damaged.
     """
-    from hyperloci.model import ctf
+    from hyperloci.model import compact_turn_format
     from hyperloci.store.archive.chunk_archive import decompress_frame
 
-    return ctf.decode_turns(decompress_frame(data).decode("utf-8", "surrogatepass"))
+    return compact_turn_format.decode_turns(decompress_frame(data).decode("utf-8", "surrogatepass"))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ArchivePlace, ChunkStage, Digest, PyramidChunk
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.archive.compressed_turns import pack_turns, unpack_turns
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row

@@ -19,7 +19,7 @@ from typing import Final
 
 from hyperloci.clock import system_clock
 from hyperloci.errors import HyperlociError, StoreMovedError
-from hyperloci.store.database.copies import copy_to_file
+from hyperloci.store.database.database_copy import copy_to_file
 from hyperloci.store.database.meta import Meta
 
 logger = logging.getLogger(__name__)

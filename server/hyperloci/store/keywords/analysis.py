@@ -13,7 +13,7 @@ from typing import Final
 
 import Stemmer
 
-from hyperloci.text.language.tables import word_set
+from hyperloci.text.language.word_tables import word_set
 
 MAX_TERM_CHARS: Final = 64
 """Longer runs are hashes and encoded data: nobody asks for them in full, and they would swell the vocabulary."""

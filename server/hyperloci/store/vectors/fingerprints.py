@@ -1,7 +1,7 @@
 """Fingerprints: writing them whole, and finding the nearest ones.
 
 A search scans sign bits held in memory (48 bytes a vector), ranks the best few thousand by the query's numbers against
-two bits a dimension (96 bytes), and scores what is left exactly from the stored rows (`store.vectors.codes`,
+two bits a dimension (96 bytes), and scores what is left exactly from the stored rows (`store.vectors.scan_codes`,
 docs/benchmarks.md). A block of bits is loaded again only when its version moved.
 """
 
@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
-from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors import float16, int8
 from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
-from hyperloci.store.vectors.blocks import BLOCK_ROWS, MAX_ATTEMPTS
-from hyperloci.store.vectors.codes import WORD_BITS, Codes, dot_products, make_sign_code, make_size_code, words_per_code
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS, MAX_ATTEMPTS
+from hyperloci.store.vectors.scan_codes import (
+    WORD_BITS,
+    Codes,
+    dot_products,
+    make_sign_code,
+    make_size_code,
+    words_per_code,
+)
 
 FINE: Final = 256
 """Candidates scored from stored rows, 3 to 6 microseconds each: recall@10 1.0 at 10,000 and 100,000 memories with many
@@ -33,7 +40,7 @@ EXACT_BELOW: Final = FINE
 """So few allowed vectors are scored exactly at once."""
 
 CODE_BITS: Final = {"e1": 2}
-"""Bits a dimension of the codes of a space, 1 elsewhere (`store.vectors.codes`)."""
+"""Bits a dimension of the codes of a space, 1 elsewhere (`store.vectors.scan_codes`)."""
 
 _MODEL_IN_USE: Final = "model_in_use"
 
@@ -400,7 +407,7 @@ def make_code(space: str, blob: bytes) -> bytes:
     if space == BIT_SPACE:
         return blob.ljust(words_per_code(len(blob) * 8) * WORD_BITS // 8, b"\0")
     if space == FLOAT_SPACE:
-        vector = half.unpack_half([blob])[0]
+        vector = float16.unpack_half([blob])[0]
         return make_sign_code(vector) + make_size_code(vector)
     return make_sign_code(np.frombuffer(blob, np.int8))
 
@@ -408,7 +415,7 @@ def make_code(space: str, blob: bytes) -> bytes:
 def unpack_vectors(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
     """Return stored vectors of one space as unit vectors, shape (len(blobs), dimensions)."""
     if space == FLOAT_SPACE:
-        return half.unpack_half(blobs).reshape(len(blobs), dimensions)
+        return float16.unpack_half(blobs).reshape(len(blobs), dimensions)
     if space == BIT_SPACE:
         return np.asarray(unpack_signs(blobs, dimensions) / np.float32(np.sqrt(dimensions)), dtype=np.float32)
     return int8.unpack_int8(blobs, dimensions)
@@ -421,14 +428,14 @@ def _bytes_per_code(space: str, dimensions: int) -> int:
 def _bytes_per_vector(space: str, dimensions: int) -> int:
     """Return how many bytes a vector of one space has."""
     if space == FLOAT_SPACE:
-        return half.BYTES_PER_DIMENSION * dimensions
+        return float16.BYTES_PER_DIMENSION * dimensions
     return -(-dimensions // 8) if space == BIT_SPACE else dimensions
 
 
 def _dimensions_of(space: str, width: int) -> int:
     """Return how many dimensions a vector of so many bytes has."""
     if space == FLOAT_SPACE:
-        return width // half.BYTES_PER_DIMENSION
+        return width // float16.BYTES_PER_DIMENSION
     return width * 8 if space == BIT_SPACE else width
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.connection import is_snapshot_open
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 
 STEP: Final = 1 / 64
 """A weight's unit: the largest, 255 steps, is 3.98; BM25's saturate at 2.2 and SPLADE's at about 3.5."""

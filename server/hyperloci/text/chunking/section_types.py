@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from hyperloci.text.language.tables import phrase_pattern
+from hyperloci.text.language.word_tables import phrase_pattern
 
 
 class SectionType(StrEnum):

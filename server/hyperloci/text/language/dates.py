@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from hyperloci.text.language.tables import read_languages
+from hyperloci.text.language.word_tables import read_languages
 
 _TOKEN: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?(?!\w)"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, unit_days, year_of
-from hyperloci.text.language.fences import mask_code
 
 MAX_TIMES: Final = 12
 """Of one turn; who speaks of more days lists them."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from hyperloci.text.language.fences import mask_code
-from hyperloci.text.language.tables import word_set
+from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.word_tables import word_set
 
 _MIN_WRAP_CHARS: Final = 40
 _MAX_WRAP_CHARS: Final = 120

@@ -23,7 +23,7 @@ from hyperloci.text.sanitize.secrets.decoded_views import alternative_readings, 
 from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, find_secrets_under_headings, is_public
 from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
 from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
-from hyperloci.text.sanitize.secrets.tables import find_insert_secrets, find_table_secrets
+from hyperloci.text.sanitize.secrets.table_columns import find_insert_secrets, find_table_secrets
 from hyperloci.text.sanitize.secrets.value_checks import (
     SecretCandidate,
     SecretJudgement,

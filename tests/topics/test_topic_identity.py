@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.topics.identity import churn_share, find_absorbed, match_topics
+from hyperloci.topics.topic_identity import churn_share, find_absorbed, match_topics
 from tests.support import examples
 
 partitions = st.lists(st.integers(0, 5), min_size=1, max_size=40).map(

@@ -14,7 +14,7 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.filters import Conditions
-from hyperloci.retrieval.fusion import fuse_spaces
+from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.space_weights import PROFILES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hyperloci
-from hyperloci.facts.writer import MemoryWriter
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
@@ -154,7 +154,7 @@ def test_nothing_but_the_writer_makes_memories() -> None:
 
     # Pieces of files follow their files; entities are made known while annotating.
     assert makers - {"store/memories/nodes.py"} == {
-        "facts/writer.py",
+        "facts/memory_writer.py",
         "knowledge/entities/registry.py",
         "indexing/file_writer.py",
     }

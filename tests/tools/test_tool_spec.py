@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from hyperloci_tools.registry import outline_schema, slim_schema
 from hyperloci_tools.server import INSTRUCTIONS
+from hyperloci_tools.tool_spec import outline_schema, slim_schema
 from tests.tools.conftest import Connect
 
 CORE = {

@@ -18,8 +18,8 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.owner import EmbedderSupervisor, SupervisionPolicy
 from hyperloci.embedder.startup_config import StartupConfig
+from hyperloci.embedder.supervisor import EmbedderSupervisor, SupervisionPolicy
 from hyperloci.embedder.transport import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from tests.embedder.conftest import ROOT
@@ -197,7 +197,7 @@ import sys, threading
 from pathlib import Path
 from hyperloci.config import Settings
 from hyperloci.embedder.startup_config import StartupConfig
-from hyperloci.embedder.owner import EmbedderOwner
+from hyperloci.embedder.supervisor import EmbedderOwner
 from tests.embedder.helpers import command
 
 folder = Path(sys.argv[1])

@@ -13,10 +13,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hyperloci.store.vectors import codes, half, int8
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
-from hyperloci.store.vectors.codes import LARGE_COMPONENT, Codes, make_sign_code, make_size_code, words_per_code
+from hyperloci.store.vectors import float16, int8, scan_codes
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.fingerprints import CODE_BITS, make_code
+from hyperloci.store.vectors.scan_codes import LARGE_COMPONENT, Codes, make_sign_code, make_size_code, words_per_code
 from tests.support import examples, random_rows
 
 Matrix = NDArray[np.float32]
@@ -50,7 +50,7 @@ def estimates(rows: Matrix, query: Matrix, planes: int) -> Matrix:
     levels = np.sign(np.where(rows > 0, 1, -1)).astype(np.float64)
     if planes == 2:
         large = np.abs(rows) > LARGE_COMPONENT * np.sqrt(np.mean(rows**2, axis=1, keepdims=True))
-        levels *= np.where(large, codes._LARGE_LEVEL, codes._SMALL_LEVEL)
+        levels *= np.where(large, scan_codes._LARGE_LEVEL, scan_codes._SMALL_LEVEL)
     products = levels @ (np.rint(query / step) * step) / np.linalg.norm(levels, axis=1)
     return np.asarray(products / np.linalg.norm(query), np.float32)
 
@@ -110,8 +110,8 @@ def test_no_component_of_a_vector_of_zeros_is_positive_or_large() -> None:
 @pytest.mark.req("E.01")
 def test_e1_is_coded_by_signs_then_sizes_and_other_spaces_by_signs() -> None:
     vector = random_rows(1)[0]
-    seen = half.unpack_half([half.pack_half(vector)])[0]
-    assert make_code("e1", half.pack_half(vector)) == make_sign_code(seen) + make_size_code(seen)
+    seen = float16.unpack_half([float16.pack_half(vector)])[0]
+    assert make_code("e1", float16.pack_half(vector)) == make_sign_code(seen) + make_size_code(seen)
     assert make_code("e7", int8.pack_int8(vector)) == make_sign_code(np.frombuffer(int8.pack_int8(vector), np.int8))
     assert (CODE_BITS["e1"], CODE_BITS.get("e7", 1)) == (2, 1)
 
@@ -221,7 +221,7 @@ def test_every_way_to_the_candidates_finds_those_of_a_full_comparison_of_codes(
     share: float,
     scanned: bool,
 ) -> None:
-    monkeypatch.setattr(codes, "COARSE", coarse)
+    monkeypatch.setattr(scan_codes, "COARSE", coarse)
     passes = scans(monkeypatch)
     generator = np.random.default_rng(3)
     for query in random_rows(20, seed=11):
@@ -229,7 +229,7 @@ def test_every_way_to_the_candidates_finds_those_of_a_full_comparison_of_codes(
         keys, estimated = held[planes].find_candidates(query, allowed, 10)
         possible = np.flatnonzero(allowed)
         away = differing(rows[possible], query)
-        wanted = max(10 * coarse, len(possible) // codes.COARSE_SHARE)
+        wanted = max(10 * coarse, len(possible) // scan_codes.COARSE_SHARE)
         # Which of equally many differing signs go on is open; what is nearer goes on for sure.
         sure = possible[away < np.sort(away)[wanted - 1]] if wanted < len(possible) else possible
         all_estimated = dict(zip(possible.tolist(), estimates(rows[possible], query, planes).tolist(), strict=True))
@@ -257,7 +257,7 @@ def test_hastily_half_of_the_signs_are_compared_and_most_of_the_nearest_found(
 
 
 def test_a_scan_never_returns_what_is_not_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codes, "COARSE", 1)
+    monkeypatch.setattr(scan_codes, "COARSE", 1)
     rows = random_rows(1_000, 64)
     held = held_codes(rows, 1)
     allowed = np.zeros(1_000, np.bool_)
@@ -275,15 +275,15 @@ def test_equal_estimates_come_in_the_order_of_keys() -> None:
 
 
 def test_of_a_large_set_a_share_goes_on(monkeypatch: pytest.MonkeyPatch, rows: Matrix, held: dict[int, Codes]) -> None:
-    monkeypatch.setattr(codes, "COARSE", 2)
-    monkeypatch.setattr(codes, "COARSE_SHARE", 50)
+    monkeypatch.setattr(scan_codes, "COARSE", 2)
+    monkeypatch.setattr(scan_codes, "COARSE_SHARE", 50)
     handed_on: list[int] = []
 
     def first(distances: NDArray[np.uint16], possible: Bits, count: int) -> NDArray[np.int64]:
         handed_on.append(count)
         return np.arange(count)
 
-    monkeypatch.setattr(codes, "_nearest", first)
+    monkeypatch.setattr(scan_codes, "_nearest", first)
     for count in (5, 500):
         held[2].find_candidates(rows[0], np.ones(COUNT, np.bool_), count)
     assert handed_on == [COUNT // 50, 2 * 500]
@@ -294,7 +294,7 @@ def test_of_a_large_set_a_share_goes_on(monkeypatch: pytest.MonkeyPatch, rows: M
 def test_the_smallest_are_the_smallest(seed: int, size: int, count: int, low: int) -> None:
     distances = np.random.default_rng(seed).integers(0, low, size).astype(np.uint16)
     count = min(count, size)
-    found = codes._find_smallest(distances, count)
+    found = scan_codes._find_smallest(distances, count)
     assert len(set(found.tolist())) == len(found) >= count
     assert sorted(distances[found].tolist())[:count] == np.sort(distances)[:count].tolist()
 
@@ -318,8 +318,8 @@ def test_the_nearest_are_enough_not_too_many_and_all_possible(
     possible = generator.random(size) < share
     few = int(possible.sum())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codes, "SAMPLE_STEP", 8)
-        found = codes._nearest(distances, possible, count)
+        patch.setattr(scan_codes, "SAMPLE_STEP", 8)
+        found = scan_codes._nearest(distances, possible, count)
     assert len(set(found.tolist())) == len(found) and possible[found].all()
     assert min(count, few) <= len(found) <= 2 * count
     assert sorted(distances[found].tolist())[:count] == np.sort(distances[possible])[:count].tolist()

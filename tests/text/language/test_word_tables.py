@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.text.language.tables import alternatives, phrase_pattern, read_languages, read_table, word_set
+from hyperloci.text.language.word_tables import alternatives, phrase_pattern, read_languages, read_table, word_set
 
 MAY_LACK = {
     "causal.copulas",

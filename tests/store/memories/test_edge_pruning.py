@@ -12,7 +12,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.maintenance.relation_jobs import prune_edges
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.store import Store
-from hyperloci.store.memories.pruning import MAX_EDGES_PER_NODE
+from hyperloci.store.memories.edge_pruning import MAX_EDGES_PER_NODE
 from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 WEEK = 7 * MS_PER_DAY

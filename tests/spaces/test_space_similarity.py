@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hyperloci.spaces import spelling
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.spaces.scoring import CAUSAL_WEIGHTS, cosines_of_column, score_space
 from hyperloci.spaces.space import SPACES
-from hyperloci.store.vectors import half, int8
+from hyperloci.spaces.space_similarity import CAUSAL_WEIGHTS, cosines_of_column, score_space
+from hyperloci.store.vectors import float16, int8
 from tests.support import examples, random_rows
 
 DIMENSIONS = 32
@@ -42,7 +42,7 @@ def test_of_no_memories_there_are_no_scores(space: str) -> None:
 def test_a_question_that_says_nothing_in_a_space_gives_no_memory_a_score(space: str) -> None:
     columns = SPACES[space].columns
     row: list[bytes | None] = [
-        half.pack_half(MEMORY) if column == "e1" else int8.pack_int8(MEMORY) for column in columns
+        float16.pack_half(MEMORY) if column == "e1" else int8.pack_int8(MEMORY) for column in columns
     ]
     if space == "e9":
         row = [spelling.signature_bits("word")]
@@ -71,10 +71,10 @@ def test_every_score_stands_in_the_place_of_its_memory(places: list[str]) -> Non
 
 
 def test_what_means_the_opposite_scores_nought_and_nothing_scores_above_one() -> None:
-    rows = [[half.pack_half(-MEMORY)], [half.pack_half(MEMORY)]]
+    rows = [[float16.pack_half(-MEMORY)], [float16.pack_half(MEMORY)]]
     assert score_space("e1", query(e1=MEMORY), rows).tolist() == [0.0, pytest.approx(1, abs=1e-3)]
     assert score_space("e1", query(e1=2 * MEMORY), rows).tolist() == [0.0, 1.0]
-    assert cosines_of_column("e1", MEMORY, [half.pack_half(-MEMORY)])[0] == pytest.approx(-1, abs=1e-3)
+    assert cosines_of_column("e1", MEMORY, [float16.pack_half(-MEMORY)])[0] == pytest.approx(-1, abs=1e-3)
 
 
 @pytest.mark.req("E.05")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hyperloci.store.database.connection import is_snapshot_open
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
-from hyperloci.store.vectors.blocks import BLOCK_ROWS
+from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 
 COARSE: Final = 8
 COARSE_SHARE: Final = 128

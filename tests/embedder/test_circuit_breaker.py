@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder import patience, protocol
+from hyperloci.embedder import circuit_breaker, protocol
+from hyperloci.embedder.circuit_breaker import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, CircuitBreaker
 from hyperloci.embedder.client import EmbedderClient, EmbedderSilentError
 from hyperloci.embedder.failover import EmbedderFailover
-from hyperloci.embedder.owner import EmbedderSupervisor
-from hyperloci.embedder.patience import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, CircuitBreaker
+from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.memory import Memory
 from hyperloci.store import Store
@@ -60,8 +60,8 @@ def impostor(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_SECONDS", 0.01)
-    monkeypatch.setattr(patience, "LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr(circuit_breaker, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(circuit_breaker, "LONGEST_SECONDS", 0.01)
 
 
 def test_the_pause_doubles_up_to_its_bound_and_begins_anew_after_an_answer() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from hyperloci.clock import MS_PER_DAY, system_clock
-from hyperloci_hooks import tally
+from hyperloci_hooks import outcome_log
 
 DAYS: Final = 7
 """How many days back are counted."""
@@ -40,15 +40,15 @@ class HookStatistics:
         outcomes: Counter[str] = Counter()
         times: defaultdict[str, list[float]] = defaultdict(list)
         began: dict[str, int] = {}
-        for at, event, outcome, took, mark in tally.read_lines(folder):
+        for at, event, outcome, took, mark in outcome_log.read_lines(folder):
             if moment - int(at) > DAYS * MS_PER_DAY:
                 continue
             outcomes[outcome] += 1
-            if outcome == tally.BEGAN:
+            if outcome == outcome_log.BEGAN:
                 began[mark] = int(at)
-            elif outcome in (tally.ENDED, tally.SPOOLED, tally.DROPPED):
+            elif outcome in (outcome_log.ENDED, outcome_log.SPOOLED, outcome_log.DROPPED):
                 began.pop(mark, None)
-            if outcome in (tally.SERVED, tally.OWN, tally.LATE):
+            if outcome in (outcome_log.SERVED, outcome_log.OWN, outcome_log.LATE):
                 times[event].append(float(took))
         lost = sum(moment - at > GONE_AFTER_MS for at in began.values())
         ends = {event: _median_and_p95(found) for event, found in times.items()}
@@ -57,12 +57,12 @@ class HookStatistics:
     @property
     def event_count(self) -> int:
         """How many hooks ran."""
-        return sum(self.outcomes.get(outcome, 0) for outcome in (tally.SERVED, tally.OWN, tally.LATE))
+        return sum(self.outcomes.get(outcome, 0) for outcome in (outcome_log.SERVED, outcome_log.OWN, outcome_log.LATE))
 
     def list_problems(self) -> list[tuple[str, str]]:
         """Return each problem, with a fix."""
         count, found = self.outcomes.get, []
-        if late := count(tally.LATE, 0):
+        if late := count(outcome_log.LATE, 0):
             found.append(
                 (
                     f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: their events were"
@@ -70,14 +70,14 @@ class HookStatistics:
                     "keep a session open, so that its server answers hooks; close programs that keep the CPU busy",
                 )
             )
-        if spooled := count(tally.SPOOLED, 0):
+        if spooled := count(outcome_log.SPOOLED, 0):
             found.append(
                 (
                     f"{spooled} records of the last {DAYS} days could not be stored at once and waited in the spool",
                     "if this continues, run hyperloci doctor: the database may be busy, full or damaged",
                 )
             )
-        if dropped := count(tally.DROPPED, 0) + self.lost:
+        if dropped := count(outcome_log.DROPPED, 0) + self.lost:
             found.append(
                 (
                     f"{dropped} events of the last {DAYS} days were lost: too large (over 16 MB), no writable folder, "

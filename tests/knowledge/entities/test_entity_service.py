@@ -10,7 +10,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.knowledge.entities.profile import summarise_entities
+from hyperloci.knowledge.entities.entity_service import summarise_entities
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from tests.support import NOW, FakeClock

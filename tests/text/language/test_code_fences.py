@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperloci.text.language.fences import fenced_code, mask_code
+from hyperloci.text.language.code_fences import fenced_code, mask_code
 
 FENCED = [
     ("a\n```python\nx = 1\n```\nb", ["x = 1\n"]),

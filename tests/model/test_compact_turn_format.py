@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model import ctf
+from hyperloci.model import compact_turn_format
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.text.tokens import count_tokens
 from tests.support import examples
@@ -38,21 +38,23 @@ def turn(text: str = "hello", **changes: Any) -> Turn:
 @settings(max_examples=examples(100))
 @pytest.mark.req("C.03")
 def test_any_turns_come_back_as_they_were(turns: list[Turn]) -> None:
-    assert ctf.decode_turns(ctf.encode_turns(turns)) == tuple(turns)
+    assert compact_turn_format.decode_turns(compact_turn_format.encode_turns(turns)) == tuple(turns)
 
 
 @pytest.mark.req("C.03")
 def test_every_single_code_point_comes_back() -> None:
     for start in range(0, 0x110000, 0x8000):
         text = "x".join(map(chr, range(start, start + 0x8000)))
-        assert ctf.decode_turns(ctf.encode_turns([turn(text)]))[0].text == text
+        assert compact_turn_format.decode_turns(compact_turn_format.encode_turns([turn(text)]))[0].text == text
 
 
 @given(st.lists(TURNS, max_size=4), st.data())
 @settings(max_examples=examples(50))
 def test_only_the_fields_asked_for_are_written(turns: list[Turn], data: st.DataObject) -> None:
-    fields = data.draw(st.lists(st.sampled_from(ctf.FIELDS), min_size=1, unique=True))
-    for back, given_ in zip(ctf.decode_turns(ctf.encode_turns(turns, fields)), turns, strict=True):
+    fields = data.draw(st.lists(st.sampled_from(compact_turn_format.FIELDS), min_size=1, unique=True))
+    for back, given_ in zip(
+        compact_turn_format.decode_turns(compact_turn_format.encode_turns(turns, fields)), turns, strict=True
+    ):
         for field in fields:
             name = {"time": "timestamp_ms", "content": "text"}.get(field, field)
             assert getattr(back, name) == getattr(given_, name)
@@ -60,7 +62,7 @@ def test_only_the_fields_asked_for_are_written(turns: list[Turn], data: st.DataO
 
 def test_the_format_is_what_the_document_shows() -> None:
     turns = [turn("How?\nSo:\t-"), turn("-", role=Speaker.ASSISTANT, timestamp_ms=1_500, path="a.py")]
-    assert ctf.encode_turns(turns, ("role", "time", "path", "content")) == (
+    assert compact_turn_format.encode_turns(turns, ("role", "time", "path", "content")) == (
         "#CTF v1 turns=2 fields=role,time,path,content from=1970-01-01T00:00:00.000+00:00\n"
         "user\t0\t-\tHow?¶So:\\t-\n"
         "assistant\t1.5\ta.py\t\\-"
@@ -90,22 +92,24 @@ def test_the_format_is_what_the_document_shows() -> None:
 )
 def test_a_damaged_file_is_refused_with_the_line(damaged: str, complaint: str) -> None:
     with pytest.raises(BadRequestError) as refused:
-        ctf.decode_turns(damaged)
+        compact_turn_format.decode_turns(damaged)
     assert complaint in str(refused.value)
 
 
 @given(st.lists(TURNS, min_size=1, max_size=3), st.data())
 @settings(max_examples=examples(100))
 def test_a_damaged_file_gives_turns_or_a_refusal_and_nothing_else(turns: list[Turn], data: st.DataObject) -> None:
-    text = ctf.encode_turns(turns)
+    text = compact_turn_format.encode_turns(turns)
     place = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:place] + data.draw(st.sampled_from(["", "\n", "\t", "\\", "-", "9"])) + text[place + 1 :]
     try:
-        decoded = ctf.decode_turns(damaged)
+        decoded = compact_turn_format.decode_turns(damaged)
     except BadRequestError as refused:
         assert str(refused).startswith("line ")
     else:
-        assert ctf.decode_turns(ctf.encode_turns(decoded, fields_of(damaged))) == decoded
+        assert (
+            compact_turn_format.decode_turns(compact_turn_format.encode_turns(decoded, fields_of(damaged))) == decoded
+        )
 
 
 def fields_of(text: str) -> list[str]:
@@ -114,7 +118,7 @@ def fields_of(text: str) -> list[str]:
 
 def test_an_unknown_field_is_refused() -> None:
     with pytest.raises(BadRequestError, match="fields=role,wisdom must be some of"):
-        ctf.encode_turns([turn()], ("role", "wisdom"))
+        compact_turn_format.encode_turns([turn()], ("role", "wisdom"))
 
 
 @pytest.mark.req("C.04")
@@ -123,4 +127,6 @@ def test_short_turns_cost_two_fifths_fewer_tokens_than_as_json() -> None:
     as_json = json.dumps(
         [{"role": t.role, "content": t.text, "timestamp": "2027-01-15T08:00:00.000+00:00"} for t in turns]
     )
-    assert count_tokens(ctf.encode_turns(turns, ctf.TOLD_FIELDS)) <= 0.6 * count_tokens(as_json)
+    assert count_tokens(compact_turn_format.encode_turns(turns, compact_turn_format.TOLD_FIELDS)) <= 0.6 * count_tokens(
+        as_json
+    )

@@ -29,7 +29,7 @@ from hyperloci.errors import (
 )
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
-from hyperloci.store.database.copies import copy_database, copy_to_file
+from hyperloci.store.database.database_copy import copy_database, copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.meta import RESTORED_AT, Meta
 from hyperloci.store.migration import latest_version, migrate_schema, schema_version

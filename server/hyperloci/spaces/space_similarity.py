@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from hyperloci.spaces import spelling, tokens
+from hyperloci.spaces import spelling, token_vectors
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Space, SpaceKind
-from hyperloci.store.vectors import half, int8
+from hyperloci.store.vectors import float16, int8
 from hyperloci.store.vectors.bits import FloatArray
 
 Row = Sequence[bytes | None]
@@ -68,12 +68,12 @@ def _score_dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> 
 
 def cosines_of_column(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> FloatArray:
     """Return the cosines of stored vectors of one column with a unit vector, nan where there is none as long."""
-    width = len(query) * (half.BYTES_PER_DIMENSION if column == FLOAT_COLUMN else 1)
+    width = len(query) * (float16.BYTES_PER_DIMENSION if column == FLOAT_COLUMN else 1)
     places = [place for place, blob in enumerate(blobs) if blob is not None and len(blob) == width]
     scores = _absent_scores(len(blobs))
     if places:
         kept = [blobs[place] or b"" for place in places]
-        matrix = half.unpack_half(kept) if column == FLOAT_COLUMN else int8.unpack_int8(kept, len(query))
+        matrix = float16.unpack_half(kept) if column == FLOAT_COLUMN else int8.unpack_int8(kept, len(query))
         scores[places] = np.einsum("ij,j->i", matrix, query)
     return scores
 
@@ -99,7 +99,7 @@ def _score_tokens(query: FloatArray | None, rows: Sequence[Row]) -> FloatArray:
     scores = _absent_scores(len(rows))
     places = [place for place, row in enumerate(rows) if row[0]]
     if query is not None and len(query) and places:
-        scores[places] = tokens.score_max_sim(query, [rows[place][0] or b"" for place in places])
+        scores[places] = token_vectors.score_max_sim(query, [rows[place][0] or b"" for place in places])
     return scores
 
 

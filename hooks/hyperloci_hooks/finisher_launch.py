@@ -134,7 +134,7 @@ def spawn_finisher(event: HookInput) -> tuple[int, bytes]:
     from hyperloci_hooks.budget import SECONDS
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "hyperloci_hooks.finish", event.name, event.mark],
+        [sys.executable, "-m", "hyperloci_hooks.finisher", event.name, event.mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

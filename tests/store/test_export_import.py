@@ -21,14 +21,14 @@ from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFu
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Role, Tier
-from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.position import Position
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, integrity, transfer
+from hyperloci.store import Store, export_import, integrity
 from hyperloci.store.conversations.sessions import TranscriptMark
+from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.memories.positions import StoredAnchor
-from hyperloci.store.transfer import export_memory, import_memory
 from tests.support import NOW, FakeClock, add, examples
 
 DERIVED = {
@@ -116,7 +116,7 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     }
     known = {table: dict(store.connection.execute(sql).fetchall()) for table, sql in names.items()}
     found: dict[str, list[tuple[Any, ...]]] = {}
-    for table in transfer._TABLES:
+    for table in export_import._TABLES:
         references = dict(table.references)
         rows = []
         for row in store.connection.execute(f"SELECT * FROM {table.name}"):
@@ -148,9 +148,9 @@ def test_every_table_that_is_not_derived_travels_with_all_its_references(store: 
         row[0]: store.connection.execute(f"PRAGMA foreign_key_list({row[0]})").fetchall()
         for row in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
-    assert {table.name for table in transfer._TABLES} == set(tables) - DERIVED
-    order = [table.name for table in transfer._TABLES]
-    for table in transfer._TABLES:
+    assert {table.name for table in export_import._TABLES} == set(tables) - DERIVED
+    order = [table.name for table in export_import._TABLES]
+    for table in export_import._TABLES:
         parents = {key["from"]: key["table"] for key in tables[table.name]}
         # An entity's key is that of its node.
         expected = {column: "nodes" if parent == "entities" else parent for column, parent in parents.items()}
@@ -222,7 +222,7 @@ def test_what_came_over_can_go_back(store: Store, tmp_path: Path) -> None:
 def test_an_import_cut_short_goes_on_when_it_is_run_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "BATCH", 5)
+    monkeypatch.setattr(export_import, "BATCH", 5)
     fill(store)
     exported = tmp_path / "export.jsonl"
     export_memory(store, exported)
@@ -371,7 +371,7 @@ def test_a_file_of_another_kind_is_refused_at_its_first_line(tmp_path: Path, hea
 
 def test_a_line_without_end_is_refused(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[Any] = exported_lines(store, tmp_path)
-    monkeypatch.setattr(transfer, "MAX_LINE_BYTES", 1_000)
+    monkeypatch.setattr(export_import, "MAX_LINE_BYTES", 1_000)
     assert "line 2: longer than 1000" in refused(tmp_path, [lines[0], " " * 1_001])
 
 
@@ -419,7 +419,7 @@ def test_an_export_is_private_and_whole_or_not_there(
 def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path, clock: FakeClock) -> None:
     fill(store)
     with Store.open(store.path, clock=clock) as other:
-        records = transfer._iterate_records(store.connection)
+        records = export_import._iterate_records(store.connection)
         with store.snapshot():
             seen = [next(records) for _ in range(3)]
             add(other, "too late")
@@ -429,7 +429,9 @@ def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path,
 
 def test_bytes_travel_as_base64() -> None:
     data = bytes(range(256))
-    assert transfer._decode_value(transfer._encode_value(data)) == data
-    assert transfer._encode_value(data) == {"base64": base64.b64encode(data).decode()}
+    assert export_import._decode_value(export_import._encode_value(data)) == data
+    assert export_import._encode_value(data) == {"base64": base64.b64encode(data).decode()}
     with closing(sqlite3.connect(":memory:")) as connection:
-        assert connection.execute("SELECT ?", (transfer._decode_value({"base64": "AAE="}),)).fetchone() == (b"\0\1",)
+        assert connection.execute("SELECT ?", (export_import._decode_value({"base64": "AAE="}),)).fetchone() == (
+            b"\0\1",
+        )

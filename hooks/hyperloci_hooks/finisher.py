@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.system.data_paths import InstallationPaths, find_paths
 from hyperloci.system.framing import write_all
-from hyperloci_hooks import client, tally
+from hyperloci_hooks import client, outcome_log
 from hyperloci_hooks.budget import SECONDS
 from hyperloci_hooks.deadline import ProcessDeadline
-from hyperloci_hooks.finisher_process import SAFE, HookInput
-from hyperloci_hooks.work import EventWork
+from hyperloci_hooks.event_work import EventWork
+from hyperloci_hooks.finisher_launch import SAFE, HookInput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,7 +119,7 @@ class _EventFinisher:
         if outcome != client.ANSWERED:
             return False
         self._words.report_answer(line.answer)
-        self._note_outcome(tally.ENDED)
+        self._note_outcome(outcome_log.ENDED)
         return True
 
     @contextlib.contextmanager
@@ -164,7 +164,7 @@ class _EventFinisher:
     def _note_outcome(self, outcome: str) -> None:
         if self._where is not None:
             took = 1_000 * (time.monotonic() - self._started)
-            tally.append_outcome(self._where.spool, self._event.name, outcome, took, self._event.mark)
+            outcome_log.append_outcome(self._where.spool, self._event.name, outcome, took, self._event.mark)
 
     def _do_work(self) -> None:
         # One event makes no garbage before the process ends, and a vector or two need no thread pool.
@@ -192,14 +192,16 @@ class _EventFinisher:
         clear_try_marks()
         work.write_log(f"{self._event.name} ran out of time{' before its record was made' if in_vain else ''}")
         if in_vain:
-            self._note_outcome(tally.DROPPED)
+            self._note_outcome(outcome_log.DROPPED)
             return
         if work.spool_record():
             self._words.report_safe()
         self._note_final_outcome(work)
 
     def _note_final_outcome(self, work: EventWork) -> None:
-        self._note_outcome(tally.DROPPED if work.is_lost else tally.SPOOLED if work.spooled else tally.ENDED)
+        self._note_outcome(
+            outcome_log.DROPPED if work.is_lost else outcome_log.SPOOLED if work.spooled else outcome_log.ENDED
+        )
 
 
 def _open_memory(settings: Settings, place: Path, project_id: str) -> Memory:
