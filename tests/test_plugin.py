@@ -90,7 +90,10 @@ SHARED = (
         ROOT / "server" / "hyperloci" / "system" / name
         for name in ("__init__.py", "data_paths.py", "framing.py", "sockets.py")
     ),
-    *(ROOT / "hooks" / "hyperloci_hooks" / name for name in ("__init__.py", "budget.py", "client.py", "outcome_log.py")),
+    *(
+        ROOT / "hooks" / "hyperloci_hooks" / name
+        for name in ("__init__.py", "budget.py", "client.py", "outcome_log.py")
+    ),
 )
 """What the launcher runs on whatever Python a machine has."""
 

@@ -23,10 +23,11 @@ from hyperloci.maintenance.decay import (
     prune_faded,
     run_pruning,
 )
+from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.project.project_store import open_store
 from hyperloci.retrieval.presentation import present_hits
-from hyperloci.store import Store, decay_factor
+from hyperloci.store import Store
 from hyperloci.store.integrity import count_violations
 from hyperloci.store.memories.decay import PRUNE_OPERATION
 from hyperloci.store.memories.nodes import RESTORE_DAYS

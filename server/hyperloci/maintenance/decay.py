@@ -15,14 +15,14 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.maintenance.backups import ensure_backup
+from hyperloci.model.decay import DECAY_EXPONENT, decay_factor
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
-from hyperloci.store import Store, decay_factor
+from hyperloci.store import Store
 from hyperloci.store.memories.decay import FadingMemory
 from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.store.purge import delete_expired
-from hyperloci.store.store import DECAY_EXPONENT
 
 WEAK_CONFIDENCE: Final = 0.5
 """Below this a memory has low confidence: worth asking the user about."""

@@ -12,9 +12,9 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.maintenance.decay import days_until
 from hyperloci.model.answers import LogLine
+from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
-from hyperloci.store import decay_factor
 
 MAX_REASON_CHARS: Final = 200
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from hyperloci.clock import to_iso
 from hyperloci.knowledge.graph.anchors import describe_code_changes
+from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import make_hit_source
-from hyperloci.store import Store, decay_factor
+from hyperloci.store import Store
 from hyperloci.text.language.relative_dates import RelativeDate
 
 

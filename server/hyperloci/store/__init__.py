@@ -1,5 +1,5 @@
 """Store: everything kept in the database. The only place with SQL."""
 
-from hyperloci.store.store import Store, decay_factor
+from hyperloci.store.store import Store
 
-__all__ = ["Store", "decay_factor"]
+__all__ = ["Store"]

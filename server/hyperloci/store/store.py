@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from hyperloci.clock import MS_PER_DAY, Clock, system_clock
+from hyperloci.clock import Clock, system_clock
+from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import stats
 from hyperloci.store.archive import compressed_turns
@@ -48,15 +49,6 @@ if TYPE_CHECKING:
     from hyperloci.store.search.keyword_search import KeywordSearch
     from hyperloci.store.vectors.fingerprints import Fingerprints
     from hyperloci.store.vectors.sparse import SparseIndex
-
-DECAY_EXPONENT = 0.8
-"""B.11: confidence decays as exp(-rate * days ** 0.8)."""
-
-
-def decay_factor(rate: float, age_ms: float) -> float:
-    """Return what is left of a confidence after `age_ms` without access (B.11)."""
-    days = max(0.0, age_ms) / MS_PER_DAY
-    return math.exp(-rate * days**DECAY_EXPONENT)
 
 
 class Store:

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError, StoreError
+from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import SUBTYPES, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
-from hyperloci.store import Store, decay_factor
+from hyperloci.store import Store
 from hyperloci.store.memories.nodes import RESTORE_DAYS, hash_content
 from tests.support import NOW, FakeClock, add, examples
 

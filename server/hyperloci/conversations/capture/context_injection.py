@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import to_iso
 from hyperloci.config import Settings
+from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
-from hyperloci.store import Store, decay_factor
+from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
