@@ -190,14 +190,14 @@ def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
     one, two, three, four = (entity for entity in found if entity is not None)
     assert {one.kind} <= set(EntityKind)
     pairs = {store.scopes.find_key(PROJECT): [(one, two, 1.0), (three, four, 1.0)]}
-    monkeypatch.setattr(merging, "find_similar_names", lambda store, key: pairs.get(key, []))
+    monkeypatch.setattr(merging, "alike", lambda store, key: pairs.get(key, []))
 
     def merge_unless_first(store: Store, kept: Entity, merged: Entity, **more: Any) -> StoredMerge:
         if kept.node_key == one.node_key:
             raise ValueError
         return merge(store, kept, merged, **more)
 
-    monkeypatch.setattr(merging, "merge_entities", merge_unless_first)
+    monkeypatch.setattr(merging, "merge", merge_unless_first)
     assert merging.merge_alike_entities(context) == 1
     assert set_aside(store) == [("memory", "merge")]
 

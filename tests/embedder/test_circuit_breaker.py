@@ -33,7 +33,7 @@ class Counted(EmbedderClient):
 
     asked: list[str]
 
-    def _asked(self, request: Any, deadline: float) -> Any:
+    def _exchange_messages(self, request: Any, deadline: float) -> Any:
         self.asked = [*getattr(self, "asked", []), request["op"]]
         return super()._exchange_messages(request, deadline)
 
@@ -60,8 +60,8 @@ def impostor(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(circuit_breaker, "FIRST_SECONDS", 0.01)
-    monkeypatch.setattr(circuit_breaker, "LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr(circuit_breaker, "FIRST_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(circuit_breaker, "MAX_RETRY_SECONDS", 0.01)
 
 
 def test_the_pause_doubles_up_to_its_bound_and_begins_anew_after_an_answer() -> None:

@@ -197,12 +197,12 @@ import sys, threading
 from pathlib import Path
 from hyperloci.config import Settings
 from hyperloci.embedder.startup_config import StartupConfig
-from hyperloci.embedder.supervisor import EmbedderOwner
+from hyperloci.embedder.supervisor import EmbedderSupervisor
 from tests.embedder.helpers import command
 
 folder = Path(sys.argv[1])
 settings = Settings(database=folder / "memory.db", state_dir=folder / "state", runtime_dir=folder / "run")
-EmbedderOwner(settings, command=command()).ensure_running()
+EmbedderSupervisor(settings, command=command()).ensure_running()
 threading.Event().wait()
 """
 

@@ -153,7 +153,7 @@ def test_a_search_whose_embedder_is_cut_off_still_answers_by_words(settings: Set
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from hyperloci.embedder import drain_queue as module
+from hyperloci.embedder.process import embedding_queue as module
 from hyperloci.embedder.process.embedding_queue import drain_queue
 from tests.support import FakeEncoder
 when, path = sys.argv[1], Path(sys.argv[2])
@@ -166,17 +166,17 @@ class Dying(FakeEncoder):
             die()
         return vectors
 if when == "between":
-    module._write = die
+    module._write_fingerprints = die
 if when == "write":
     from hyperloci.store.vectors.fingerprints import Fingerprints
-    real, count = Fingerprints.put, 0
-    def put(self, *rest, **named):
+    real, count = Fingerprints.put_fingerprint, 0
+    def put_fingerprint(self, *rest, **named):
         global count
         count += 1
         if count == 3:
             die()
         return real(self, *rest, **named)
-    Fingerprints.put = put
+    Fingerprints.put_fingerprint = put_fingerprint
 drain_queue(path, Dying(), lambda: False)
 """
 

@@ -43,7 +43,7 @@ def test_what_is_noted_is_read_back_in_its_order(tmp_path: Path) -> None:
 def test_a_tally_that_is_full_becomes_the_older_one_and_the_oldest_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outcome_log, "MOST_BYTES", 1)
+    monkeypatch.setattr(outcome_log, "MAX_BYTES", 1)
     folder = str(tmp_path)
     for mark in ("first", "second"):
         outcome_log.append_outcome(folder, "Stop", outcome_log.SERVED, mark=mark)

@@ -697,7 +697,7 @@ def test_a_killed_run_is_finished_by_the_next(
         "from hyperloci.indexing.indexer import Indexer\nfrom hyperloci.project.identity import identify_project\n"
         "from hyperloci.store import Store\nd = Path(sys.argv[1])\n"
         "s = Settings(database=d / 'memory.db', state_dir=d, runtime_dir=d)\n"
-        "Indexer(Store.open(s.database), s, identify_project(Path(sys.argv[2]))).index("
+        "Indexer(Store.open(s.database), s, identify_project(Path(sys.argv[2]))).index_tree("
         "progress=lambda *step: print(step[0], flush=True))\n"
     )
     process = subprocess.Popen(

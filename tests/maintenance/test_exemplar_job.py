@@ -28,7 +28,7 @@ class Embedder(FakeEncoder):
         self.asked = 0
         self._warm, self._answers = warm, answers
 
-    def warm(self) -> bool:
+    def is_ready(self) -> bool:
         """Tell whether it is ready."""
         return self._warm
 

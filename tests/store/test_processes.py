@@ -34,12 +34,12 @@ with Store.open(path) as store:
     sys.stdin.readline()
     for number in range(count):
         with store.transaction():
-            scope = store.scopes.ensure(f"project-{number % 3}", now=number)
-            session = store.sessions.see("shared", scope, now=number)
-            seq = store.sessions.take_seq(session.key)
+            scope = store.scopes.ensure_scope(f"project-{number % 3}", now=number)
+            session = store.sessions.note_seen("shared", scope, now=number)
+            seq = store.sessions.take_sequence_number(session.key)
             new = NewNode(type=NodeType.EXPERIENCE, content=f"{name} wrote {number}", session_id="shared", seq=seq)
             node = store.nodes.create_node(new, now=number, session_key=session.key)
-            store.log.add("create", [node.id], now=number)
+            store.log.add_entry("create", [node.id], now=number)
         # Only what is committed is acknowledged.
         print(node.id, flush=True)
 """
@@ -50,7 +50,7 @@ from pathlib import Path
 from hyperloci.store import Store
 sys.stdin.readline()
 with Store.open(Path(sys.argv[1])) as store:
-    print(store.stats()["schema_version"], len(store.scopes.all()))
+    print(store.count_everything()["schema_version"], len(store.scopes.list_scopes()))
 """
 
 

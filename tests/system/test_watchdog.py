@@ -22,7 +22,7 @@ BEGIN = """
 import os, re, signal, sys
 from hyperloci.system import watchdog
 watchdog.END_SECONDS = watchdog.GONE_SECONDS = 0.2
-watchdog.guard()
+watchdog.start_watchdog()
 for number in watchdog.ENDINGS:
     signal.signal(number, lambda *_: os._exit(0))
 print("ready", flush=True)

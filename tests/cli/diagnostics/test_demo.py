@@ -28,5 +28,5 @@ def test_every_step_succeeds_on_a_strangers_project(
 
     assert demo.run_demo(project), capsys.readouterr().out
     told = capsys.readouterr().out
-    assert ("asked: round half up" in told) is not is_empty
+    assert ("searched: round half up" in told) is not is_empty
     assert "All steps done" in told and "FAILED" not in told

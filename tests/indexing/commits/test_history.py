@@ -109,7 +109,7 @@ def test_after_a_whole_history_only_what_is_new_is_walked(past: Past) -> None:
     walked: list[str] = []
 
     class Watched(GitRepository):
-        def walk(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
+        def walk_commits(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
             for sha in super().walk_commits(start, without=without):
                 walked.append(sha)
                 yield sha
@@ -409,7 +409,7 @@ class Failing(GitRepository):
         self.bad = bad
         self.calls = 0
 
-    def show(
+    def read_commits(
         self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES
     ) -> tuple[list[Commit], str | None]:
         self.calls += 1
@@ -450,12 +450,12 @@ def test_a_git_that_fails_altogether_gives_no_commit_up(past: Past) -> None:
     fast_import(past.tree.root, 20)
 
     class Gone(GitRepository):
-        def head(self) -> str | None:
+        def head_commit(self) -> str | None:
             if self.calls:
                 raise GitError("git could not be started")
             return super().head_commit()
 
-        def show(self, shas: object, details: object = None) -> tuple[list[Commit], str | None]:
+        def read_commits(self, shas: object, details: object = None) -> tuple[list[Commit], str | None]:
             self.calls += 1
             return [], "git could not be started"
 

@@ -190,7 +190,7 @@ def test_a_process_dies_with_its_parent(tmp_path: object) -> None:
 
     program = (
         "from hyperloci.indexing.parsing.parser import FileParser; import os, signal\n"
-        "p = FileParser(); p.submit('a.md', b'x'); p.answer(); print(p.process_id, flush=True)\n"
+        "p = FileParser(); p.submit('a.md', b'x'); p.wait_for_answer(); print(p.process_id, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True)

@@ -244,7 +244,7 @@ def test_a_failure_is_told_and_tried_again(start: START, tree: WorkingTree, inde
 
     tree.root.rename(tree.root.with_name("away"))
     until(lambda: watchers.status()["failures"] >= 2)
-    assert "not there" in watchers.status()["last_error"] and watchers.status()["running"]
+    assert "does not exist" in watchers.status()["last_error"] and watchers.status()["running"]
     assert indexed() == {"one"}
 
     tree.root.with_name("away").rename(tree.root)

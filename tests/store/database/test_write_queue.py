@@ -19,7 +19,7 @@ WAITER = """
 import sys
 from pathlib import Path
 from hyperloci.store.database.write_queue import WriteQueue
-with WriteQueue(Path(sys.argv[1])).waiting():
+with WriteQueue(Path(sys.argv[1])).announce_waiting():
     print("waiting", flush=True)
     sys.stdin.read()
 """

@@ -93,7 +93,7 @@ def test_a_scan_of_5000_finds_what_a_full_comparison_finds(many: SimpleNamespace
     allowed = everyone(many.store)
     hit = 0
     for query in queries:
-        found, cosines = many.store.vectors.nearest(query, allowed, many.model, k)
+        found, cosines = many.store.vectors.find_nearest(query, allowed, many.model, k)
         expected, exact = brute(many.rows, many.keys, query, k)
         hit += len(set(found.tolist()) & set(expected))
         assert len(found) == k
@@ -109,7 +109,7 @@ def test_only_what_is_allowed_is_found_and_all_of_the_best_of_it(many: SimpleNam
     hit = total = 0
     for query in random_rows(30, seed=9):
         allowed = everyone(many.store) & (generator.random(5_001) < share)
-        found, _ = many.store.vectors.nearest(query, allowed, many.model, 10)
+        found, _ = many.store.vectors.find_nearest(query, allowed, many.model, 10)
         visible = [key for key in many.keys if allowed[key]]
         expected, _ = brute(many.rows[[key - 1 for key in visible]], visible, query, 10)
         assert all(allowed[found])
@@ -120,7 +120,7 @@ def test_only_what_is_allowed_is_found_and_all_of_the_best_of_it(many: SimpleNam
 
 def test_many_more_can_be_asked_for_than_are_usually_scored(many: SimpleNamespace) -> None:
     query = random_rows(1, seed=10)[0]
-    found, _ = many.store.vectors.nearest(query, everyone(many.store), many.model, 4_000)
+    found, _ = many.store.vectors.find_nearest(query, everyone(many.store), many.model, 4_000)
     expected, _ = brute(many.rows, many.keys, query, 4_000)
     assert len(found) == 4_000
     assert len(set(found.tolist()) & set(expected)) >= 0.85 * 4_000
@@ -129,7 +129,7 @@ def test_many_more_can_be_asked_for_than_are_usually_scored(many: SimpleNamespac
 def test_nobody_allowed_is_nobody_found(many: SimpleNamespace) -> None:
     query = many.rows[0]
     for allowed in (np.zeros(5_001, np.bool_), np.zeros(0, np.bool_)):
-        found, cosines = many.store.vectors.nearest(query, allowed, many.model, 5)
+        found, cosines = many.store.vectors.find_nearest(query, allowed, many.model, 5)
         assert found.tolist() == cosines.tolist() == []
 
 
@@ -137,14 +137,14 @@ def test_a_bitmap_shorter_or_longer_than_the_codes_is_no_trouble(many: SimpleNam
     query = many.rows[10]
     short = np.ones(2_000, np.bool_)
     long = np.ones(40_000, np.bool_)
-    assert many.store.vectors.nearest(query, short, many.model, 1)[0].tolist() == [11]
-    assert many.store.vectors.nearest(query, long, many.model, 1)[0].tolist() == [11]
+    assert many.store.vectors.find_nearest(query, short, many.model, 1)[0].tolist() == [11]
+    assert many.store.vectors.find_nearest(query, long, many.model, 1)[0].tolist() == [11]
 
 
 def test_vectors_of_another_model_are_not_compared(many: SimpleNamespace) -> None:
-    assert many.store.vectors.nearest(many.rows[0], everyone(many.store), many.model + 1, 5)[0].tolist() == []
+    assert many.store.vectors.find_nearest(many.rows[0], everyone(many.store), many.model + 1, 5)[0].tolist() == []
     short = unit(many.rows[:1, :64])[0]
-    assert many.store.vectors.nearest(short, everyone(many.store), many.model, 5)[0].tolist() == []
+    assert many.store.vectors.find_nearest(short, everyone(many.store), many.model, 5)[0].tolist() == []
 
 
 def test_equal_vectors_come_in_the_order_of_keys(store: Store) -> None:
@@ -476,7 +476,7 @@ def test_roughly_most_of_the_nearest_are_found_and_how_near_they_are(many: Simpl
     hit = 0
     queries = random_rows(30, seed=12)
     for query in queries:
-        found, cosines = many.store.vectors.nearest(query, everyone(many.store), many.model, 50, roughly=True)
+        found, cosines = many.store.vectors.find_nearest(query, everyone(many.store), many.model, 50, roughly=True)
         expected, _ = brute(many.rows, many.keys, query, 10)
         hit += len(set(found.tolist()) & set(expected))
         assert len(set(found.tolist())) == 50 and np.all(np.diff(cosines) <= 0)
