@@ -76,12 +76,12 @@ def test_the_packed_launcher_finds_the_packages_beside_it(wheel: zipfile.ZipFile
         f"import sys; sys.path.insert(0, {str(launcher)!r}); import launch\n"
         "sys.path[:0] = launch.package_folders()\n"
         "import hyperloci_hooks.client, hyperloci.system.data_paths; print(hyperloci.system.data_paths.__file__)\n"
-        "launch.installed = lambda name: '/bin/uvx' if name == 'uvx' else None\n"
-        "print(launch.server_command(), launch.hook_command('Stop'), launch.advice())"
+        "launch.find_command = lambda name: '/bin/uvx' if name == 'uvx' else None\n"
+        "print(launch.find_server_command(), launch.find_hook_command('Stop'), launch.installation_advice())"
     )
     command = [sys.executable, "-I", "-S", "-B", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     found, said = done.stdout.splitlines()
-    assert (found, done.stderr) == (str(tmp_path / "hyperloci" / "whereabouts.py"), "")
+    assert (found, done.stderr) == (str(tmp_path / "hyperloci" / "system" / "data_paths.py"), "")
     # A name alone would be fetched from wherever an index has one like it.
     assert said.startswith("None None Hyperloci is installed") and said.endswith("on your PATH.")

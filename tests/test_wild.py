@@ -15,10 +15,10 @@ QUICK = TreeLimits(seconds=60, stall=30, history=5)
 BEGINS = """
 import os, sys
 from pathlib import Path
-from bench._wild_tree import Journal
-journal = Journal(Path(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]))
-journal.note(skipped={"binary": 2})
-journal.at("files", "odd/file.md", stalls=True)
+from bench._wild_tree import TreeJournal
+journal = TreeJournal(Path(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]))
+journal.note_measures(skipped={"binary": 2})
+journal.note_phase("files", "odd/file.md", stalls=True)
 """
 
 

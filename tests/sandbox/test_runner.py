@@ -234,7 +234,7 @@ def out_of_the_language(code: str) -> subprocess.CompletedProcess[str]:
         "import json, os, socket, subprocess, sys, threading\n"
         "from hyperloci.sandbox import limits\n"
         "from hyperloci.sandbox.limits import ProgramLimits\n"
-        "limits.apply(ProgramLimits())\n"
+        "limits.apply_limits(ProgramLimits())\n"
         "def attempt(what):\n"
         "    try:\n"
         "        what()\n"
@@ -354,8 +354,8 @@ def told(*arguments, **options):
     print(child.pid, flush=True)
     return child
 runner.subprocess.Popen = told
-runner.run("memory_query('x')\\nwhile True:\\n    pass", {"memory_query": lambda *_: None},
-           runner.Limits(wall_seconds=300, cpu_seconds=300))
+runner.run_program("memory_query('x')\\nwhile True:\\n    pass", {"memory_query": lambda *_: None},
+           runner.ProgramLimits(wall_seconds=300, cpu_seconds=300))
 """
 
 

@@ -23,7 +23,7 @@ def imported_by(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
-def test_a_module_imports_the_standard_library_alone(path: Path) -> None:
-    known = {*sys.stdlib_module_names, "_typeshed"}
+def test_a_module_imports_the_standard_library_and_filelock_alone(path: Path) -> None:
+    known = {*sys.stdlib_module_names, "_typeshed", "filelock"}  # locks of processes, by the operating system
     strange = [name for name in imported_by(path) if name.partition(".")[0] not in known]
     assert [name for name in strange if not name.startswith("hyperloci.system")] == []
