@@ -86,7 +86,7 @@ def test_nothing_is_read_of_what_is_said_to_the_process_and_its_pipes_close_with
 
 
 def test_without_the_watchdog_the_regex_would_outlive_the_signal() -> None:
-    with running(re.sub(r"watchdog\.guard\(\)", "", HOLDS_THE_INTERPRETER)) as process:
+    with running(re.sub(r"watchdog\.start_watchdog\(\)", "", HOLDS_THE_INTERPRETER)) as process:
         process.terminate()
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1)
