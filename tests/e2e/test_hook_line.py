@@ -353,9 +353,7 @@ def test_where_processes_can_not_be_forked_the_event_is_seen_to_by_one_that_is_s
 def test_a_hook_that_is_told_to_end_at_any_moment_ends_with_an_answer_and_keeps_what_it_was_told(
     house: House, number: signal.Signals
 ) -> None:
-    program = (
-        "import hyperloci_hooks.run as r, os; b = r._bell; r._bell = lambda: (b(), os.write(2, b'.'))[0]; r.main()"
-    )
+    program = "import hyperloci_hooks.run as r, os; b = r._open_signal_pipe; r._open_signal_pipe = lambda: (b(), os.write(2, b'.'))[0]; r.main()"
     for moment in range(6):
         with subprocess.Popen(
             [sys.executable, "-c", program, "UserPromptSubmit"],
@@ -383,7 +381,7 @@ def test_a_server_whose_hooks_thread_holds_the_interpreter_ends_when_it_is_asked
     program = """
 import re, sys
 from hyperloci_hooks import hook_server as desk
-desk.Work.answer = lambda self, payload: re.match(r"(a+)+$", "a" * 100 + "b")
+desk.EventWork.answer_event = lambda self, payload: re.match(r"(a+)+$", "a" * 100 + "b")
 sys.argv = ["hyperloci", "serve"]
 from hyperloci.cli import main
 main()
@@ -401,7 +399,7 @@ def test_a_hook_whose_work_holds_the_interpreter_answers_and_its_process_is_ende
 import re, sys
 from hyperloci_hooks import finisher as finish
 finish.OWN_SECONDS = 2
-finish.Work.answer = lambda self, payload: re.match(r"(a+)+$", "a" * 100 + "b")
+finish.EventWork.answer_event = lambda self, payload: re.match(r"(a+)+$", "a" * 100 + "b")
 from hyperloci_hooks.run import main
 main("PostToolUse")
 """
