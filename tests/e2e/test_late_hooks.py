@@ -34,7 +34,8 @@ from hyperloci_hooks import finisher as finish
 finish.OWN_SECONDS = float(os.environ.get("OWN", finish.OWN_SECONDS))
 from hyperloci.project import identity as project
 real = project.identify_project
-project.identify_project = lambda *places, **more: threading.Event().wait(float(os.environ["SLOW"])) or real(*places, **more)
+wait = threading.Event().wait
+project.identify_project = lambda *places, **more: wait(float(os.environ["SLOW"])) or real(*places, **more)
 {AS_USUAL}
 """
 """It takes that many seconds until the hook knows which project it is in."""

@@ -138,7 +138,9 @@ class MaintenanceScheduler:
                 return None
             try:
                 self._status.update(working=True)
-                context = make_maintenance_context(store, self._settings, self._clock, should_stop=self._wait_while_busy)
+                context = make_maintenance_context(
+                    store, self._settings, self._clock, should_stop=self._wait_while_busy
+                )
                 report = run_maintenance(context, steps)
             finally:
                 self._status.update(working=False)
