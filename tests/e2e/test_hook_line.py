@@ -353,8 +353,10 @@ def test_where_processes_can_not_be_forked_the_event_is_seen_to_by_one_that_is_s
 def test_a_hook_that_is_told_to_end_at_any_moment_ends_with_an_answer_and_keeps_what_it_was_told(
     house: House, number: signal.Signals
 ) -> None:
-    program = "import hyperloci_hooks.run as r, os; b = r._open_signal_pipe\n"
+    program = (
+        "import hyperloci_hooks.run as r, os; b = r._open_signal_pipe\n"
         "r._open_signal_pipe = lambda: (b(), os.write(2, b'.'))[0]; r.main()"
+    )
     for moment in range(6):
         with subprocess.Popen(
             [sys.executable, "-c", program, "UserPromptSubmit"],
