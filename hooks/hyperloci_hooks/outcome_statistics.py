@@ -92,7 +92,7 @@ class HookStatistics:
         return {
             f"last_{DAYS}_days": {**self.outcomes, "lost": self.lost} if self.outcomes else {},
             "ms_median_p95": {event: list(pair) for event, pair in self.times.items()},
-            "worries": [f"{message}; {mend}" for message, mend in self.list_problems()],
+            "problems": [f"{message}; {mend}" for message, mend in self.list_problems()],
         }
 
 

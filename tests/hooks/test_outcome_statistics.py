@@ -85,7 +85,7 @@ def test_a_link_in_place_of_the_tally_is_not_written_through(tmp_path: Path) -> 
 
 def test_of_nothing_there_is_nothing_to_tell(tmp_path: Path) -> None:
     assert account(tmp_path) == HookStatistics()
-    assert account(tmp_path).as_dict() == {"last_7_days": {}, "ms_median_p95": {}, "worries": []}
+    assert account(tmp_path).as_dict() == {"last_7_days": {}, "ms_median_p95": {}, "problems": []}
 
 
 def test_only_the_last_days_count(tmp_path: Path) -> None:
@@ -163,5 +163,5 @@ def test_hooks_that_did_their_work_are_no_worry(tmp_path: Path) -> None:
     assert json.loads(json.dumps(found.as_dict())) == {
         "last_7_days": {"served": 1, "began": 1, "ended": 1, "own": 1, "lost": 0},
         "ms_median_p95": {"Stop": [1.0, 1.0]},
-        "worries": [],
+        "problems": [],
     }

@@ -12,7 +12,8 @@ capture the same node the last one wins. A kind (`class`, `function`, `other`, `
 definition), `@call` (what is called), `@invocation` (a call whose callee ends where its arguments begin), `@import`,
 `@member` (a name imported from a module, Python only) and `@base`.
 
-The module is long because it is a table: a language is a row, and no code anywhere else names one.
+The module is long because it is a table: a language is a row. Only `knowledge/relations` (how a language imports
+and scopes names) names languages too.
 """
 
 from __future__ import annotations

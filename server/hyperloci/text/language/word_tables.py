@@ -1,5 +1,8 @@
 """Language tables: words and phrases, one file in `data/` per language (`en.toml`, `ru.toml`).
 
+They hold what sentences, dates and vocabulary need. Modules that score one thing by its words (routing of questions,
+speakers, contradictions, prompt injection) keep their own words beside the rule that reads them.
+
 A table is a list of words and phrases, or one string of words. Phrases may hold the syntax of regular expressions where
 the reader of the table makes a pattern of it.
 """
