@@ -46,6 +46,7 @@ class FindingKind(StrEnum):
     USER_INFO = "user_info"
     PREFERENCE = "preference"
     CONSTRAINT = "constraint"
+    DEADLINE = "deadline"
     INSIGHT = "insight"
     DECISION = "decision"
     DEAD_END = "dead_end"
