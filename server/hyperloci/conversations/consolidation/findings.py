@@ -71,6 +71,7 @@ class ExtractedFinding:
         content: the statement, as it should be remembered.
         sources: the numbers of the turns that say so.
         confidence: how sure the finder is, 0..1.
+        about: the words that it answers, where it is not understood without them.
         everywhere: about the user in every project, not this one alone.
         place: where it stood in the payload (`facts[2]`).
     """
@@ -79,6 +80,7 @@ class ExtractedFinding:
     content: str
     sources: tuple[int, ...]
     confidence: float = DEFAULT_CONFIDENCE
+    about: str | None = None
     everywhere: bool = False
     place: str = ""
 

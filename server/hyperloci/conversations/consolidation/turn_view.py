@@ -1,0 +1,109 @@
+"""Turn view: what extraction reads of a turn: who spoke, the text, and where its sentences stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
+from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.sentences import sentence_spans
+
+MAX_READ_CHARS: Final = 20_000
+"""Characters of one turn that are looked through: the rest was pasted."""
+
+MAX_SENTENCE_CHARS: Final = 600
+"""A longer one is a paste without full stops."""
+
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+ACTION: Final = "action"
+
+_SPEAKERS: Final = {Origin.USER_PROMPT: USER, Origin.CLAUDE_RESPONSE: ASSISTANT}
+
+_NOISE: Final = re.compile(
+    r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b|>|\||#|---|===|\$ |at .+:\d+|Traceback |File \"|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
+    r"|DEBUG)\b|[+-]{3} |@@ )"
+)
+_CODE_LINE: Final = re.compile(
+    r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a turn, word for word. `start` and `end`: where it stands in the turn's text."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it ends with a question mark."""
+        return self.text.endswith("?")
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """A turn as extraction reads it.
+
+    Attributes:
+        seq: its number in the session.
+        speaker: `user`, `assistant` or `action`.
+        text: what was said; an action's line.
+        is_flagged: whether it was suspicious when it was stored: nothing is taken from it.
+    """
+
+    seq: int
+    speaker: str
+    text: str
+    is_flagged: bool = False
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Return its sentences in order, without fenced code, logs and markup."""
+        return tuple(_read_sentences(self.text[:MAX_READ_CHARS]))
+
+
+def view_turn(node: Node) -> TurnView | None:
+    """Return the view of a stored turn; None for a node that is not in a session."""
+    if node.seq is None:
+        return None
+    speaker = _SPEAKERS.get(node.origin, ACTION)
+    return TurnView(node.seq, speaker, node.content, is_flagged=bool(node.metadata.get("flags")))
+
+
+def find_reply_before(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the assistant's words right before a turn, None where the user spoke last."""
+    before = next((turn for turn in reversed(turns[:at]) if turn.speaker != ACTION), None)
+    return before if before is not None and before.speaker == ASSISTANT and not before.is_flagged else None
+
+
+def find_reply_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the assistant's first words after a turn; None if the user spoke first."""
+    after = next((turn for turn in turns[at + 1 :] if turn.speaker != ACTION), None)
+    return after if after is not None and after.speaker == ASSISTANT else None
+
+
+def _read_sentences(text: str) -> list[Sentence]:
+    plain = _blank_noise(mask_code(text))
+    found = []
+    for start, end in sentence_spans(plain):
+        piece = plain[start:end]
+        first = start + len(piece) - len(piece.lstrip())
+        last = start + len(piece.rstrip())
+        if last - first <= MAX_SENTENCE_CHARS and any(map(str.isalnum, piece)):
+            found.append(Sentence(text[first:last], first, last))
+    return found
+
+
+def _blank_noise(text: str) -> str:
+    """Return a text of the same length with blanks for lines of code, logs, tables and quotations."""
+    lines = text.split("\n")
+    return "\n".join(" " * len(line) if _NOISE.match(line) or _CODE_LINE.search(line) else line for line in lines)
