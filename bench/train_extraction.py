@@ -35,6 +35,10 @@ KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
 OVERLAP = 0.5
 """A sentence is one to keep if half of it, or half of what is kept, is in the other."""
 
+LOOKALIKE_WEIGHT = 3.0
+"""How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
+missing one."""
+
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
 
@@ -45,6 +49,7 @@ class Sample:
 
     features: frozenset[str]
     label: KeptStatement | None
+    is_lookalike: bool
     project: str
     turn: str
 
@@ -61,7 +66,9 @@ def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
                 for number, sentence in enumerate(turn.view.sentences):
                     features = frozenset(read_features(views, at, number))
                     place = f"{project.name}/{session_number}/{at}"
-                    samples.append(Sample(features, _label(turn, sentence), project.name, place))
+                    samples.append(
+                        Sample(features, _label(turn, sentence), _is_lookalike(turn, sentence), project.name, place)
+                    )
     return samples
 
 
@@ -75,10 +82,16 @@ def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
     return None
 
 
+def _is_lookalike(turn: LabelledTurn, sentence: Sentence) -> bool:
+    return any(quote in sentence.text or sentence.text in quote for quote in turn.never)
+
+
 def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> dict[str, Any]:
     """Return the weights that `statement_scorer` reads."""
     vectors, matrix = _vectorize(samples, min_projects)
-    keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, [sample.label is not None for sample in samples])
+    truth = [sample.label is not None for sample in samples]
+    stakes = [LOOKALIKE_WEIGHT if sample.is_lookalike else 1.0 for sample in samples]
+    keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, truth, stakes)
     kept = [(number, label) for number, sample in enumerate(samples) if (label := sample.label) is not None]
     rows = matrix[[number for number, _ in kept]]
     names = vectors.get_feature_names_out()
@@ -152,7 +165,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="labelled sessions")
     parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
-    parser.add_argument("--projects", type=int, default=3, help="projects that must have a feature")
+    parser.add_argument("--projects", type=int, default=4, help="projects that must have a feature")
     parser.add_argument("--strength", type=float, default=0.1, help="inverse strength of regularisation")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()

@@ -13,9 +13,13 @@ from hyperloci.text.language.word_tables import phrase_pattern, read_table
 MAX_CONTEXT_CHARS: Final = 280
 """A question or an offer in a sentence or two; more buries the answer."""
 
-_OPTION: Final = re.compile(r"^[ \t]*+(?P<mark>\d{1,2}|[A-Za-z])[.)][ \t]+(?P<text>\S[^\n]*)", re.MULTILINE)
+_OPTION: Final = re.compile(
+    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|[ \n]\((?P<inline>[A-Za-z\d])\))[ \t]++(?P<text>\S[^\n(]*)",
+    re.MULTILINE,
+)
+"""An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
+
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
-_INLINE_OPTION: Final = re.compile(r"\((?P<mark>[a-z\d])\)[ ]")
 
 
 def find_answer_context(answer: str, reply: TurnView) -> str | None:
@@ -33,7 +37,7 @@ def find_answer_context(answer: str, reply: TurnView) -> str | None:
 
 
 def _find_chosen_option(answer: str, text: str) -> str | None:
-    options = {match["mark"].lower(): match["text"] for match in _OPTION.finditer(text)}
+    options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
     if len(options) < 2:
         return None
     chosen = _CHOSEN.match(answer)

@@ -35,7 +35,7 @@ KEEP: Final = 0.22
 KEEP_ASSISTANT: Final = 0.5
 """The same for the assistant's: what it found out and did, which the user did not say."""
 
-EXTEND: Final = 0.12
+EXTEND: Final = 0.04
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
 
 PER_TURN: Final = 6

@@ -19,6 +19,10 @@ from hyperloci.conversations.consolidation.findings import FindingKind
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "statement_scorer.json"
 
+SURE_OF_CONTEXT: Final = 0.4
+"""Log odds (probability .6) from which on a statement is kept with what it answers: on projects held out, 83 % of those
+contexts are needed then, and 81 % of the needed ones are there."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatementScore:
@@ -50,7 +54,7 @@ class ScorerWeights:
         return StatementScore(
             probability=1.0 / (1.0 + math.exp(-_add_weights(self.keep, names))),
             kind=max(sums, key=lambda kind: (sums[kind], kind)),
-            needs_context=_add_weights(self.context, names) > 0.0,
+            needs_context=_add_weights(self.context, names) > SURE_OF_CONTEXT,
         )
 
 
