@@ -243,7 +243,7 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
-    from hyperloci.conversations.consolidation import cues, statements
+    from hyperloci.conversations.consolidation import answer_context
     from hyperloci.conversations.pyramid import sentence_ranking
     from hyperloci.indexing import ignore_files
     from hyperloci.knowledge.relations import prose_relations

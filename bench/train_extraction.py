@@ -3,7 +3,7 @@
     python -m bench train_extraction [--write] [--folds 5]
 
 Features that fewer than `--projects` projects have say who wrote, not what: they are left out. `--write` puts the
-weights into `server/hyperloci/conversations/consolidation/data/statement_scorer.json`. The same data gives the same file.
+weights into `data/statement_scorer.json` beside the scorer's module. The same data gives the same file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, read_projects
 from bench._shared import MarkdownTable
 from hyperloci.conversations.consolidation import statement_scorer
-from hyperloci.conversations.consolidation.statement_features import read_features
+from hyperloci.conversations.consolidation.statement_features import read_features, read_kind_features
 from hyperloci.conversations.consolidation.turn_view import ACTION, Sentence
 
 WEIGHTS_FILE = Path(statement_scorer.__file__).parent / "data" / "statement_scorer.json"
@@ -38,6 +38,18 @@ OVERLAP = 0.5
 LOOKALIKE_WEIGHT = 3.0
 """How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
 missing one."""
+
+KIND_STRENGTH = 0.5
+"""Inverse strength of regularisation for kinds."""
+
+LONE_WEIGHT = 0.5
+"""How much a statement on its own counts beside one of a session: a third of them are dead ends, of a session's 5 %."""
+
+MIN_TEXTS = 3
+"""Statements that must have a feature of kinds."""
+
+KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
+"""Statements of every kind, on their own: dead ends are rare in sessions."""
 
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
@@ -95,15 +107,30 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
     kept = [(number, label) for number, sample in enumerate(samples) if (label := sample.label) is not None]
     rows = matrix[[number for number, _ in kept]]
     names = vectors.get_feature_names_out()
-    kinds = LogisticRegression(C=strength, max_iter=5_000).fit(rows, [KINDS.get(at.kind, at.kind) for _, at in kept])
     context = LogisticRegression(C=strength, max_iter=5_000).fit(rows, [at.about is not None for _, at in kept])
     return {
         "context": _weights(names, context.intercept_[0], context.coef_[0]),
         "keep": _weights(names, keep.intercept_[0], keep.coef_[0]),
-        "kinds": {
-            str(kind): _weights(names, intercept, weights)
-            for kind, intercept, weights in zip(kinds.classes_, kinds.intercept_, kinds.coef_, strict=True)
-        },
+        "kinds": _train_kinds(samples),
+    }
+
+
+def _train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
+    """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
+    kept = {(sample.project, sample.label.name): sample.label for sample in samples if sample.label is not None}
+    texts = [(label.quote, label.kind) for label in kept.values()]
+    texts += [(row["text"], row["kind"]) for row in map(json.loads, KINDS_FILE.read_text("utf-8").splitlines())]
+    features = [set(read_kind_features(text)) for text, _ in texts]
+    seen = Counter(name for names in features for name in names)
+    vectors = DictVectorizer()
+    matrix = vectors.fit_transform([{name: 1.0 for name in found if seen[name] >= MIN_TEXTS} for found in features])
+    truth = [KINDS.get(kind, kind) for _, kind in texts]
+    model = LogisticRegression(C=KIND_STRENGTH, max_iter=5_000)
+    model.fit(matrix, truth, [1.0] * len(kept) + [LONE_WEIGHT] * (len(texts) - len(kept)))
+    names = vectors.get_feature_names_out()
+    return {
+        str(kind): _weights(names, intercept, weights)
+        for kind, intercept, weights in zip(model.classes_, model.intercept_, model.coef_, strict=True)
     }
 
 

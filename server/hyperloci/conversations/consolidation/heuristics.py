@@ -1,4 +1,4 @@
-"""Heuristics: find what is worth keeping in a conversation without a model of language: deterministic, no network (B.17).
+"""Heuristics: find what is worth keeping in a conversation by a small scorer: deterministic, no network (B.17).
 
 What is kept is a span of a turn, word for word, with the words that it answers where it is not understood without them.
 A trained scorer decides (`statement_scorer`); what is asked, pasted, quoted or meant for the moment scores low.
@@ -6,24 +6,28 @@ A trained scorer decides (`statement_scorer`); what is asked, pasted, quoted or 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
 from hyperloci.conversations.consolidation.answer_context import find_answer_context
+from hyperloci.conversations.consolidation.due_dates import read_due_date
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
     ExtractedFinding,
+    FindingKind,
 )
-from hyperloci.conversations.consolidation.statement_features import read_features
+from hyperloci.conversations.consolidation.statement_features import read_features, read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
 from hyperloci.conversations.consolidation.text_similarity import says_same
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     USER,
     TurnView,
+    find_reply_after,
     find_reply_before,
     view_turn,
 )
@@ -37,6 +41,15 @@ KEEP_ASSISTANT: Final = 0.5
 
 EXTEND: Final = 0.04
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
+
+LEAST_CONFIDENCE: Final = 0.5
+"""Confidence of the least sure statement that is kept: what passes is more likely worth keeping than not."""
+
+CHOSEN: Final = 0.9
+"""Confidence of an answer that a tool asked for: it was asked because it decides."""
+
+_ASKED: Final = re.compile(r"^Asked: (?P<pairs>.+ -> .+)$", re.DOTALL)
+_NO_ANSWERS: Final = frozenset({"none", "n/a", "skip", "other", "-"})
 
 PER_TURN: Final = 6
 """Statements kept of one turn, the surest: a longer list is a specification, which stands in a file."""
@@ -61,8 +74,9 @@ def extract_findings(views: Sequence[TurnView], before: TurnView | None = None) 
     """Yield what is worth keeping of some turns, in order; see `extract`."""
     turns = [*([before] if before is not None else ()), *views]
     for at, turn in enumerate(turns):
-        if turn is not before and turn.speaker != ACTION and not turn.is_flagged:
-            yield from _find_in_turn(turns, at)
+        if turn is before or turn.is_flagged:
+            continue
+        yield from _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at)
 
 
 def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> None:
@@ -83,6 +97,17 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
     yield from (finding for finding in found if finding in best)
 
 
+def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:
+    """Yield what the user chose of what a tool asked."""
+    asked = _ASKED.match(turn.text)
+    for pair in asked["pairs"].split("; ") if asked else ():
+        question, _, answer = (part.strip() for part in pair.partition(" -> "))
+        if question and answer and answer.casefold() not in _NO_ANSWERS:
+            yield ExtractedFinding(
+                kind=FindingKind.DECISION, content=answer, about=question, sources=(turn.seq,), confidence=CHOSEN
+            )
+
+
 def _find_runs(turn: TurnView, scores: Sequence[StatementScore]) -> Iterator[list[int]]:
     """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
     least = KEEP if turn.speaker == USER else KEEP_ASSISTANT
@@ -100,10 +125,14 @@ def _make_finding(
     quote = turn.text[turn.sentences[run[0]].start : turn.sentences[run[-1]].end][:MAX_CONTENT_CHARS]
     reply = find_reply_before(turns, at) if turn.speaker == USER and best.needs_context else None
     about = find_answer_context(quote, reply) if reply is not None else None
+    after = find_reply_after(turns, at) if turn.speaker == USER else None
+    kind = load_weights().choose_kind(read_kind_features(quote))
     return ExtractedFinding(
-        kind=best.kind,
+        kind=kind,
         content=quote,
         about=about,
         sources=(turn.seq,) if reply is None or about is None else (reply.seq, turn.seq),
-        confidence=best.probability,
+        reply=after.text if after is not None else "",
+        due=read_due_date(quote, turn.at) if kind is FindingKind.DEADLINE else None,
+        confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )

@@ -78,6 +78,11 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     return found
 
 
+def read_kind_features(statement: str) -> Iterator[str]:
+    """Yield what tells of which kind a statement is: its words, and what it is made of."""
+    yield from _own_features(Sentence(statement, 0, len(statement)), split_words(statement))
+
+
 def split_words(text: str) -> list[str]:
     """Return the words and signs of a text, in lower case, `#` for each number."""
     return ["#" if word[0].isdigit() else word.lower().replace("’", "'") for word in _WORD.findall(text)]

@@ -30,12 +30,10 @@ class StatementScore:
 
     Attributes:
         probability: how sure it is worth keeping, 0..1.
-        kind: its likeliest kind.
         needs_context: whether it is likely understood only with the words that it answers.
     """
 
     probability: float
-    kind: FindingKind
     needs_context: bool
 
 
@@ -50,12 +48,15 @@ class ScorerWeights:
     def score(self, features: Iterable[str]) -> StatementScore:
         """Return the score of a sentence with these features."""
         names = ("", *features)  # The intercept has no name.
-        sums = {kind: _add_weights(weights, names) for kind, weights in self.kinds.items()}
         return StatementScore(
             probability=1.0 / (1.0 + math.exp(-_add_weights(self.keep, names))),
-            kind=max(sums, key=lambda kind: (sums[kind], kind)),
             needs_context=_add_weights(self.context, names) > SURE_OF_CONTEXT,
         )
+
+    def choose_kind(self, features: Iterable[str]) -> FindingKind:
+        """Return the likeliest kind of a statement with these features (`read_kind_features`)."""
+        names = frozenset(("", *features))
+        return max(self.kinds, key=lambda kind: (_add_weights(self.kinds[kind], names), kind))
 
 
 def _add_weights(weights: Mapping[str, float], names: Iterable[str]) -> float:

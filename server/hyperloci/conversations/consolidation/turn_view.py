@@ -57,12 +57,14 @@ class TurnView:
         seq: its number in the session.
         speaker: `user`, `assistant` or `action`.
         text: what was said; an action's line.
+        at: when it was said, in milliseconds.
         is_flagged: whether it was suspicious when it was stored: nothing is taken from it.
     """
 
     seq: int
     speaker: str
     text: str
+    at: int = 0
     is_flagged: bool = False
 
     @cached_property
@@ -76,7 +78,7 @@ def view_turn(node: Node) -> TurnView | None:
     if node.seq is None:
         return None
     speaker = _SPEAKERS.get(node.origin, ACTION)
-    return TurnView(node.seq, speaker, node.content, is_flagged=bool(node.metadata.get("flags")))
+    return TurnView(node.seq, speaker, node.content, at=node.event_time, is_flagged=bool(node.metadata.get("flags")))
 
 
 def find_reply_before(turns: Sequence[TurnView], at: int) -> TurnView | None:
