@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, Lab
 from bench._shared import MarkdownTable
 from hyperloci.conversations.consolidation import statement_scorer
 from hyperloci.conversations.consolidation.statement_features import read_features, read_kind_features
-from hyperloci.conversations.consolidation.turn_view import ACTION, Sentence
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, Sentence, TurnView
 
 WEIGHTS_FILE = Path(statement_scorer.__file__).parent / "data" / "statement_scorer.json"
 
@@ -35,14 +36,14 @@ KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
 OVERLAP = 0.5
 """A sentence is one to keep if half of it, or half of what is kept, is in the other."""
 
-LOOKALIKE_WEIGHT = 3.0
+LOOKALIKE_WEIGHT = 6.0
 """How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
 missing one."""
 
 KIND_STRENGTH = 0.5
 """Inverse strength of regularisation for kinds."""
 
-LONE_WEIGHT = 0.5
+LONE_WEIGHT = 1.0
 """How much a statement on its own counts beside one of a session: a third of them are dead ends, of a session's 5 %."""
 
 MIN_TEXTS = 3
@@ -50,6 +51,17 @@ MIN_TEXTS = 3
 
 KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
 """Statements of every kind, on their own: dead ends are rare in sessions."""
+
+SEED = 17
+
+FRAMES: tuple[tuple[tuple[str, str | None], ...], ...] = (
+    ((USER, None),),
+    ((USER, None), (ASSISTANT, "Understood.")),
+    ((ASSISTANT, "The tests pass now."), (USER, None), (ASSISTANT, "Noted, I'll keep to that.")),
+    ((ASSISTANT, "Done."), (USER, None), (ACTION, "Bash: make")),
+    ((ASSISTANT, "I changed both files."), (USER, None)),
+)
+"""What is said around a statement on its own; None stands for it."""
 
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
@@ -84,6 +96,33 @@ def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
     return samples
 
 
+def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
+    """Yield statements on their own as sentences to keep, and as many of sessions that are not, in the same frames.
+
+    In sessions people rarely say things in plain words; where they do, it must not be lost. The frames (what is said
+    before and after) are the same for both, so that only the words tell.
+    """
+    rows = [json.loads(line) for line in KINDS_FILE.read_text("utf-8").splitlines()]
+    chance = random.Random(SEED)
+    others = [
+        sentence.text
+        for project in projects
+        for session in project.sessions
+        for turn in session
+        if turn.view.speaker == USER and not turn.kept
+        for sentence in turn.view.sentences
+    ]
+    for number, (row, other) in enumerate(zip(rows, chance.sample(others, len(rows)), strict=True)):
+        frame = FRAMES[number % len(FRAMES)]
+        label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
+        for text, found in ((row["text"], label), (other, None)):
+            views = [TurnView(at, speaker, text if said is None else said) for at, (speaker, said) in enumerate(frame)]
+            at = next(at for at, (_, said) in enumerate(frame) if said is None)
+            for place in range(len(views[at].sentences)):
+                features = frozenset(read_features(views, at, place))
+                yield Sample(features, found, False, f"lone/{number % 40}", f"lone/{number}/{found is None}")
+
+
 def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
     for kept in turn.kept:
         start = turn.view.text.index(kept.quote)
@@ -104,7 +143,11 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
     truth = [sample.label is not None for sample in samples]
     stakes = [LOOKALIKE_WEIGHT if sample.is_lookalike else 1.0 for sample in samples]
     keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, truth, stakes)
-    kept = [(number, label) for number, sample in enumerate(samples) if (label := sample.label) is not None]
+    kept = [
+        (number, label)
+        for number, sample in enumerate(samples)
+        if (label := sample.label) is not None and not sample.project.startswith("lone/")
+    ]
     rows = matrix[[number for number, _ in kept]]
     names = vectors.get_feature_names_out()
     context = LogisticRegression(C=strength, max_iter=5_000).fit(rows, [at.about is not None for _, at in kept])
@@ -118,15 +161,15 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
 def _train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
     kept = {(sample.project, sample.label.name): sample.label for sample in samples if sample.label is not None}
+    weights = [LONE_WEIGHT if project.startswith("lone/") else 1.0 for project, _ in kept]
     texts = [(label.quote, label.kind) for label in kept.values()]
-    texts += [(row["text"], row["kind"]) for row in map(json.loads, KINDS_FILE.read_text("utf-8").splitlines())]
     features = [set(read_kind_features(text)) for text, _ in texts]
     seen = Counter(name for names in features for name in names)
     vectors = DictVectorizer()
     matrix = vectors.fit_transform([{name: 1.0 for name in found if seen[name] >= MIN_TEXTS} for found in features])
     truth = [KINDS.get(kind, kind) for _, kind in texts]
     model = LogisticRegression(C=KIND_STRENGTH, max_iter=5_000)
-    model.fit(matrix, truth, [1.0] * len(kept) + [LONE_WEIGHT] * (len(texts) - len(kept)))
+    model.fit(matrix, truth, weights)
     names = vectors.get_feature_names_out()
     return {
         str(kind): _weights(names, intercept, weights)
@@ -196,7 +239,9 @@ def main() -> None:
     parser.add_argument("--strength", type=float, default=0.1, help="inverse strength of regularisation")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
-    samples = read_samples(read_projects(options.folder))
+    projects = list(read_projects(options.folder))
+    samples = read_samples(projects)
+    samples += read_lone_samples(projects)
     how = {"min_projects": options.projects, "strength": options.strength}
     if options.folds:
         found = cross_validate(samples, options.folds, **how)

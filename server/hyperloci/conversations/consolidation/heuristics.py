@@ -33,13 +33,13 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.22
+KEEP: Final = 0.24
 """Probability from which on a sentence of the user's is kept."""
 
 KEEP_ASSISTANT: Final = 0.5
 """The same for the assistant's: what it found out and did, which the user did not say."""
 
-EXTEND: Final = 0.04
+EXTEND: Final = 0.06
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
 
 LEAST_CONFIDENCE: Final = 0.5
