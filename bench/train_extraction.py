@@ -36,7 +36,7 @@ KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
 OVERLAP = 0.5
 """A sentence is one to keep if half of it, or half of what is kept, is in the other."""
 
-LOOKALIKE_WEIGHT = 6.0
+LOOKALIKE_WEIGHT = 4.0
 """How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
 missing one."""
 

@@ -1,4 +1,4 @@
-"""Train the replacement scorer on labelled sessions and changes, and say how well it does on projects it did not see.
+"""Train the replacement scorer on labelled sessions, changes and pairs, and say how well it does on projects it did not see.
 
     python -m bench train_replacements [--write] [--folds 5]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,18 +36,34 @@ from hyperloci.conversations.consolidation.turn_view import USER, find_reply_aft
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
 CHANGES_FILE = FOLDER.parent / "changed_minds.jsonl"
+PAIRS_FILE = FOLDER.parent / "statement_pairs.jsonl"
 
 ENDING = ("replaces", "withdraws")
 MIN_WEIGHT = 0.02
+"""Smaller weights change nothing, and make the file long."""
+
+APART = 0.2
+"""How much a pair counts that was written apart from a session: such pairs show more wordings, and how often a mind
+changes they do not show."""
+
+SEED = 17
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A later and an earlier statement: their features, whether the later ends the earlier, and their project."""
+    """A later and an earlier statement.
+
+    Attributes:
+        features: of the two.
+        ends: whether the later replaces the earlier one, or takes it back.
+        project: where both are from.
+        weight: how much it counts in training.
+    """
 
     features: dict[str, float]
     ends: bool
     project: str
+    weight: float = 1.0
 
 
 def read_session_pairs(projects: Iterable[LabelledProject]) -> Iterator[Pair]:
@@ -80,16 +97,38 @@ def read_change_pairs(path: Path) -> Iterator[Pair]:
                 change["text"], about=change.get("about") or "", reply=change.get("reply") or "", session="now"
             )
             ended = {str(at) for at in change["replaces"]} if change["how"] in ENDING else set()
-            yield from _make_pairs(new, living, ended, f"changes/{number}")
+            yield from _make_pairs(new, living, ended, f"changes/{number}", APART)
+
+
+def read_statement_pairs(path: Path, others: Sequence[str]) -> Iterator[Pair]:
+    """Yield pairs of statements in plain words, each among statements of other projects; questions are left out."""
+    chance = random.Random(SEED)
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+        row = json.loads(line)
+        is_contradiction = row["label"] == "contradiction"
+        if row["kind"] == "question" or (is_contradiction and row["kind"] == "implicit"):
+            continue
+        living = [
+            (str(at), ComparedStatement(text, session="before")) for at, text in enumerate(chance.sample(others, 9))
+        ]
+        living.insert(5, ("old", ComparedStatement(row["old"], session="before")))
+        new = ComparedStatement(row["new"], session="now")
+        found = list(_make_pairs(new, living, {"old"} if is_contradiction else set(), f"pairs/{number % 60}", APART))
+        yield found[5]
+        yield from chance.sample([pair for pair in found if pair is not found[5]], 3)
 
 
 def _make_pairs(
-    new: ComparedStatement, living: Sequence[tuple[str, ComparedStatement]], ended: set[str], project: str
+    new: ComparedStatement,
+    living: Sequence[tuple[str, ComparedStatement]],
+    ended: set[str],
+    project: str,
+    weight: float = 1.0,
 ) -> Iterator[Pair]:
     olds = [old for _, old in living]
     rows = compare_statements(new, olds, WordRarity.of([*olds, new]))
     for (name, _), row in zip(living, rows, strict=True):
-        yield Pair(row, name in ended, project)
+        yield Pair(row, name in ended, project, weight)
 
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, float]:
@@ -99,7 +138,9 @@ def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str
     matrix = vectors.fit_transform(
         [{name: value for name, value in pair.features.items() if seen[name] >= min_pairs} for pair in pairs]
     )
-    model = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, [pair.ends for pair in pairs])
+    model = LogisticRegression(C=strength, max_iter=5_000).fit(
+        matrix, [pair.ends for pair in pairs], [pair.weight for pair in pairs]
+    )
     weights = {"": round(float(model.intercept_[0]), 3)}
     for name, weight in sorted(zip(vectors.get_feature_names_out(), model.coef_[0], strict=True)):
         if abs(weight) >= MIN_WEIGHT:
@@ -128,7 +169,10 @@ def main() -> None:
     parser.add_argument("--strength", type=float, default=0.3, help="inverse strength of regularisation")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
-    pairs = [*read_session_pairs(read_projects()), *read_change_pairs(CHANGES_FILE)]
+    projects = list(read_projects())
+    others = [kept.quote for project in projects for turns in project.sessions for turn in turns for kept in turn.kept]
+    pairs = [*read_session_pairs(projects), *read_change_pairs(CHANGES_FILE)]
+    pairs += read_statement_pairs(PAIRS_FILE, others)
     how = {"min_pairs": options.pairs, "strength": options.strength}
     if options.folds:
         found = cross_validate(pairs, options.folds, **how)

@@ -13,8 +13,14 @@ from hyperloci.text.language.word_tables import phrase_pattern, read_table
 MAX_CONTEXT_CHARS: Final = 280
 """A question or an offer in a sentence or two; more buries the answer."""
 
+MAX_BARE_WORDS: Final = 5
+"""An answer of more words to what asks nothing, and is about something else, is a remark: `btw the date slipped`."""
+
+ORDINALS: Final = 5
+"""Ordinal words of each language."""
+
 _OPTION: Final = re.compile(
-    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|[ \n]\((?P<inline>[A-Za-z\d])\))[ \t]++(?P<text>\S[^\n(]*)",
+    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|(?<=[ \n])\((?P<inline>[A-Za-z\d])\))[ \t]++(?P<text>\S[^\n(]*)",
     re.MULTILINE,
 )
 """An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
@@ -48,8 +54,9 @@ def _find_chosen_option(answer: str, text: str) -> str | None:
 
 def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
     """Return the mark that an answer names by its place: `the second`."""
-    for place, words in enumerate(read_table("consolidation.ordinals")):
+    for number, words in enumerate(read_table("consolidation.ordinals")):
         if re.search(rf"\b(?:{words})\b", answer, re.IGNORECASE):
+            place = number % ORDINALS
             return marks[place] if place < len(marks) else None
     if phrase_pattern("consolidation.last_of_several").search(answer):
         return marks[-1]
@@ -57,14 +64,19 @@ def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
 
 
 def _find_answered_sentence(answer: str, sentences: Sequence[Sentence]) -> Sentence | None:
-    """Return the last question; without one, the sentence that shares most words with the answer, else the last."""
+    """Return the last question; without one, the sentence that shares most words with the answer.
+
+    An answer of a few words answers that sentence, or the last. A longer one stands by itself if it names its subject,
+    by two words or more, and if it shares none: then it is about something else.
+    """
     questions = [sentence for sentence in sentences if sentence.is_question]
     if questions:
         return questions[-1]
     words = meaningful_words(answer)
-    return max(
-        sentences, key=lambda sentence: (len(words & meaningful_words(sentence.text)), sentence.start), default=None
-    )
+    shared = [(len(words & meaningful_words(sentence.text)), sentence.start, sentence) for sentence in sentences]
+    most, _, best = max(shared, key=lambda found: found[:2], default=(0, 0, None))
+    is_bare = len(answer.split()) <= MAX_BARE_WORDS
+    return best if is_bare or most == 1 else None
 
 
 def _shorten(text: str) -> str:

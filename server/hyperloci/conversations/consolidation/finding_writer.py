@@ -127,7 +127,7 @@ class FindingWriter:
             finding=finding,
             text=text,
             scope=scope,
-            confidence=min(finding.confidence, *(node.confidence for node in sources)),
+            confidence=min(finding.confidence, _trust_in(finding, sources)),
             flags=tuple(flags),
             sources=sources,
             known=known,
@@ -191,7 +191,7 @@ class FindingWriter:
         said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
-        metadata: dict[str, Any] = {"strategy": strategy, "trust": min(node.confidence for node in plan.sources)}
+        metadata: dict[str, Any] = {"strategy": strategy, "trust": _trust_in(plan.finding, plan.sources)}
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
         metadata |= _said_fields(plan)
         if kind is FindingKind.DEAD_END:
@@ -310,6 +310,12 @@ def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Nod
 
 def _is_known_by(node: Node, text: str) -> bool:
     return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+
+
+def _trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:
+    """Return how far the turns can be believed: of an answer, the turn that gave it; what it answers only explains."""
+    said = [max(sources, key=lambda node: node.seq or 0)] if finding.about else sources
+    return min(node.confidence for node in said)
 
 
 def _said_fields(plan: FindingPlan) -> dict[str, Any]:

@@ -33,10 +33,10 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.24
+KEEP: Final = 0.28
 """Probability from which on a sentence of the user's is kept."""
 
-KEEP_ASSISTANT: Final = 0.5
+KEEP_ASSISTANT: Final = 0.7
 """The same for the assistant's: what it found out and did, which the user did not say."""
 
 EXTEND: Final = 0.06

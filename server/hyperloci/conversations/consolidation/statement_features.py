@@ -52,6 +52,9 @@ _OFFER: Final = re.compile(
 
 _LENGTHS: Final = ((1, "1"), (3, "2-3"), (6, "4-6"), (12, "7-12"), (25, "13-25"))
 
+_ANSWERABLE: Final = frozenset({"asked last", "asked or", "offered list"})
+"""What a turn of a word or two answers: `PostgreSQL` says nothing else."""
+
 MIN_ECHO_CHARS: Final = 4
 """Shorter words are in every answer."""
 
@@ -73,7 +76,11 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     found.update((f"who={turn.speaker}", _length_name("len", len(words))))
     found.update(_place_features(turn.sentences, number))
     if turn.speaker == USER:
-        found.update(_asked_features(find_reply_before(turns, at)))
+        asked = set(_asked_features(find_reply_before(turns, at)))
+        found.update(asked)
+        if number == 0:
+            size = _length_name("", len(words))
+            found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
     found.update(_reply_features(turns, at, words))
     return found
 

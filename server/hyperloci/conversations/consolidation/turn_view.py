@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,9 @@ MAX_READ_CHARS: Final = 20_000
 MAX_SENTENCE_CHARS: Final = 600
 """A longer one is a paste without full stops."""
 
+MAX_ELEMENT_CHARS: Final = 4_000
+"""As far as the end of an element is looked for."""
+
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
 ACTION: Final = "action"
@@ -30,6 +34,8 @@ _NOISE: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
     r"|DEBUG)\b|[+-]{3} |@@ )"
 )
+_OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
+_CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
 _CODE_LINE: Final = re.compile(
     r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
 )
@@ -69,8 +75,8 @@ class TurnView:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Return its sentences in order, without fenced code, logs and markup."""
-        return tuple(_read_sentences(self.text[:MAX_READ_CHARS]))
+        """Return its sentences in order."""
+        return tuple(read_sentences(self.text))
 
 
 def view_turn(node: Node) -> TurnView | None:
@@ -93,8 +99,9 @@ def find_reply_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
     return after if after is not None and after.speaker == ASSISTANT else None
 
 
-def _read_sentences(text: str) -> list[Sentence]:
-    plain = _blank_noise(mask_code(text))
+def read_sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
+    plain = _blank_elements(_blank_noise(mask_code(text[:MAX_READ_CHARS])))
     found = []
     for start, end in sentence_spans(plain):
         piece = plain[start:end]
@@ -109,3 +116,19 @@ def _blank_noise(text: str) -> str:
     """Return a text of the same length with blanks for lines of code, logs, tables and quotations."""
     lines = text.split("\n")
     return "\n".join(" " * len(line) if _NOISE.match(line) or _CODE_LINE.search(line) else line for line in lines)
+
+
+def _blank_elements(text: str) -> str:
+    """Return a text of the same length with blanks between a tag and its end, if that is not too far behind it."""
+    ends: dict[str, list[int]] = {}
+    for match in _CLOSED.finditer(text):
+        ends.setdefault(match[1], []).append(match.end())
+    kept: list[str] = []
+    at = 0
+    for opened in _OPENED.finditer(text) if ends else ():
+        closings = ends.get(opened[1], ())
+        number = bisect_left(closings, opened.end())
+        if opened.start() >= at and number < len(closings) and closings[number] <= opened.end() + MAX_ELEMENT_CHARS:
+            kept += (text[at : opened.start()], " " * (closings[number] - opened.start()))
+            at = closings[number]
+    return "".join((*kept, text[at:]))
