@@ -243,7 +243,8 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
-    from hyperloci.conversations.consolidation import cues, statements
+    from hyperloci.conversations.consolidation import answer_context
+    from hyperloci.conversations.consolidation.turn_view import TurnView
     from hyperloci.conversations.pyramid import sentence_ranking
     from hyperloci.indexing import ignore_files
     from hyperloci.knowledge.relations import prose_relations
@@ -281,13 +282,6 @@ def _make_late() -> None:
     section_types.infer_section_type("nothing of the kind")
     references._question_forms()
     readers: tuple[Callable[[str], object], ...] = (
-        cues.is_advice,
-        cues.after_correction,
-        cues.has_reason,
-        cues.begins_with_reason,
-        cues.leaves_choice,
-        cues.is_particular,
-        cues.holds_everywhere,
         sentence_ranking.find_cues,
         causal.find_asked_side,
         causal.find_causal_pairs,
@@ -295,12 +289,9 @@ def _make_late() -> None:
     )
     for read in readers:
         read("nothing of the kind")
-    cues.user_cues()
-    cues.assistant_cues()
+    answer_context.find_answer_context("the last", TurnView(0, "assistant", "1. one\n2. two"))
     causal._continuation_pattern()
     causal._question_patterns()
-    statements._request_pattern()
-    statements._granted_pattern()
     for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
         phrase_pattern(phrases)
     causal._is_bare("nothing")

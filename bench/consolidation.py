@@ -35,8 +35,8 @@ from bench._talks import TALKS, Block, ScriptedTalk
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import Consolidation
-from hyperloci.conversations.consolidation.statements import sentences
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.memory import Memory
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, Turn
@@ -48,6 +48,11 @@ SCRIPTED_API: Final = Path(__file__).parents[1] / "tests" / "e2e" / "scripted_ap
 RUN_SECONDS: Final = 120
 
 _RUBRIC: Final = re.compile(r"^LLM response should (?:contain|state|mention)s?:? *", re.IGNORECASE)
+
+
+def list_sentences(text: str) -> list[str]:
+    """Return the sentences of a message."""
+    return [sentence.text for sentence in read_sentences(text)]
 
 
 def is_contained(answers: Iterable[str], texts: Sequence[frozenset[str]], bound: float) -> bool:
@@ -126,11 +131,11 @@ def _select_sentences(
     conversations: dict[str, list[dict[str, Any]]], kept: dict[str, list[str]]
 ) -> dict[str, list[dict[str, list[str]]]]:
     everything = {
-        name: [sentence for message in messages for sentence in sentences(message["text"])]
+        name: [sentence for message in messages for sentence in list_sentences(message["text"])]
         for name, messages in conversations.items()
     }
     users = {
-        name: [s for message in messages if message["role"] == "user" for s in sentences(message["text"])]
+        name: [s for message in messages if message["role"] == "user" for s in list_sentences(message["text"])]
         for name, messages in conversations.items()
     }
     draws: dict[str, list[dict[str, list[str]]]] = {"kept": [kept], "as many at random": [], "as long at random": []}
@@ -194,7 +199,7 @@ def measure_talks(program: str) -> dict[str, Any]:
 
 
 def _judge_talk(talk: ScriptedTalk, kept: list[str], told: list[str]) -> dict[str, Any]:
-    everything = [sentence for text in told for sentence in sentences(text)]
+    everything = [sentence for text in told for sentence in list_sentences(text)]
     held = [meaningful_words(text) for text in kept]
     chance = random.Random(1)
     drawn = [meaningful_words(text) for text in chance.sample(everything, min(len(everything), len(kept)))]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.clock import MS_PER_DAY, from_iso, system_clock, to_iso
+from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE, from_iso, read_offset, system_clock, to_iso
 from tests.support import NOW, FakeClock, examples
 
 YEAR_1, YEAR_9999 = -62_135_596_800_000, 253_402_300_799_999
@@ -18,6 +21,20 @@ YEAR_1, YEAR_9999 = -62_135_596_800_000, 253_402_300_799_999
 def test_the_systems_clock_counts_milliseconds_of_utc() -> None:
     before = dt.datetime.now(dt.UTC).timestamp() * 1_000
     assert before - 1 <= system_clock() <= dt.datetime.now(dt.UTC).timestamp() * 1_000 + 1
+
+
+def test_a_process_told_an_offset_lives_in_another_time() -> None:
+    program = "from hyperloci.clock import system_clock; print(system_clock())"
+    shifted = os.environ | {OFFSET_VARIABLE: "-86400"}
+    said = subprocess.run([sys.executable, "-c", program], env=shifted, capture_output=True, check=True, timeout=60)
+    assert abs(int(said.stdout) + MS_PER_DAY - system_clock()) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("given_value", "ms"), [("", 0), ("1.5", 1_500), ("-60", -60_000), ("soon", 0), ("inf", 0), ("nan", 0)]
+)
+def test_an_offset_is_read_in_seconds(given_value: str, ms: int) -> None:
+    assert read_offset({OFFSET_VARIABLE: given_value}) == ms
 
 
 def test_a_clock_of_a_test_stands_still_until_it_is_moved(clock: FakeClock) -> None:

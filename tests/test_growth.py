@@ -14,7 +14,8 @@ import pytest
 
 from bench._fuzz import fuzz_settings
 from bench._pump import READER, Attack, generic_attacks, growing_attack
-from hyperloci.conversations.consolidation import cues, statements, text_similarity
+from hyperloci.conversations.consolidation import heuristics, text_similarity
+from hyperloci.conversations.consolidation.turn_view import TurnView
 from hyperloci.conversations.pyramid import sentence_ranking
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
@@ -53,8 +54,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "a symbol's name": name_parts,
     "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),
     "views of a question": views_of_query,
-    "statements of a turn": lambda text: [statements.statements(each) for each in statements.sentences(text)],
-    "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.user_cues(), *cues.assistant_cues())],
+    "findings of a turn": lambda text: list(
+        heuristics.extract_findings([TurnView(0, "assistant", text), TurnView(1, "user", text)])
+    ),
     "cues of a summary": sentence_ranking.find_cues,
     "sameness": lambda text: text_similarity.says_same(text, f"{text} x"),
     "a prompt": relevance.query_from_prompt,

@@ -100,6 +100,7 @@ class EventWork:
                 self._drain_spool(memory)
             memory.keep(record)
             self._unkept = None
+            memory.consolidate_record(record)
             self._news = memory.get_place_notice() if self._name == "SessionStart" else ""
             return memory.get_context_for_record(record) if event.injects else ""
 

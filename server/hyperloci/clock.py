@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 Clock = Callable[[], int]
 """A function that returns now, in milliseconds since 1970-01-01 UTC."""
@@ -15,9 +16,25 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
 
+OFFSET_VARIABLE = "HYPERLOCI_CLOCK_OFFSET"
+"""Seconds added to the clock of every process, so that recorded sessions are replayed at their own dates. For replays
+and tests only: memories made under it carry the shifted times."""
+
+
+def read_offset(environ: Mapping[str, str]) -> int:
+    """Return the clock's offset in milliseconds; 0 where the variable is absent, or no finite number of seconds."""
+    try:
+        return round(float(environ.get(OFFSET_VARIABLE) or 0) * 1_000)
+    except (OverflowError, ValueError):
+        return 0
+
+
+_OFFSET_MS = read_offset(os.environ)
+
+
 def system_clock() -> int:
-    """Return the system's time in milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
+    """Return the time in milliseconds since the epoch: the system's, moved by `HYPERLOCI_CLOCK_OFFSET`."""
+    return time.time_ns() // 1_000_000 + _OFFSET_MS
 
 
 def to_iso(ms: int) -> str:

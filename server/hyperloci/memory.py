@@ -722,6 +722,20 @@ class Memory:
             self._notify_embedder()
         return new
 
+    def consolidate_record(self, record: CaptureRecord) -> None:
+        """Store what the turns before a record yield: of its session, and at a start of those that are over (B.17)."""
+        from hyperloci.conversations.consolidation.consolidator import Consolidation
+
+        if record.kind in (CaptureKind.PROMPT, CaptureKind.ACTION):
+            return
+        consolidation = Consolidation(self.store, self.settings, self._clock)
+        if record.kind is CaptureKind.STARTED:
+            sessions = [item.session_id for item in consolidation.list_pending() if item.scope == self.project.id]
+        else:
+            sessions = [self._capture.find_session_id(record)]
+        if any(consolidation.consolidate_now(session_id).new for session_id in sessions):
+            self._notify_embedder()
+
     def get_context_for_record(self, record: CaptureRecord) -> str:
         """Return the context to inject after a stored record, '' for none; it reinforces nothing."""
         context = self._capture.context_after(record, self.search)

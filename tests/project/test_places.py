@@ -94,6 +94,20 @@ def test_a_copy_of_a_clone_is_asked_about_and_not_joined(settings: Settings, clo
     assert recalled(settings, clone) == {"We deploy on Tuesdays"}
 
 
+def test_a_home_folder_that_is_copied_keeps_its_memories(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    monkeypatch.setenv("HOME", str(old))
+    clone = repository(old / "work" / "rocket", "first", REMOTE)
+    remember(settings, clone, "We deploy on Tuesdays")
+    shutil.copytree(old, new, symlinks=True)
+    monkeypatch.setenv("HOME", str(new))
+    other = Path(shutil.copytree(clone, new / "work" / "other"))
+    assert recalled(settings, new / "work" / "rocket") == {"We deploy on Tuesdays"}
+    assert recalled(settings, other) == set()
+
+
 def test_of_two_copies_that_are_gone_the_one_that_moved_is_known_by_its_inode(
     settings: Settings, clone: Path, tmp_path: Path
 ) -> None:

@@ -94,7 +94,9 @@ TRUST: Final[dict[Origin, float]] = {
 
 
 SUBTYPES: Final[dict[NodeType, frozenset[str]]] = {
-    NodeType.FACT: frozenset({"semantic", "user_info", "preference", "constraint", "insight", "opinion", "procedure"}),
+    NodeType.FACT: frozenset(
+        {"semantic", "user_info", "preference", "constraint", "deadline", "insight", "opinion", "procedure"}
+    ),
     NodeType.DECISION: frozenset({"decision", "commit"}),
     NodeType.EXPERIENCE: frozenset({"episode", "action", "dead_end", "outcome"}),
     NodeType.SNIPPET: frozenset({"markdown", "code", "text", "chunk_micro", "chunk_mini", "chunk_macro", "section"}),

@@ -110,6 +110,8 @@ def _scope_of_moved(store: Store, project: Project) -> Decision | None:
     for place in store.places.find_by_token(project.token):
         if _is_same_folder(Path(place.path), project.place):
             return place.scope, place.reason
+        if _is_in_copied_home(Path(place.path), project.place):
+            return place.scope, "moved"
         if _is_gone(place):
             gone.append(place)
     inode = read_inode(project.place)
@@ -117,6 +119,18 @@ def _scope_of_moved(store: Store, project: Project) -> Decision | None:
     kept = [place for place in gone if place.inode == inode and _has_older_entry(project.place, place.last_seen_at)]
     same = kept or gone
     return (same[0].scope, "moved") if len({place.scope for place in same}) == 1 else None
+
+
+def _is_in_copied_home(known: Path, place: Path) -> bool:
+    """Whether a folder lies in this home folder as a known one lay in another: the home was copied, memory and all."""
+    try:
+        home = Path(os.path.realpath(Path.home()))
+    except RuntimeError:
+        return False
+    if not place.is_relative_to(home) or known.is_relative_to(home):
+        return False
+    below = place.relative_to(home).parts
+    return bool(below) and known.parts[-len(below) :] == below
 
 
 def _is_gone(place: ProjectPlace) -> bool:

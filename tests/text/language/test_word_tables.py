@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.conversations.consolidation.answer_context import ORDINALS
 from hyperloci.text.language.word_tables import alternatives, phrase_pattern, read_languages, read_table, word_set
 
 MAY_LACK = {
     "causal.copulas",
     "causal.degrees",
     "causal.effect_first_after_comma",
-    "consolidation.request_openers",
     "goal.doers",
     "goal.imperatives",
     "goal.infinitives",
@@ -70,15 +69,14 @@ def test_every_phrase_is_a_pattern_that_wants_at_least_one_letter(language: str)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_cues_have_a_known_kind_a_strength_and_patterns(language: str) -> None:
-    for speaker in ("user", "assistant"):
-        for row in tables_of(language)[f"consolidation.{speaker}"]:
-            assert set(row) == {"kind", "strength", "patterns"} and row["patterns"]
-            assert FindingKind(row["kind"]) and 0 < row["strength"] <= 1
+def test_every_language_has_five_ordinals(language: str) -> None:
+    assert len(tables_of(language)["consolidation.ordinals"]) == ORDINALS
 
 
 def test_a_table_is_that_of_all_languages() -> None:
     assert {"because", "потому что"} <= set(read_table("causal.because"))
     assert {"the", "a"} <= word_set("stop.words")
-    assert phrase_pattern("consolidation.reasons").search("ПОТОМУ так") and re.search(alternatives("causal.if"), "once")
+    assert phrase_pattern("consolidation.follows").search("ПОЭТОМУ так") and re.search(
+        alternatives("causal.if"), "once"
+    )
     assert read_table("no.such") == ()

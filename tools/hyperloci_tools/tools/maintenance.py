@@ -86,7 +86,7 @@ class ConsolidatedOut(TypedDict):
     new: int
     known: int
     superseded: int
-    contradicted: int
+    possibly_replaced: int
     entities: int
     causes: int
     ids: NotRequired[list[str]]
@@ -225,7 +225,7 @@ def _consolidated_out(done: ConsolidationResult) -> ConsolidatedOut:
         "new": len(saved.new),
         "known": len(saved.known),
         "superseded": len(saved.superseded),
-        "contradicted": saved.contradicted,
+        "possibly_replaced": saved.uncertain,
         "entities": saved.entities,
         "causes": saved.causes,
         "rejected": [{"place": item.place, "reason": item.reason} for item in saved.rejected[:MAX_REJECTED]],
@@ -239,7 +239,8 @@ def _consolidated_out(done: ConsolidationResult) -> ConsolidatedOut:
 
 def _consolidated_text(answered: ConsolidatedOut) -> str:
     counts = ", ".join(
-        f"{answered[name]} {name}" for name in ("new", "known", "superseded", "contradicted", "entities", "causes")
+        f"{answered[name]} {name.replace('_', ' ')}"
+        for name in ("new", "known", "superseded", "possibly_replaced", "entities", "causes")
     )
     refused = [f"refused {item['place']}: {item['reason']}" for item in answered["rejected"]]
     more = [f"and {answered['rejected_more']} more refused"] if "rejected_more" in answered else []

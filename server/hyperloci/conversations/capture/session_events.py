@@ -72,6 +72,10 @@ class Capture:
             new += self._store_record(record)
         return new
 
+    def find_session_id(self, record: CaptureRecord) -> str:
+        """Return the id of the session that a record belongs to."""
+        return self._assign_scope(record).session_id
+
     def _assign_scope(self, record: CaptureRecord) -> CaptureRecord:
         """Return a record with the scope of its place; a session that goes on in another project is another there."""
         scope = self._store.places.get_scope_id(record.project_id)

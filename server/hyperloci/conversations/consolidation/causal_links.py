@@ -8,7 +8,7 @@ from typing import Final
 
 from hyperloci.conversations.consolidation.finding_writer import FindingWriter
 from hyperloci.conversations.consolidation.findings import CausalClaim
-from hyperloci.conversations.consolidation.statements import sentences
+from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import Origin
@@ -47,7 +47,7 @@ def _infer_cause(cause: Node, effect: Node) -> CausalClaim | None:
 
 def _find_sentence(turn: Node, table: str) -> str | None:
     pattern = phrase_pattern(table)
-    found = next((sentence for sentence in sentences(turn.content) if pattern.search(sentence)), None)
+    found = next((found.text for found in read_sentences(turn.content) if pattern.search(found.text)), None)
     return None if found is None else found[:MAX_EVIDENCE_CHARS]
 
 

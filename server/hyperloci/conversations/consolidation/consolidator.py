@@ -132,6 +132,18 @@ class Consolidation:
                 return self._note_failure(progress, str(error))
         return self._consolidate_parts(progress, None, part_turns)
 
+    def consolidate_now(self, session_id: str) -> SavedFindings:
+        """Store at once what the finished turns of a session yield, by rules; other strategies take their time.
+
+        A prompt without an answer is left for later in a session that goes on: what follows tells what it was worth.
+        """
+        progress = self._progress.get_progress(session_id)
+        if progress is None or self._settings.consolidation != HEURISTIC_STRATEGY:
+            return SavedFindings()
+        if progress.status == "active":
+            progress = replace(progress, next_seq=self._progress.find_finished_seq(progress))
+        return self._consolidate_parts(progress, None, PART_TURNS).saved
+
     def _choose_strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
         if self._settings.consolidation != LLM_STRATEGY or offline or progress.attempts >= MAX_ATTEMPTS:
             return HEURISTIC_STRATEGY
@@ -142,9 +154,11 @@ class Consolidation:
     ) -> ConsolidationResult:
         saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY, part_turns
         while progress.through_seq < progress.next_seq:
-            turns = self._progress.list_turns(progress.session_key, progress.through_seq, size)
+            left = progress.next_seq - progress.through_seq
+            turns = self._progress.list_turns(progress.session_key, progress.through_seq, min(size, left))
+            turns = [turn for turn in turns if (turn.seq or 0) < progress.next_seq]
             try:
-                part, through = self._consolidate_turns(progress, chat, turns, is_rest=len(turns) < size)
+                part, through = self._consolidate_turns(progress, chat, turns, is_rest=len(turns) < min(size, left))
             except Exception as error:
                 if not is_fault_of_content(error) or not turns:
                     raise
@@ -395,7 +409,7 @@ def _merge_saved(one: SavedFindings, other: SavedFindings) -> SavedFindings:
         new=(*one.new, *other.new),
         known=(*one.known, *other.known),
         superseded=(*one.superseded, *other.superseded),
-        contradicted=one.contradicted + other.contradicted,
+        uncertain=one.uncertain + other.uncertain,
         entities=one.entities + other.entities,
         causes=one.causes + other.causes,
         rejected=(*one.rejected, *other.rejected),

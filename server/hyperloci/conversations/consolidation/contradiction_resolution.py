@@ -1,4 +1,4 @@
-"""Contradiction resolution: what a new memory disagrees with, and which of the two holds (B.17, B.19)."""
+"""Conflict resolution: which of two memories holds, where a model or the assistant says that they conflict (B.17)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.findings import DeclaredConflict, RejectedItem
-from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
 from hyperloci.facts.memory_writer import MemoryWriter
-from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
-from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
@@ -21,13 +18,6 @@ from hyperloci.text.sanitize.sanitizer import sanitize
 MAX_NEAR: Final = 30
 """Known memories a finding is compared with: those nearest in words."""
 
-REPLACING_SCORE: Final = 0.5
-"""Enough to replace an extracted memory; rules never replace what the user stored or confirmed."""
-
-SAME_SUBJECT_SHARE: Final = 0.5
-"""Half of the shorter one's words must be shared: two long sentences that share a name and differ in a date are about
-different things."""
-
 
 class ConflictResolver:
     """The disagreements of one store."""
@@ -36,7 +26,7 @@ class ConflictResolver:
         self._store = store
         self._clock = clock
 
-    def find_near(self, statement: str, scope: str) -> list[ContradictionCandidate]:
+    def find_near(self, statement: str, scope: str) -> list[Node]:
         """Return what is concluded in a project, or everywhere, and nearest to a statement in words."""
         scopes = (scope, GLOBAL_SCOPE)
         said = SearchFilter(scopes=tuple(scopes), types=("fact", "decision", "experience"))
@@ -45,42 +35,7 @@ class ConflictResolver:
         keys = [NodeKey(key) for key in found]
         nodes = self._store.nodes.get_by_keys(keys)
         concluded = [nodes[key] for key in keys if key in nodes]
-        return [
-            ContradictionCandidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")
-        ]
-
-    def detect_contradictions(
-        self, statement: str, near: Sequence[ContradictionCandidate], scope: str
-    ) -> tuple[Contradiction, ...]:
-        """Return those of the near memories that disagree with a statement."""
-        scopes = (scope, GLOBAL_SCOPE)
-        found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions
-        return tuple(item for item in found if item.kind is not ContradictionKind.SUPERSEDED)
-
-    def resolve_contradiction(self, new: Node, dispute: Contradiction) -> bool:
-        """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
-
-        Only an extracted memory is replaced, by a later value for the same thing or by a statement of a change. What
-        the user stored or confirmed is kept, whatever a transcript says: a person decides. Runs in a
-        transaction.
-        """
-        old = self._store.nodes.get_node(dispute.id)
-        if old is None or old.deleted_at is not None or old.valid_until is not None or old.key == new.key:
-            return False
-        replaceable = (
-            old.origin is Origin.EXTRACTION
-            and old.decay_rate > 0.0
-            and dispute.nature is ContradictionNature.UPDATE
-            and dispute.score >= REPLACING_SCORE
-            and _is_about_the_same(old.content, new.content)
-            and _source_trust(old) <= _source_trust(new)
-            and old.event_time <= new.event_time
-        )
-        if replaceable:
-            self.supersede(old, new, dispute.reason)
-        elif not self._are_linked(old, new):
-            self._link_contradiction(old, new, dispute.score, dispute.reason)
-        return replaceable
+        return [node for node in concluded if node.subtype not in ("episode", "action", "outcome")]
 
     def supersede(self, old: Node, new: Node, reason: str) -> None:
         """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
@@ -92,13 +47,6 @@ class ConflictResolver:
         edges, now = self._store.edges, self._clock()
         edges.link_nodes(
             "contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
-        )
-
-    def _are_linked(self, old: Node, new: Node) -> bool:
-        return any(
-            member.node == old.key
-            for edge in self._store.edges.list_of_node(new.key, "contradicts")
-            for member in edge.members
         )
 
     def resolve_declared_conflicts(
@@ -116,9 +64,7 @@ class ConflictResolver:
                 rejected.append(RejectedItem(place, f"new={conflict.new!r:.60}: no stored item of this payload"))
             elif old.key == new.key or old.valid_until is not None:
                 rejected.append(RejectedItem(place, "old was already replaced"))
-            elif (
-                old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new)
-            ):
+            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or source_trust(old) > source_trust(new):
                 reason = sanitize(conflict.reason).text or "declared so"
                 self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed or better supported: both are kept, as contradicting"
@@ -129,11 +75,6 @@ class ConflictResolver:
         return superseded, rejected
 
 
-def _source_trust(node: Node) -> float:
+def source_trust(node: Node) -> float:
     """Return how far the turns can be believed that a memory was made of."""
     return float(node.metadata.get("trust", node.confidence))
-
-
-def _is_about_the_same(text: str, other: str) -> bool:
-    mine, theirs = meaningful_words(text) - find_numbers(text), meaningful_words(other) - find_numbers(other)
-    return len(mine & theirs) >= SAME_SUBJECT_SHARE * min(len(mine), len(theirs))

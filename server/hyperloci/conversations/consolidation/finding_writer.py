@@ -21,11 +21,11 @@ from hyperloci.conversations.consolidation.findings import (
     NamedEntity,
     RejectedItem,
 )
+from hyperloci.conversations.consolidation.replacements import ReplacementResolver
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.knowledge.entities.recognition import EntityMention
 from hyperloci.knowledge.entities.registry import EntityLinker
-from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
@@ -52,7 +52,7 @@ class SavedFindings:
         new: ids of the memories that were made.
         known: ids of memories that said so already; they were counted again.
         superseded: ids of memories that newer ones replaced.
-        contradicted: pairs that disagree; both stand.
+        uncertain: pairs of which the newer may replace the older; both stand.
         entities, causes: how many names and causal edges were stored.
         rejected: what was not stored, and why.
     """
@@ -60,7 +60,7 @@ class SavedFindings:
     new: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     superseded: tuple[str, ...] = ()
-    contradicted: int = 0
+    uncertain: int = 0
     entities: int = 0
     causes: int = 0
     rejected: tuple[RejectedItem, ...] = ()
@@ -77,7 +77,6 @@ class FindingPlan:
     flags: tuple[str, ...]
     sources: tuple[Node, ...]
     known: Node | None
-    disputes: tuple[Contradiction, ...]
 
 
 class FindingWriter:
@@ -89,6 +88,7 @@ class FindingWriter:
         self._clock = clock
         self._progress = store.consolidations
         self.conflicts = ConflictResolver(store, clock)
+        self.replacements = ReplacementResolver(store, self.conflicts, clock)
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class FindingWriter:
         rejected = list(payload.rejected)
         plans: list[FindingPlan] = []
         for finding in payload.findings:
-            text = sanitize(finding.content)
+            text = sanitize(finding.statement)
             sources = tuple(turns[seq] for seq in finding.sources)
             reason = _refusal_reason(text, sources)
             if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
@@ -121,20 +121,16 @@ class FindingWriter:
     ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
         near = self.conflicts.find_near(text.text, progress.scope)
-        known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
-        disputes: tuple[Contradiction, ...] = ()
-        if known is None:
-            disputes = self.conflicts.detect_contradictions(text.text, near, progress.scope)
+        known = next((node for node in near if _is_known_by(node, text.text)), None)
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return FindingPlan(
             finding=finding,
             text=text,
             scope=scope,
-            confidence=min(finding.confidence, *(node.confidence for node in sources)),
+            confidence=min(finding.confidence, _trust_in(finding, sources)),
             flags=tuple(flags),
             sources=sources,
             known=known,
-            disputes=disputes,
         )
 
     def save_nodes_batch(
@@ -150,7 +146,7 @@ class FindingWriter:
         superseded: list[str] = []
         rejected: list[RejectedItem] = []
         nodes: dict[str, Node] = {}
-        contradicted = 0
+        uncertain = 0
         for plan in plans:
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
@@ -159,16 +155,16 @@ class FindingWriter:
                 continue
             nodes[plan.finding.place] = node
             (new if is_new else known).append(node.id)
-            for dispute in plan.disputes if is_new else ():
-                if self.resolve_conflict(node, dispute):
-                    superseded.append(dispute.id)
+            for old, probability in self.replacements.detect_conflicts(node, plan.finding, progress) if is_new else ():
+                if self.replacements.resolve_conflict(node, old, probability):
+                    superseded.append(old.id)
                 else:
-                    contradicted += 1
+                    uncertain += 1
         saved = SavedFindings(
             new=tuple(new),
             known=tuple(known),
             superseded=tuple(superseded),
-            contradicted=contradicted,
+            uncertain=uncertain,
             rejected=tuple(rejected),
         )
         return saved, nodes
@@ -195,8 +191,9 @@ class FindingWriter:
         said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
-        metadata: dict[str, Any] = {"strategy": strategy, "trust": min(node.confidence for node in plan.sources)}
+        metadata: dict[str, Any] = {"strategy": strategy, "trust": _trust_in(plan.finding, plan.sources)}
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
+        metadata |= _said_fields(plan)
         if kind is FindingKind.DEAD_END:
             metadata["approach"] = plan.text.text
         who = " and ".join(sorted({_speaker_word(source) for source in plan.sources}))
@@ -251,12 +248,6 @@ class FindingWriter:
                 return None
             return self._store.nodes.get_by_key(node.key)
         return node
-
-    # -- conflicts ---------------------------------------------------------------------------------------------------
-
-    def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
-        """Resolve a contradiction; True if the new memory replaced the old. In a transaction."""
-        return self.conflicts.resolve_contradiction(new, dispute)
 
     # -- names and causes --------------------------------------------------------------------------------------------
 
@@ -319,6 +310,20 @@ def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Nod
 
 def _is_known_by(node: Node, text: str) -> bool:
     return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+
+
+def _trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:
+    """Return how far the turns can be believed: of an answer, the turn that gave it; what it answers only explains."""
+    said = [max(sources, key=lambda node: node.seq or 0)] if finding.about else sources
+    return min(node.confidence for node in said)
+
+
+def _said_fields(plan: FindingPlan) -> dict[str, Any]:
+    """Return what is noted beside the text: the words themselves, what they answer, who said them and in which turn."""
+    finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
+    fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
+    fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": _speaker_word(last)}
+    return {**fields, "due": finding.due}
 
 
 def _speaker_word(node: Node) -> str:

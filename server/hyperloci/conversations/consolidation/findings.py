@@ -46,6 +46,7 @@ class FindingKind(StrEnum):
     USER_INFO = "user_info"
     PREFERENCE = "preference"
     CONSTRAINT = "constraint"
+    DEADLINE = "deadline"
     INSIGHT = "insight"
     DECISION = "decision"
     DEAD_END = "dead_end"
@@ -70,6 +71,9 @@ class ExtractedFinding:
         content: the statement, as it should be remembered.
         sources: the numbers of the turns that say so.
         confidence: how sure the finder is, 0..1.
+        about: the words that it answers, where it is not understood without them.
+        reply: what was answered to it.
+        due: of a deadline, the day (`2026-09-18`).
         everywhere: about the user in every project, not this one alone.
         place: where it stood in the payload (`facts[2]`).
     """
@@ -78,8 +82,16 @@ class ExtractedFinding:
     content: str
     sources: tuple[int, ...]
     confidence: float = DEFAULT_CONFIDENCE
+    about: str | None = None
+    reply: str = ""
+    due: str | None = None
     everywhere: bool = False
     place: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The statement with what it answers, as it is remembered."""
+        return f"{self.about} → {self.content}" if self.about else self.content
 
 
 @dataclass(frozen=True, slots=True)

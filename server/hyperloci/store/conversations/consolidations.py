@@ -93,6 +93,15 @@ class Consolidations:
         ).fetchone()
         return node_from_row(row) if row else None
 
+    def find_finished_seq(self, progress: ConsolidationProgress) -> int:
+        """Return the number after the last turn of a session that something followed: an answer, or an action."""
+        row = self._connection.execute(
+            "SELECT max(seq) + 1 FROM nodes WHERE session_key = ? AND seq < ? AND type = 'experience'"
+            " AND origin <> 'user_prompt'",
+            (progress.session_key, progress.next_seq),
+        ).fetchone()
+        return max(progress.through_seq, int(row[0] or 0))
+
     def advance_facts(self, progress: ConsolidationProgress, through_seq: int, *, now: int, strategy: str) -> bool:
         """Note that the turns below a place are done; False if another process has done so meanwhile.
 

@@ -1,0 +1,101 @@
+"""Labelled sessions: coding sessions written for training, with what a good note-taker keeps of them.
+
+`bench/data/sessions/README.md` describes the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, TurnView
+
+FOLDER = Path(__file__).parent / "data" / "sessions"
+SPEAKERS = {"U": USER, "A": ASSISTANT, "T": ACTION}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStatement:
+    """Something to keep: `quote` stands in its turn, `about` in an earlier one; `old` is what it affects, and how."""
+
+    name: str
+    kind: str
+    importance: int
+    quote: str
+    about: str | None = None
+    old: tuple[str, str] | None = None
+
+
+@dataclass(slots=True)
+class LabelledTurn:
+    """A turn with its labels: what to keep of it, and quotes that look like it and are not to be kept."""
+
+    view: TurnView
+    kept: list[KeptStatement] = field(default_factory=list)
+    never: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledProject:
+    """The sessions of one project, in order."""
+
+    name: str
+    sessions: list[list[LabelledTurn]]
+
+
+def read_projects(folder: Path = FOLDER) -> Iterator[LabelledProject]:
+    """Yield the labelled projects of a folder, by name."""
+    for path in sorted(folder.glob("*.txt")):
+        yield LabelledProject(path.stem, read_sessions(path.read_text(encoding="utf-8")))
+
+
+def read_sessions(text: str) -> list[list[LabelledTurn]]:
+    """Return the sessions in a file's text.
+
+    Raises:
+        ValueError: a line is none of the format's, or a label quotes what was not said.
+    """
+    sessions: list[list[LabelledTurn]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("# "):
+            continue
+        if line.startswith("## session"):
+            sessions.append([])
+        elif line[0] in SPEAKERS and line[1:3] == ": ":
+            turns = sessions[-1]
+            turns.append(LabelledTurn(TurnView(len(turns), SPEAKERS[line[0]], line[3:].replace("\\n", "\n"))))
+        else:
+            _add_label(sessions, line, number)
+    return sessions
+
+
+def _add_label(sessions: list[list[LabelledTurn]], line: str, number: int) -> None:
+    sign, _, rest = line.partition(" ")
+    parts = [part.strip().replace("\\n", "\n") for part in rest.split(" | ")]
+    turn = sessions[-1][-1]
+    if sign == "+":
+        kept = _read_kept(parts)
+        turn.kept.append(kept)
+        quote = kept.quote
+    elif sign == "-":
+        quote = rest.partition(" | ")[2].strip().replace("\\n", "\n")
+        turn.never.append(quote)
+    else:
+        raise ValueError(f"line {number}: neither a turn nor a label: {line!r:.80}")
+    if quote not in turn.view.text:
+        raise ValueError(f"line {number}: the turn does not say {quote!r:.80}")
+
+
+def _read_kept(parts: list[str]) -> KeptStatement:
+    name, kind, importance = parts[0].split()
+    fields = {key: value.strip() for key, _, value in (part.partition(":") for part in parts[2:])}
+    about, old = fields.get("about", "-"), fields.get("old", "-")
+    return KeptStatement(
+        name,
+        kind,
+        int(importance),
+        parts[1],
+        about=None if about == "-" else about,
+        old=None if old == "-" else (old.split()[0], old.split()[1]),
+    )

@@ -1,0 +1,260 @@
+"""Train the statement scorer on labelled sessions, and say how well it does on projects that it did not see.
+
+    python -m bench train_extraction [--write] [--folds 5]
+
+Features that fewer than `--projects` projects have say who wrote, not what: they are left out. `--write` puts the
+weights into `data/statement_scorer.json` beside the scorer's module. The same data gives the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, precision_recall_curve
+
+from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, read_projects
+from bench._shared import MarkdownTable
+from hyperloci.conversations.consolidation import statement_scorer
+from hyperloci.conversations.consolidation.statement_features import read_features, read_kind_features
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, Sentence, TurnView
+
+WEIGHTS_FILE = Path(statement_scorer.__file__).parent / "data" / "statement_scorer.json"
+
+KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
+"""Labels whose kind has another name in the memory."""
+
+OVERLAP = 0.5
+"""A sentence is one to keep if half of it, or half of what is kept, is in the other."""
+
+LOOKALIKE_WEIGHT = 4.0
+"""How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
+missing one."""
+
+KIND_STRENGTH = 0.5
+"""Inverse strength of regularisation for kinds."""
+
+LONE_WEIGHT = 1.0
+"""How much a statement on its own counts beside one of a session: a third of them are dead ends, of a session's 5 %."""
+
+MIN_TEXTS = 3
+"""Statements that must have a feature of kinds."""
+
+KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
+"""Statements of every kind, on their own: dead ends are rare in sessions."""
+
+SEED = 17
+
+FRAMES: tuple[tuple[tuple[str, str | None], ...], ...] = (
+    ((USER, None),),
+    ((USER, None), (ASSISTANT, "Understood.")),
+    ((ASSISTANT, "The tests pass now."), (USER, None), (ASSISTANT, "Noted, I'll keep to that.")),
+    ((ASSISTANT, "Done."), (USER, None), (ACTION, "Bash: make")),
+    ((ASSISTANT, "I changed both files."), (USER, None)),
+)
+"""What is said around a statement on its own; None stands for it."""
+
+MIN_WEIGHT = 0.02
+"""Smaller weights change nothing, and make the file long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sentence: its features, its label (None: not to be kept), its project and turn."""
+
+    features: frozenset[str]
+    label: KeptStatement | None
+    is_lookalike: bool
+    project: str
+    turn: str
+
+
+def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
+    """Return every sentence of some projects, with its label."""
+    samples = []
+    for project in projects:
+        for session_number, session in enumerate(project.sessions):
+            views = [turn.view for turn in session]
+            for at, turn in enumerate(session):
+                if turn.view.speaker == ACTION:
+                    continue
+                for number, sentence in enumerate(turn.view.sentences):
+                    features = frozenset(read_features(views, at, number))
+                    place = f"{project.name}/{session_number}/{at}"
+                    samples.append(
+                        Sample(features, _label(turn, sentence), _is_lookalike(turn, sentence), project.name, place)
+                    )
+    return samples
+
+
+def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
+    """Yield statements on their own as sentences to keep, and as many of sessions that are not, in the same frames.
+
+    In sessions people rarely say things in plain words; where they do, it must not be lost. The frames (what is said
+    before and after) are the same for both, so that only the words tell.
+    """
+    rows = [json.loads(line) for line in KINDS_FILE.read_text("utf-8").splitlines()]
+    chance = random.Random(SEED)
+    others = [
+        sentence.text
+        for project in projects
+        for session in project.sessions
+        for turn in session
+        if turn.view.speaker == USER and not turn.kept
+        for sentence in turn.view.sentences
+    ]
+    for number, (row, other) in enumerate(zip(rows, chance.sample(others, len(rows)), strict=True)):
+        frame = FRAMES[number % len(FRAMES)]
+        label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
+        for text, found in ((row["text"], label), (other, None)):
+            views = [TurnView(at, speaker, text if said is None else said) for at, (speaker, said) in enumerate(frame)]
+            at = next(at for at, (_, said) in enumerate(frame) if said is None)
+            for place in range(len(views[at].sentences)):
+                features = frozenset(read_features(views, at, place))
+                yield Sample(features, found, False, f"lone/{number % 40}", f"lone/{number}/{found is None}")
+
+
+def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
+    for kept in turn.kept:
+        start = turn.view.text.index(kept.quote)
+        end = start + len(kept.quote)
+        shared = min(end, sentence.end) - max(start, sentence.start)
+        if shared > 0 and shared >= OVERLAP * min(sentence.end - sentence.start, end - start):
+            return kept
+    return None
+
+
+def _is_lookalike(turn: LabelledTurn, sentence: Sentence) -> bool:
+    return any(quote in sentence.text or sentence.text in quote for quote in turn.never)
+
+
+def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> dict[str, Any]:
+    """Return the weights that `statement_scorer` reads."""
+    vectors, matrix = _vectorize(samples, min_projects)
+    truth = [sample.label is not None for sample in samples]
+    stakes = [LOOKALIKE_WEIGHT if sample.is_lookalike else 1.0 for sample in samples]
+    keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, truth, stakes)
+    kept = [
+        (number, label)
+        for number, sample in enumerate(samples)
+        if (label := sample.label) is not None and not sample.project.startswith("lone/")
+    ]
+    rows = matrix[[number for number, _ in kept]]
+    names = vectors.get_feature_names_out()
+    context = LogisticRegression(C=strength, max_iter=5_000).fit(rows, [at.about is not None for _, at in kept])
+    return {
+        "context": _weights(names, context.intercept_[0], context.coef_[0]),
+        "keep": _weights(names, keep.intercept_[0], keep.coef_[0]),
+        "kinds": _train_kinds(samples),
+    }
+
+
+def _train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
+    """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
+    kept = {(sample.project, sample.label.name): sample.label for sample in samples if sample.label is not None}
+    weights = [LONE_WEIGHT if project.startswith("lone/") else 1.0 for project, _ in kept]
+    texts = [(label.quote, label.kind) for label in kept.values()]
+    features = [set(read_kind_features(text)) for text, _ in texts]
+    seen = Counter(name for names in features for name in names)
+    vectors = DictVectorizer()
+    matrix = vectors.fit_transform([{name: 1.0 for name in found if seen[name] >= MIN_TEXTS} for found in features])
+    truth = [KINDS.get(kind, kind) for _, kind in texts]
+    model = LogisticRegression(C=KIND_STRENGTH, max_iter=5_000)
+    model.fit(matrix, truth, weights)
+    names = vectors.get_feature_names_out()
+    return {
+        str(kind): _weights(names, intercept, weights)
+        for kind, intercept, weights in zip(model.classes_, model.intercept_, model.coef_, strict=True)
+    }
+
+
+def _vectorize(samples: Sequence[Sample], min_projects: int) -> tuple[DictVectorizer, Any]:
+    seen = Counter(name for _, name in {(sample.project, name) for sample in samples for name in sample.features})
+    vectors = DictVectorizer()
+    known = [{name: 1.0 for name in sample.features if seen[name] >= min_projects} for sample in samples]
+    return vectors, vectors.fit_transform(known)
+
+
+def _weights(names: Sequence[str], intercept: float, weights: Sequence[float]) -> dict[str, float]:
+    rounded = {"": round(float(intercept), 3)}
+    for name, weight in sorted(zip(names, weights, strict=True)):
+        if abs(weight) >= MIN_WEIGHT:
+            rounded[str(name)] = round(float(weight), 2)
+    return rounded
+
+
+def cross_validate(samples: Sequence[Sample], folds: int, **how: Any) -> list[float]:
+    """Return each sample's probability by a model that did not see its project."""
+    names = sorted({sample.project for sample in samples})
+    found = [0.0] * len(samples)
+    for fold in range(folds):
+        held_out = set(names[fold::folds])
+        model = statement_scorer.parse_weights(train([s for s in samples if s.project not in held_out], **how))
+        for number, sample in enumerate(samples):
+            if sample.project in held_out:
+                found[number] = model.score(sample.features).probability
+    return found
+
+
+def best_of_turns(samples: Sequence[Sample], found: Sequence[float]) -> tuple[list[bool], list[float]]:
+    """Return for each turn whether something is to be kept of it, and the probability of its surest sentence."""
+    truth: dict[str, bool] = {}
+    best: dict[str, float] = {}
+    for sample, probability in zip(samples, found, strict=True):
+        truth[sample.turn] = truth.get(sample.turn, False) or sample.label is not None
+        best[sample.turn] = max(best.get(sample.turn, 0.0), probability)
+    return list(truth.values()), [best[turn] for turn in truth]
+
+
+def add_row(table: MarkdownTable, name: str, truth: Sequence[bool], found: Sequence[float]) -> None:
+    """Add what a threshold can reach."""
+    precision, recall, thresholds = precision_recall_curve(truth, found)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
+    at = int(f1.argmax())
+    table.add(
+        name,
+        f"{average_precision_score(truth, found):.3f}",
+        f"{precision[at]:.2f}",
+        f"{recall[at]:.2f}",
+        f"{f1[at]:.2f}",
+        f"{thresholds[min(at, len(thresholds) - 1)]:.2f}",
+    )
+
+
+def main() -> None:
+    """Train, and report by cross-validation over projects."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="labelled sessions")
+    parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
+    parser.add_argument("--projects", type=int, default=4, help="projects that must have a feature")
+    parser.add_argument("--strength", type=float, default=0.1, help="inverse strength of regularisation")
+    parser.add_argument("--write", action="store_true", help="write the weights into the package")
+    options = parser.parse_args()
+    projects = list(read_projects(options.folder))
+    samples = read_samples(projects)
+    samples += read_lone_samples(projects)
+    how = {"min_projects": options.projects, "strength": options.strength}
+    if options.folds:
+        found = cross_validate(samples, options.folds, **how)
+        table = MarkdownTable("of", "average precision", "precision", "recall", "best F1", "at")
+        add_row(table, "sentences", [sample.label is not None for sample in samples], found)
+        add_row(table, "turns", *best_of_turns(samples, found))
+        table.print()
+    if options.write:
+        WEIGHTS_FILE.parent.mkdir(exist_ok=True)
+        text = json.dumps(train(samples, **how), ensure_ascii=False, sort_keys=True, indent=0, separators=(",", ":"))
+        WEIGHTS_FILE.write_text(text + "\n", encoding="utf-8")
+        print(f"{len(samples)} sentences; {WEIGHTS_FILE.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

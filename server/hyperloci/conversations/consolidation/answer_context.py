@@ -1,0 +1,86 @@
+"""Answer context: what a short answer answers: the option it chooses, or the question or offer before it (B.17)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView
+from hyperloci.text.language.word_tables import phrase_pattern, read_table
+
+MAX_CONTEXT_CHARS: Final = 280
+"""A question or an offer in a sentence or two; more buries the answer."""
+
+MAX_BARE_WORDS: Final = 5
+"""An answer of more words to what asks nothing, and is about something else, is a remark: `btw the date slipped`."""
+
+ORDINALS: Final = 5
+"""Ordinal words of each language."""
+
+_OPTION: Final = re.compile(
+    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|(?<=[ \n])\((?P<inline>[A-Za-z\d])\))[ \t]++(?P<text>\S[^\n(]*)",
+    re.MULTILINE,
+)
+"""An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
+
+_CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
+
+
+def find_answer_context(answer: str, reply: TurnView) -> str | None:
+    """Return the words of a reply that an answer needs in order to be understood, word for word.
+
+    Args:
+        answer: what the user said.
+        reply: the assistant's turn before it.
+    """
+    option = _find_chosen_option(answer, reply.text)
+    if option is not None:
+        return option
+    sentence = _find_answered_sentence(answer, reply.sentences)
+    return None if sentence is None else _shorten(sentence.text)
+
+
+def _find_chosen_option(answer: str, text: str) -> str | None:
+    options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
+    if len(options) < 2:
+        return None
+    chosen = _CHOSEN.match(answer)
+    mark = chosen["mark"].lower() if chosen else _read_ordinal(answer, list(options))
+    found = options.get(mark) if mark else None
+    return None if found is None else _shorten(found)
+
+
+def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
+    """Return the mark that an answer names by its place: `the second`."""
+    for number, words in enumerate(read_table("consolidation.ordinals")):
+        if re.search(rf"\b(?:{words})\b", answer, re.IGNORECASE):
+            place = number % ORDINALS
+            return marks[place] if place < len(marks) else None
+    if phrase_pattern("consolidation.last_of_several").search(answer):
+        return marks[-1]
+    return None
+
+
+def _find_answered_sentence(answer: str, sentences: Sequence[Sentence]) -> Sentence | None:
+    """Return the last question; without one, the sentence that shares most words with the answer.
+
+    An answer of a few words answers that sentence, or the last. A longer one stands by itself if it names its subject,
+    by two words or more, and if it shares none: then it is about something else.
+    """
+    questions = [sentence for sentence in sentences if sentence.is_question]
+    if questions:
+        return questions[-1]
+    words = meaningful_words(answer)
+    shared = [(len(words & meaningful_words(sentence.text)), sentence.start, sentence) for sentence in sentences]
+    most, _, best = max(shared, key=lambda found: found[:2], default=(0, 0, None))
+    is_bare = len(answer.split()) <= MAX_BARE_WORDS
+    return best if is_bare or most == 1 else None
+
+
+def _shorten(text: str) -> str:
+    """Return a text of a length that a memory has room for, cut at a word."""
+    if len(text) <= MAX_CONTEXT_CHARS:
+        return text
+    return text[:MAX_CONTEXT_CHARS].rsplit(None, 1)[0]

@@ -1,0 +1,138 @@
+"""Replacement scorer: how likely a new statement takes the place of an older one, or takes it back (B.17).
+
+A linear model over what two statements share and what the new one says: a changed mind names its subject by a word or
+two, tells a new value or a change, and the answer to it often repeats the old words. The weights are data
+(`data/replacement_scorer.json`), trained by `python -m bench train_replacements` on sessions written for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from hyperloci.conversations.consolidation.statement_features import split_words
+from hyperloci.conversations.consolidation.text_similarity import STEM_CHARS, find_numbers, meaningful_words
+
+_WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
+
+MAX_REPLY_CHARS: Final = 400
+"""Of the answer to a statement: what it says first is about it."""
+
+_UNIT: Final = re.compile(
+    r"\d\s?(ms|s|sec|min|h|hours?|days?|weeks?|months?|%|[kmgt]b|€|\$|px|hz|khz|mhz|v|ma)\b", re.IGNORECASE
+)
+
+_MAX_RANK: Final = 3
+_MAX_GAP: Final = 5
+
+
+class ComparedStatement:
+    """A statement as it is compared with others.
+
+    `quote` is what was said, `about` the words that it answers, `reply` what was answered to it, `session` where.
+    """
+
+    def __init__(self, quote: str, *, about: str = "", reply: str = "", session: str = "") -> None:
+        self.session = session
+        self.tokens = split_words(quote)
+        self.words = meaningful_words(quote)
+        self.context = meaningful_words(about) - self.words
+        self.reply = meaningful_words(reply[:MAX_REPLY_CHARS])
+        self.numbers = find_numbers(quote)
+        self.units = {unit.lower() for unit in _UNIT.findall(quote)}
+
+    @property
+    def all_words(self) -> frozenset[str]:
+        """Its own words and those that it answers."""
+        return self.words | self.context
+
+
+@dataclass(frozen=True, slots=True)
+class WordRarity:
+    """How much a word tells among some statements: its inverse document frequency."""
+
+    counts: Mapping[str, int]
+    total: int
+
+    @classmethod
+    def of(cls, statements: Sequence[ComparedStatement]) -> WordRarity:
+        """Return the rarity of words among some statements."""
+        return cls(Counter(word for statement in statements for word in statement.all_words), len(statements))
+
+    def add(self, words: frozenset[str]) -> float:
+        """Return how much some words tell together."""
+        return sum(math.log((self.total + 1) / (self.counts.get(word, 0) + 0.5)) for word in words)
+
+
+def compare_statements(
+    new: ComparedStatement, living: Sequence[ComparedStatement], rarity: WordRarity
+) -> list[dict[str, float]]:
+    """Return the features of a new statement with each of the living ones, which are in the order they were made."""
+    rows = [dict(_pair_features(new, old, len(living) - at, rarity)) for at, old in enumerate(living)]
+    ranked = sorted(range(len(rows)), key=lambda at: -rows[at]["share old"] - rows[at]["told shared"])
+    for rank, at in enumerate(ranked):
+        rows[at][f"rank={min(rank, _MAX_RANK)}"] = 1.0
+    return rows
+
+
+def _pair_features(
+    new: ComparedStatement, old: ComparedStatement, gap: int, rarity: WordRarity
+) -> Iterator[tuple[str, float]]:
+    shared, core = new.all_words & old.all_words, new.words & old.words
+    whole = rarity.add(old.all_words) or 1.0
+    yield "share old", rarity.add(shared) / whole
+    yield "share new", rarity.add(core) / (rarity.add(new.words) or 1.0)
+    yield "told shared", rarity.add(shared) / 4
+    yield "told core", rarity.add(core) / 4
+    yield "reply shares", rarity.add(new.reply & old.all_words) / whole
+    yield "context shares", rarity.add(new.context & old.all_words) / whole
+    yield f"core={min(len(core), 4)}", 1.0
+    yield "other number", float(bool(new.numbers and old.numbers and not new.numbers & old.numbers))
+    yield "same number", float(bool(new.numbers & old.numbers))
+    yield "same unit", float(bool(new.units & old.units))
+    yield "same session", float(new.session == old.session)
+    yield f"gap={min(int(math.log2(gap)), _MAX_GAP)}", 1.0
+    if shared:
+        yield from ((f"w:{word}", 1.0) for word in new.tokens)
+        yield from ((f"b:{one} {other}", 1.0) for one, other in pairwise(new.tokens))
+        yield from ((name, 1.0) for name in _neighbours(new.tokens, core))
+
+
+def _neighbours(tokens: Sequence[str], core: frozenset[str]) -> Iterator[str]:
+    """Yield the words around those that both statements share: `scrap the`, `is out`, `not`."""
+    for at, token in enumerate(tokens):
+        if token[:STEM_CHARS] in core:
+            yield from (f"before{back}:{tokens[at - back]}" for back in (1, 2) if at >= back)
+            if at + 1 < len(tokens):
+                yield f"after:{tokens[at + 1]}"
+
+
+class ReplacementScorer:
+    """Scores a new statement against living ones. `weights`: of each feature, the intercept under ''."""
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+
+    def score(self, new: ComparedStatement, living: Sequence[ComparedStatement]) -> list[float]:
+        """Return for each living statement the probability that the new one replaces it or takes it back."""
+        rarity = WordRarity.of([*living, new])
+        return [self.estimate(row) for row in compare_statements(new, living, rarity)]
+
+    def estimate(self, row: Mapping[str, float]) -> float:
+        """Return the probability for one pair's features (`compare_statements`)."""
+        total = self._weights[""] + sum(self._weights.get(name, 0.0) * value for name, value in row.items())
+        return 1.0 / (1.0 + math.exp(-total))
+
+
+@functools.cache
+def load_replacement_scorer() -> ReplacementScorer:
+    """Return the trained scorer."""
+    return ReplacementScorer(json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8")))

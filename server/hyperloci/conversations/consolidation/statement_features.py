@@ -1,0 +1,169 @@
+"""Statement features: what the scorer knows of a sentence, of its turn and of its neighbours (B.17).
+
+A feature is a name that is there or not. Groups, by prefix:
+
+- `w:`, `b:`, `^`: words, pairs of neighbours, first words. Digits are `#`, so that values don't become words.
+- `len`, `n`, `first`, `last`: how long the sentence is, how many its turn has, where in it the sentence stands.
+- `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`: what it is made of.
+- `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
+- `asked`, `asked^`, `offered`: the assistant's words that it may answer.
+- `next`, `reply^`, `echo`: what followed: an action, a short assent, an answer that repeats what was said.
+
+Those of an assistant's sentence begin with `A|`: the same words mean something else there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from hyperloci.conversations.consolidation.turn_view import (
+    ACTION,
+    ASSISTANT,
+    USER,
+    Sentence,
+    TurnView,
+    find_reply_after,
+    find_reply_before,
+)
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:]\d+)*+|[?!:;/→=`]")
+_QUOTED: Final = re.compile(r'"[^"]{12,600}"|“[^”]{12,600}”|«[^»]{12,600}»|„[^“”]{12,600}[“”]')
+_IDENTIFIER: Final = re.compile(
+    r"`[^`]{1,200}`|\b\w{1,60}[_./:#@-]\w[\w./:#@-]{0,80}|\b[a-z]{1,40}[A-Z]\w{0,60}|--?[a-z][\w-]{1,40}"
+)
+_UNIT: Final = re.compile(
+    r"\b\d{1,12}(?:[.,]\d{1,6})?\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|d|days?|weeks?|months?|years?|kb|mb|gb|tb"
+    r"|%|€|\$|eur|usd|px|pt|hz|khz|mhz|v|ma|k)\b|[$€£]\s?\d",
+    re.IGNORECASE,
+)
+_DATE: Final = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w{0,9}\b"
+    r"|\b(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s?\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b20\d\d-\d\d",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z]\w")
+_LISTED: Final = re.compile(r"^[ \t]*+(?:[-*•]|\d{1,2}[.)]|[a-z][.)])[ \t]+\S", re.MULTILINE)
+_OFFER: Final = re.compile(
+    r"\b(?:i'd|i would|i recommend|i suggest|i could|we could|you could|options?)\b", re.IGNORECASE
+)
+
+_LENGTHS: Final = ((1, "1"), (3, "2-3"), (6, "4-6"), (12, "7-12"), (25, "13-25"))
+
+_ANSWERABLE: Final = frozenset({"asked last", "asked or", "offered list"})
+"""What a turn of a word or two answers: `PostgreSQL` says nothing else."""
+
+MIN_ECHO_CHARS: Final = 4
+"""Shorter words are in every answer."""
+
+
+def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
+    """Return the features of a sentence.
+
+    Args:
+        turns: turns of one session, in order.
+        at: which of them.
+        number: which of its sentences.
+    """
+    turn = turns[at]
+    sentence = turn.sentences[number]
+    words = split_words(sentence.text)
+    own = set(_own_features(sentence, words))
+    prefix = "A|" if turn.speaker == ASSISTANT else ""
+    found = {f"{prefix}{name}" for name in own} if prefix else own
+    found.update((f"who={turn.speaker}", _length_name("len", len(words))))
+    found.update(_place_features(turn.sentences, number))
+    if turn.speaker == USER:
+        asked = set(_asked_features(find_reply_before(turns, at)))
+        found.update(asked)
+        if number == 0:
+            size = _length_name("", len(words))
+            found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
+    found.update(_reply_features(turns, at, words))
+    return found
+
+
+def read_kind_features(statement: str) -> Iterator[str]:
+    """Yield what tells of which kind a statement is: its words, and what it is made of."""
+    yield from _own_features(Sentence(statement, 0, len(statement)), split_words(statement))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words and signs of a text, in lower case, `#` for each number."""
+    return ["#" if word[0].isdigit() else word.lower().replace("’", "'") for word in _WORD.findall(text)]
+
+
+def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
+    text = sentence.text
+    yield from (f"w:{word}" for word in words)
+    yield from (f"b:{one} {other}" for one, other in pairwise(words))
+    yield from _first_words("^", words, 3)
+    quoted = sum(len(part) for part in _QUOTED.findall(text))
+    signs = {
+        "question": sentence.is_question,
+        "ident": _IDENTIFIER.search(text) is not None,
+        "unit": _UNIT.search(text) is not None,
+        "digit": "#" in words,
+        "date": _DATE.search(text) is not None,
+        "name": _NAME.search(text) is not None,
+        "quoted": quoted > 0,
+        "mostly quoted": quoted > len(text) / 2,
+    }
+    yield from (name for name, is_there in signs.items() if is_there)
+
+
+def _place_features(sentences: Sequence[Sentence], number: int) -> Iterator[str]:
+    yield _length_name("n", len(sentences))
+    if number == 0:
+        yield "first"
+    if number == len(sentences) - 1:
+        yield "last"
+    for name, place in (("before", number - 1), ("after", number + 1)):
+        if 0 <= place < len(sentences):
+            yield from _first_words(f"{name}^", split_words(sentences[place].text), 2)
+            if sentences[place].is_question:
+                yield f"{name}?"
+
+
+def _asked_features(reply: TurnView | None) -> Iterator[str]:
+    if reply is None:
+        return
+    questions = [sentence for sentence in reply.sentences if sentence.is_question]
+    if questions:
+        yield "asked"
+        yield from _first_words("asked^", split_words(questions[-1].text), 2)
+        if " or " in questions[-1].text:
+            yield "asked or"
+        if reply.sentences[-1].is_question:
+            yield "asked last"
+    if len(_LISTED.findall(reply.text)) > 1:
+        yield "offered list"
+    if _OFFER.search(reply.text):
+        yield "offered"
+
+
+def _reply_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> Iterator[str]:
+    if at + 1 == len(turns):
+        yield "next=none"
+        return
+    yield f"next={turns[at + 1].speaker}"
+    reply = find_reply_after(turns, at)
+    if reply is None or (turns[at + 1].speaker == ACTION and turns[min(at + 2, len(turns) - 1)] is not reply):
+        return
+    answered = split_words(reply.text)
+    yield from _first_words("reply^", answered, 2)
+    yield _length_name("reply", len(answered))
+    said = {word for word in words if len(word) >= MIN_ECHO_CHARS or word == "#"}
+    if said:
+        share = len(said.intersection(answered)) / len(said)
+        yield "echo=none" if share == 0 else "echo=some" if share < 1 / 3 else "echo=most"
+
+
+def _first_words(prefix: str, words: Sequence[str], count: int) -> Iterable[str]:
+    return (f"{prefix}{' '.join(words[:size])}" for size in range(1, count + 1) if len(words) >= size)
+
+
+def _length_name(name: str, count: int) -> str:
+    return f"{name}={next((word for most, word in _LENGTHS if count <= most), 'more')}"

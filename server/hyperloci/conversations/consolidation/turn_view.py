@@ -1,0 +1,134 @@
+"""Turn view: what extraction reads of a turn: who spoke, the text, and where its sentences stand."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
+from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.sentences import sentence_spans
+
+MAX_READ_CHARS: Final = 20_000
+"""Characters of one turn that are looked through: the rest was pasted."""
+
+MAX_SENTENCE_CHARS: Final = 600
+"""A longer one is a paste without full stops."""
+
+MAX_ELEMENT_CHARS: Final = 4_000
+"""As far as the end of an element is looked for."""
+
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+ACTION: Final = "action"
+
+_SPEAKERS: Final = {Origin.USER_PROMPT: USER, Origin.CLAUDE_RESPONSE: ASSISTANT}
+
+_NOISE: Final = re.compile(
+    r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b|>|\||#|---|===|\$ |at .+:\d+|Traceback |File \"|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
+    r"|DEBUG)\b|[+-]{3} |@@ )"
+)
+_OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
+_CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
+_CODE_LINE: Final = re.compile(
+    r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a turn, word for word. `start` and `end`: where it stands in the turn's text."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it ends with a question mark."""
+        return self.text.endswith("?")
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """A turn as extraction reads it.
+
+    Attributes:
+        seq: its number in the session.
+        speaker: `user`, `assistant` or `action`.
+        text: what was said; an action's line.
+        at: when it was said, in milliseconds.
+        is_flagged: whether it was suspicious when it was stored: nothing is taken from it.
+    """
+
+    seq: int
+    speaker: str
+    text: str
+    at: int = 0
+    is_flagged: bool = False
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Return its sentences in order."""
+        return tuple(read_sentences(self.text))
+
+
+def view_turn(node: Node) -> TurnView | None:
+    """Return the view of a stored turn; None for a node that is not in a session."""
+    if node.seq is None:
+        return None
+    speaker = _SPEAKERS.get(node.origin, ACTION)
+    return TurnView(node.seq, speaker, node.content, at=node.event_time, is_flagged=bool(node.metadata.get("flags")))
+
+
+def find_reply_before(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the assistant's words right before a turn, None where the user spoke last."""
+    before = next((turn for turn in reversed(turns[:at]) if turn.speaker != ACTION), None)
+    return before if before is not None and before.speaker == ASSISTANT and not before.is_flagged else None
+
+
+def find_reply_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the assistant's first words after a turn; None if the user spoke first."""
+    after = next((turn for turn in turns[at + 1 :] if turn.speaker != ACTION), None)
+    return after if after is not None and after.speaker == ASSISTANT else None
+
+
+def read_sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
+    plain = _blank_elements(_blank_noise(mask_code(text[:MAX_READ_CHARS])))
+    found = []
+    for start, end in sentence_spans(plain):
+        piece = plain[start:end]
+        first = start + len(piece) - len(piece.lstrip())
+        last = start + len(piece.rstrip())
+        if last - first <= MAX_SENTENCE_CHARS and any(map(str.isalnum, piece)):
+            found.append(Sentence(text[first:last], first, last))
+    return found
+
+
+def _blank_noise(text: str) -> str:
+    """Return a text of the same length with blanks for lines of code, logs, tables and quotations."""
+    lines = text.split("\n")
+    return "\n".join(" " * len(line) if _NOISE.match(line) or _CODE_LINE.search(line) else line for line in lines)
+
+
+def _blank_elements(text: str) -> str:
+    """Return a text of the same length with blanks between a tag and its end, if that is not too far behind it."""
+    ends: dict[str, list[int]] = {}
+    for match in _CLOSED.finditer(text):
+        ends.setdefault(match[1], []).append(match.end())
+    kept: list[str] = []
+    at = 0
+    for opened in _OPENED.finditer(text) if ends else ():
+        closings = ends.get(opened[1], ())
+        number = bisect_left(closings, opened.end())
+        if opened.start() >= at and number < len(closings) and closings[number] <= opened.end() + MAX_ELEMENT_CHARS:
+            kept += (text[at : opened.start()], " " * (closings[number] - opened.start()))
+            at = closings[number]
+    return "".join((*kept, text[at:]))
