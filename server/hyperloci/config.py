@@ -21,7 +21,7 @@ DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
 TOOL_SETS: Final = ("core", "all")
 FUSIONS: Final = ("calibrated", "rrf")
-CONSOLIDATION: Final = ("heuristic", "llm", "host", "off")
+CONSOLIDATION: Final = ("heuristic", "llm", "claude", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
@@ -69,6 +69,9 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "backups_weekly": (0, math.inf),
     "backups_monthly": (0, math.inf),
     "llm_timeout_seconds": (1, 3_600),
+    "claude_calls_per_day": (1, 10_000),
+    "claude_chars_per_day": (30_000, math.inf),
+    "claude_timeout_seconds": (1, 3_600),
 }
 """Lowest and highest value of each numeric setting; NaN is in no range."""
 
@@ -119,10 +122,13 @@ class Settings:
         upkeep: whether servers run maintenance jobs while idle (consolidation, decay and others).
         prune_cap: memories that decay may forget in 24 hours, at most.
         backups_daily, backups_weekly, backups_monthly: how many days, weeks and months keep a backup; all 0 for none.
-        consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `host` (the assistant, asked by the
-            prompt `consolidate`) or `off`.
+        consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `claude` (the user's own Claude Code,
+            run in the background), `host` (the assistant, when it is asked to) or `off`.
         llm_url, llm_model, llm_api_key: an OpenAI-compatible endpoint (`http://localhost:11434/v1`), for `llm`.
         llm_timeout_seconds: how long one answer of it may take.
+        claude_program, claude_model: Claude Code's program and the model it is asked for, for `claude`.
+        claude_calls_per_day, claude_chars_per_day: how often, and with how many characters, it is asked in a day.
+        claude_timeout_seconds: how long one answer of it may take.
     """
 
     database: Path
@@ -180,6 +186,11 @@ class Settings:
     llm_model: str | None = None
     llm_api_key: str | None = None
     llm_timeout_seconds: int = 120
+    claude_program: str = "claude"
+    claude_model: str = "haiku"
+    claude_calls_per_day: int = 20
+    claude_chars_per_day: int = 400_000
+    claude_timeout_seconds: int = 180
 
     def __post_init__(self) -> None:
         _require_one_of("device", self.device, DEVICES)

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.conversations import transcript_prompt
+from hyperloci.conversations.chat_model import ChatError, ChatModel
+from hyperloci.conversations.claude_allowance import ClaudeAllowance
+from hyperloci.conversations.claude_client import AllowanceSpentError, ClaudeClient
 from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
-from hyperloci.conversations.llm_client import ChatClient, ChatError
+from hyperloci.conversations.llm_client import ChatClient
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId, Tier
@@ -33,6 +36,7 @@ _log = logging.getLogger(__name__)
 
 HEURISTIC_STRATEGY: Final = "heuristic"
 LLM_STRATEGY: Final = "llm"
+CLAUDE_STRATEGY: Final = "claude"
 HOST_STRATEGY: Final = "host"
 
 PART_TURNS: Final = 100
@@ -46,8 +50,8 @@ LLM_PART_CHARS: Final = 24_000
 
 MAX_HOST_TURNS: Final = 1_000
 
-HOST_CHARS: Final = 60_000
-"""Characters of turns put before the assistant at once."""
+HOST_CHARS: Final = 40_000
+"""Characters of turns put before the assistant at once: Claude Code shows 50,000 of a tool's answer."""
 
 PENDING_LIMIT: Final = 20
 """Sessions taken up between two looks at what is pending."""
@@ -56,7 +60,8 @@ MAX_ATTEMPTS: Final = 3
 """After this many failures of the model in a row, a session is consolidated by rules, so that it is not lost."""
 
 HOST_WAIT_MS: Final = 3 * MS_PER_DAY
-"""A session that the assistant was not asked to consolidate for so long is consolidated by rules."""
+"""A session that waited so long, for the assistant to be asked or for a call of Claude Code to be left, is consolidated
+by rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,20 +103,25 @@ class HostRequest:
 class Consolidation:
     """Consolidates the sessions of one store."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, should_stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Create it; `should_stop` is asked while a model is waited for that is run here."""
         self._store = store
         self._settings = settings
         self._clock = clock
+        self._should_stop = should_stop
         self._progress = store.consolidations
+        self._allowance = ClaudeAllowance(store, settings, clock)
         self.write = FindingWriter(store, settings, clock)
 
     def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
-        """Return the sessions that wait, the oldest first; under `host` only those that the assistant left."""
+        """Return the sessions that wait, the oldest first; those left to the assistant only when it let them lie."""
         strategy = self._settings.consolidation
         if strategy == "off":
             return []
-        seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST_STRATEGY else None
-        return self._progress.list_pending(limit, seen_before=seen_before)
+        must_wait = strategy == HOST_STRATEGY or (strategy == CLAUDE_STRATEGY and not self._allowance.has_room())
+        return self._progress.list_pending(limit, seen_before=self._clock() - HOST_WAIT_MS if must_wait else None)
 
     def consolidate(
         self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS
@@ -123,24 +133,28 @@ class Consolidation:
             offline: ask no model.
             part_turns: turns read at once.
         """
-        strategy = self._choose_strategy(progress, offline=offline)
-        if strategy == LLM_STRATEGY:
-            try:
-                chat = ChatClient(self._settings)
-                return self._consolidate_parts(progress, chat, part_turns)
-            except ChatError as error:
-                return self._note_failure(progress, str(error))
-        return self._consolidate_parts(progress, None, part_turns)
+        chat = None if offline or progress.attempts >= MAX_ATTEMPTS else self._open_chat_model(progress)
+        try:
+            return self._consolidate_parts(progress, chat, part_turns)
+        except AllowanceSpentError as error:
+            return self._report_failure(progress, str(error))
+        except ChatError as error:
+            return self._note_failure(progress, str(error))
 
-    def _choose_strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
-        if self._settings.consolidation != LLM_STRATEGY or offline or progress.attempts >= MAX_ATTEMPTS:
-            return HEURISTIC_STRATEGY
-        return LLM_STRATEGY
+    def _open_chat_model(self, progress: ConsolidationProgress) -> ChatModel | None:
+        """Return the model that the settings name; None where rules do it."""
+        strategy = self._settings.consolidation
+        if strategy == LLM_STRATEGY:
+            return ChatClient(self._settings)
+        has_waited = progress.last_seen_at < self._clock() - HOST_WAIT_MS
+        if strategy == CLAUDE_STRATEGY and (not has_waited or self._allowance.has_room()):
+            return ClaudeClient(self._settings, self._allowance, self._should_stop)
+        return None
 
     def _consolidate_parts(
-        self, progress: ConsolidationProgress, chat: ChatClient | None, part_turns: int
+        self, progress: ConsolidationProgress, chat: ChatModel | None, part_turns: int
     ) -> ConsolidationResult:
-        saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY, part_turns
+        saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else chat.strategy, part_turns
         while progress.through_seq < progress.next_seq:
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, size)
             try:
@@ -163,7 +177,7 @@ class Consolidation:
         )
 
     def _consolidate_turns(
-        self, progress: ConsolidationProgress, chat: ChatClient | None, turns: list[Node], *, is_rest: bool
+        self, progress: ConsolidationProgress, chat: ChatModel | None, turns: list[Node], *, is_rest: bool
     ) -> tuple[SavedFindings, int | None]:
         """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
         turns, payload = (
@@ -172,7 +186,7 @@ class Consolidation:
         is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
         through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
         part, is_mine = self._save_payload(
-            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY
+            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else chat.strategy
         )
         return part, through if is_mine else None
 
@@ -197,7 +211,7 @@ class Consolidation:
         return extract(turns, before)
 
     def _ask_model(
-        self, chat: ChatClient, progress: ConsolidationProgress, turns: Sequence[Node]
+        self, chat: ChatModel, progress: ConsolidationProgress, turns: Sequence[Node]
     ) -> tuple[list[Node], ConsolidationPayload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
         text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS)
@@ -289,10 +303,13 @@ class Consolidation:
         with self._store.transaction():
             self._progress.note_failure(progress, now=self._clock())
         _log.warning("could not consolidate session %s: %s", progress.session_id, error)
+        return self._report_failure(progress, error)
+
+    def _report_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
         now = self._progress.get_progress(progress.session_id) or progress
         return ConsolidationResult(
             session_id=progress.session_id,
-            strategy=LLM_STRATEGY,
+            strategy=self._settings.consolidation,
             through=now.through_seq,
             saved=SavedFindings(),
             error=error,
@@ -354,7 +371,7 @@ class Consolidation:
 
 def consolidate_sessions(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
-    consolidation = Consolidation(context.store, context.settings, context.clock)
+    consolidation = Consolidation(context.store, context.settings, context.clock, context.should_stop)
     changed, tried = 0, set[int]()
     while waiting := [item for item in consolidation.list_pending() if item.session_key not in tried]:
         for progress in waiting:
