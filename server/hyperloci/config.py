@@ -37,6 +37,9 @@ _CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"
 """Fields that only a project's own file can set."""
 
 
+PROGRAM_VARIABLE: Final = "HYPERLOCI_CLAUDE_PROGRAM"
+"""It names a program that is run; like `project`, it counts only if the user set it."""
+
 _LARGEST: Final = 1e308
 """Any finite number."""
 
@@ -252,8 +255,11 @@ class Settings:
         from_environment = _read_environment(environ)
         if project_root is not None:
             own = _ProjectFile.read_file(_find_project_file(project_root.absolute()))
-            if "project" in from_environment and _names_project(project_root.absolute()):
+            if "project" in from_environment and _is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
                 own.values["project"] = from_environment.pop("project")
+            if "claude_program" in from_environment and _is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
+                del from_environment["claude_program"]
+                own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
             settings = own.apply_to(settings)
         return _apply_values(settings, from_environment, "environment")
 
@@ -274,8 +280,8 @@ _CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", 
 """Files of a project from which Claude Code takes variables of the environment."""
 
 
-def _names_project(folder: Path) -> bool:
-    """Whether files of the project set HYPERLOCI_PROJECT: then the repository chose its value, not the user."""
+def _is_chosen_by_files(folder: Path, variable: str) -> bool:
+    """Whether files of the project set a variable: then the repository chose its value, not the user."""
     import json
 
     for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
@@ -285,7 +291,7 @@ def _names_project(folder: Path) -> bool:
             continue
         except (OSError, ValueError, RecursionError):
             return True  # A file that can't be read may contain it.
-        if _has_key(value, "HYPERLOCI_PROJECT"):
+        if _has_key(value, variable):
             return True
     return False
 
