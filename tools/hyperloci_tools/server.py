@@ -15,6 +15,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, CallTool
 from pydantic import ValidationError
 
 from hyperloci import __version__
+from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci_tools import resources
 from hyperloci_tools.state import ServerState
@@ -157,9 +158,10 @@ def _explain_tool_error(error: ToolError, tool: str, schema: dict[str, Any]) -> 
 
 
 def make_server(
-    tool_set: str, lifespan: Lifespan, middleware: tuple[ServerMiddleware[Any], ...] = ()
+    settings: Settings, lifespan: Lifespan, middleware: tuple[ServerMiddleware[Any], ...] = ()
 ) -> HyperlociServer:
-    """Return a server with the tools of a set (`core` or `all`), the resources and the prompts."""
+    """Return a server with the tools that the settings ask for, the resources and the prompts."""
+    wanted = frozenset({"save_consolidation"} if settings.consolidation == "host" else ())
 
     @asynccontextmanager
     async def keeping_state(running: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
@@ -172,7 +174,7 @@ def make_server(
         description="Long-term memory for coding assistants",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=build_tools(TOOL_SPECS, tool_set),
+        tools=build_tools(TOOL_SPECS, settings.tools, wanted),
         lifespan=keeping_state,
         middleware=(*middleware, explain_request_errors),
     )

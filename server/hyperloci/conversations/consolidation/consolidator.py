@@ -324,7 +324,7 @@ class Consolidation:
             NotFoundError: there is no such session, or none waits.
         """
         if session_id is None:
-            waiting = [item for item in self._progress.list_pending(PENDING_LIMIT) if item.scope == scope]
+            waiting = self._progress.list_pending(1, scope=scope)
             if not waiting:
                 raise NotFoundError("No session of this project waits to be consolidated.")
             progress = waiting[0]
