@@ -152,6 +152,29 @@ def test_what_the_turns_do_not_say_is_refused_as_of_any_model(
     assert extracted(store) == []
 
 
+@pytest.mark.req("B.17")
+def test_claude_code_is_shown_what_stands_on_the_subject_and_says_what_was_replaced(
+    store: Store, chosen: Settings, clock: FakeClock, claude: PlayedClaude
+) -> None:
+    tell(store, clock)
+    run(store, chosen, clock)
+    (old,) = extracted(store)
+    said = "We take MariaDB for the invoices instead of PostgreSQL."
+    new = {"content": "Invoices are kept in MariaDB instead of PostgreSQL.", "kind": "decision", "sources": [0]}
+    claude.answer({"facts": [new], "conflicts": [{"old": old.id, "new": "facts[0]", "reason": "a changed mind"}]})
+    tell(store, clock, "two", said)
+    run(store, chosen, clock)
+    assert json.dumps(old.content)[1:-1] in claude.runs[1]["given"] and old.id in claude.runs[1]["given"]
+    replaced, replacing = extracted(store)
+    assert (replaced.id, replaced.valid_until is None) == (old.id, False)
+    assert (replacing.content, replacing.valid_until) == (new["content"], None)
+    (edge,) = store.edges.list_of_node(replacing.key, "supersedes")
+    assert edge.evidence == "a changed mind"
+    tell(store, clock, "three", "The logo is blue.")
+    run(store, chosen, clock)
+    assert replacing.id not in claude.runs[2]["given"]
+
+
 def test_the_run_has_no_tools_no_hooks_no_servers_and_its_turns_are_seen_by_nobody_else(
     store: Store, chosen: Settings, clock: FakeClock, claude: PlayedClaude, monkeypatch: pytest.MonkeyPatch
 ) -> None:

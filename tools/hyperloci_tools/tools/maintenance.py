@@ -37,7 +37,7 @@ tool save_consolidation with session_id {session} and a payload of this form:
 {schema}
 {through}
 {rules}
-
+{standing}
 {data}
 
 {turns}"""
@@ -175,6 +175,7 @@ def _format_request(memory: Memory, session: str) -> str:
         schema=transcript_prompt.SCHEMA,
         through=through,
         rules=transcript_prompt.RULES,
+        standing=f"\n{asked.standing}\n" if asked.standing else "",
         data=transcript_prompt.DATA,
         turns=asked.turns,
     )

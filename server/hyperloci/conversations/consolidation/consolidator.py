@@ -22,6 +22,7 @@ from hyperloci.conversations.claude_client import AllowanceSpentError, ClaudeCli
 from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
+from hyperloci.conversations.consolidation.standing_memories import find_standing_memories
 from hyperloci.conversations.llm_client import ChatClient
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
@@ -46,7 +47,7 @@ PORTION_FINDINGS: Final = 4
 """Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
 
 LLM_PART_CHARS: Final = 24_000
-"""Characters of turns put to a model at once: some 6,000 tokens, which the context of a small model has room for."""
+"""Characters of turns and memories put to a model at once: some 6,000 tokens, for which a small model has room."""
 
 MAX_HOST_TURNS: Final = 1_000
 
@@ -90,12 +91,14 @@ class HostRequest:
     Attributes:
         session_id: which.
         turns: the turns, as JSON lines; '' where nothing waits.
+        standing: memories on their subjects, likewise, with what to do about them; '' for none.
         through: the number after the last one shown.
         left: turns that wait for another time.
     """
 
     session_id: str
     turns: str
+    standing: str
     through: int
     left: int
 
@@ -214,7 +217,8 @@ class Consolidation:
         self, chat: ChatModel, progress: ConsolidationProgress, turns: Sequence[Node]
     ) -> tuple[list[Node], ConsolidationPayload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
-        text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS)
+        standing = self._format_standing(progress.scope, turns)
+        text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS - len(standing))
         shown = list(turns[:count])
         if not shown:
             return shown, ConsolidationPayload()
@@ -222,8 +226,11 @@ class Consolidation:
             f"You turn the record of a session into lasting memory. {transcript_prompt.RULES}\n\n"
             f"Answer with one JSON object of this form and nothing else:\n{transcript_prompt.SCHEMA}"
         )
-        answer = chat.ask_for_json(system, f"{transcript_prompt.DATA}\n\n{text}")
+        answer = chat.ask_for_json(system, "\n\n".join(filter(None, (standing, transcript_prompt.DATA, text))))
         return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
+
+    def _format_standing(self, scope: str, turns: Sequence[Node]) -> str:
+        return transcript_prompt.format_standing(find_standing_memories(self._store, scope, turns))
 
     def _save_payload(
         self,
@@ -334,7 +341,8 @@ class Consolidation:
         text, shown = transcript_prompt.format_turns(turns, HOST_CHARS)
         through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
         left = max(0, progress.next_seq - through) if shown else 0
-        return HostRequest(session_id=progress.session_id, turns=text, through=through, left=left)
+        standing = self._format_standing(progress.scope, turns[:shown])
+        return HostRequest(session_id=progress.session_id, turns=text, standing=standing, through=through, left=left)
 
     def save_host_findings(self, session_id: str, given: object) -> ConsolidationResult:
         """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
