@@ -12,6 +12,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.consolidation_offer import MIN_TURNS
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
+from hyperloci.conversations.consolidation.consolidator import PENDING_LIMIT
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
@@ -86,3 +87,15 @@ def test_what_waits_in_another_project_is_not_told(
     elsewhere.mkdir()
     wait_in(host, elsewhere, clock, MIN_TURNS)
     assert "save_consolidation" not in begin(host, project, clock, "new")
+
+
+def test_what_waits_here_is_handed_over_however_much_waits_elsewhere(
+    host: Settings, project: Path, clock: FakeClock, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    wait_in(host, elsewhere, clock, *[1] * (PENDING_LIMIT + 1))
+    with Memory.open(host, project, clock=clock) as memory:
+        talk(memory.store, clock, memory.project.id, "mine", 3)
+        assert memory.get_consolidation_request().session_id == "mine"
+        assert (memory.count_waiting_turns().turns, memory.count_waiting_turns().sessions) == (3, 1)
