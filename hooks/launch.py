@@ -59,6 +59,10 @@ def run_server() -> int:
 
 def run_hook(event: str) -> int:
     """Pass a hook's input to a running server or the installed command, and the answer back; always 0."""
+    if os.environ.get("HYPERLOCI_HOOKS") == "off":  # noqa: TID251 - a process's entry point
+        # A run of Claude Code by Hyperloci itself, as `hyperloci_hooks.run` knows it.
+        os.write(1, b"{}\n")
+        return 0
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), end_with_empty_answer)

@@ -155,6 +155,17 @@ def test_a_cloned_repository_may_not_choose_where_data_goes_or_what_runs(home: P
     assert replace(settings, project_faults=()) == load(home)
 
 
+@pytest.mark.parametrize("file", [".claude/settings.json", ".claude/settings.local.json", ".mcp.json"])
+def test_a_cloned_repository_may_not_name_a_program_by_way_of_the_client(home: Path, project: Path, file: str) -> None:
+    chosen = {"HYPERLOCI_CLAUDE_PROGRAM": "/opt/claude"}
+    assert load(home, project, **chosen).claude_program == "/opt/claude"
+    (project / ".claude").mkdir()
+    write(project / file, '{"env": {"HYPERLOCI_CLAUDE_PROGRAM": "/opt/claude"}}')
+    settings = load(home, project, **chosen)
+    assert settings.claude_program == "claude"
+    assert "HYPERLOCI_CLAUDE_PROGRAM may not be set by a file of the project" in "".join(settings.project_faults)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [

@@ -107,6 +107,23 @@ def test_a_fact_that_was_corrected_already_cannot_be_corrected_again(memory: Mem
         memory.correct_fact(old.id, "The port is 1")
 
 
+@pytest.mark.req("B.13")
+@pytest.mark.parametrize("by", ["correct_fact", "replaces"])
+def test_a_memory_that_stands_already_can_be_named_as_the_one_that_holds(memory: Memory, by: str) -> None:
+    old = memory.remember_fact("The port is 8000")
+    newer = memory.remember_fact("The port is 9000")
+
+    if by == "correct_fact":
+        settled = memory.correct_fact(old.id, "The port is 9000")
+    else:
+        settled = memory.remember_fact("The port is 9000", replaces=old.id)
+
+    assert (settled.id, settled.duplicate_of, settled.supersedes) == (newer.id, newer.id, old.id)
+    assert [hit.id for hit in memory.search("port").results] == [newer.id]
+    assert [hit.id for hit in memory.explain_fact(newer.id).supersedes] == [old.id]
+    assert memory.explain_fact(old.id).node.valid_until is not None
+
+
 @pytest.mark.req("D.10")
 def test_remembering_says_at_once_what_it_contradicts(memory: Memory) -> None:
     old = memory.remember_fact("The request timeout is 30 seconds")

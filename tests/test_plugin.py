@@ -131,13 +131,16 @@ class Machine:
         )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
-    def launch(self, *arguments: str, given: str = "{}", path: str | None = None) -> subprocess.CompletedProcess[str]:
+    def launch(
+        self, *arguments: str, given: str = "{}", path: str | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         # Through a line of code instead of the file, so that this machine's /usr/local/bin doesn't count.
         code = (
             f"import sys; sys.path.insert(0, {str(LAUNCHER.parent)!r}); import launch\n"
             "launch.COMMAND_FOLDERS = ('~/.local/bin',)\nsys.exit(launch.main(sys.argv[1:]))"
         )
         environment = {"PATH": path or str(self.bin), "HOME": str(self.home), "USERPROFILE": str(self.home)}
+        environment |= variables
         return subprocess.run(
             [sys.executable, "-I", "-S", "-B", "-c", code, *arguments],
             input=given,
@@ -189,6 +192,13 @@ def test_an_installed_hook_gets_the_input_and_gives_the_answer(machine: Machine)
     done = machine.launch("hook", "Stop", given='{"session_id": "s"}')
     assert (done.returncode, json.loads(done.stdout)) == (0, {"systemMessage": "é"})
     assert machine.calls() == [["hyperloci-hook", ["Stop"], '{"session_id": "s"}']]
+
+
+@posix_only
+def test_the_hooks_of_a_run_that_hyperloci_started_do_nothing(machine: Machine) -> None:
+    machine.command("hyperloci-hook", 'print(\'{"systemMessage": "é"}\')')
+    done = machine.launch("hook", "SessionStart", given='{"session_id": "s"}', HYPERLOCI_HOOKS="off")
+    assert (done.returncode, done.stdout, machine.calls()) == (0, "{}\n", [])
 
 
 @posix_only

@@ -34,18 +34,26 @@ _STDIN, _STDOUT = 0, 1
 def main(event: str | None = None) -> None:
     """Answer an event; by default the one named on the command line."""
     bell = _open_signal_pipe()
+    environ = dict(os.environ)  # noqa: TID251 - an entry point
     answer = EMPTY
     try:
-        answer = HookProcess(event or "".join(sys.argv[1:2]), dict(os.environ), bell).run()  # noqa: TID251 - an entry point
+        if not _is_switched_off(environ):
+            answer = HookProcess(event or "".join(sys.argv[1:2]), environ, bell).run()
     except BaseException as error:
         # The edge of the process: whatever is wrong here, the session goes on.
         from hyperloci_hooks.log import log_error
 
-        log_error(error, dict(os.environ))  # noqa: TID251 - an entry point
+        log_error(error, environ)
     finally:
         _write_answer(answer)
         # The interpreter's normal exit takes some milliseconds more, and nothing is left to do.
         os._exit(0)
+
+
+def _is_switched_off(environ: dict[str, str]) -> bool:
+    from hyperloci.system.data_paths import HOOKS_OFF, HOOKS_VARIABLE
+
+    return environ.get(HOOKS_VARIABLE) == HOOKS_OFF
 
 
 def _open_signal_pipe() -> int:

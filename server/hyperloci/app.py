@@ -115,7 +115,7 @@ def build_server(
                     await _stop_services(companions)
                     await workers.close()
 
-    return make_server(settings.tools, lifespan, (traffic,))
+    return make_server(settings, lifespan, (traffic,))
 
 
 async def _run_services(

@@ -21,7 +21,7 @@ DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
 TOOL_SETS: Final = ("core", "all")
 FUSIONS: Final = ("calibrated", "rrf")
-CONSOLIDATION: Final = ("heuristic", "llm", "host", "off")
+CONSOLIDATION: Final = ("heuristic", "llm", "claude", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
@@ -36,6 +36,9 @@ MAX_CLIENT_FILE_BYTES: Final = 1_000_000
 _CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
 """Fields that only a project's own file can set."""
 
+
+PROGRAM_VARIABLE: Final = "HYPERLOCI_CLAUDE_PROGRAM"
+"""It names a program that is run; like `project`, it counts only if the user set it."""
 
 _LARGEST: Final = 1e308
 """Any finite number."""
@@ -69,6 +72,9 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "backups_weekly": (0, math.inf),
     "backups_monthly": (0, math.inf),
     "llm_timeout_seconds": (1, 3_600),
+    "claude_calls_per_day": (1, 10_000),
+    "claude_chars_per_day": (30_000, math.inf),
+    "claude_timeout_seconds": (1, 3_600),
 }
 """Lowest and highest value of each numeric setting; NaN is in no range."""
 
@@ -119,10 +125,13 @@ class Settings:
         upkeep: whether servers run maintenance jobs while idle (consolidation, decay and others).
         prune_cap: memories that decay may forget in 24 hours, at most.
         backups_daily, backups_weekly, backups_monthly: how many days, weeks and months keep a backup; all 0 for none.
-        consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `host` (the assistant, asked by the
-            prompt `consolidate`) or `off`.
+        consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `claude` (the user's own Claude Code,
+            run in the background), `host` (the assistant, when it is asked to) or `off`.
         llm_url, llm_model, llm_api_key: an OpenAI-compatible endpoint (`http://localhost:11434/v1`), for `llm`.
         llm_timeout_seconds: how long one answer of it may take.
+        claude_program, claude_model: Claude Code's program and the model it is asked for, for `claude`.
+        claude_calls_per_day, claude_chars_per_day: how often, and with how many characters, it is asked in a day.
+        claude_timeout_seconds: how long one answer of it may take.
     """
 
     database: Path
@@ -180,6 +189,11 @@ class Settings:
     llm_model: str | None = None
     llm_api_key: str | None = None
     llm_timeout_seconds: int = 120
+    claude_program: str = "claude"
+    claude_model: str = "haiku"
+    claude_calls_per_day: int = 20
+    claude_chars_per_day: int = 400_000
+    claude_timeout_seconds: int = 180
 
     def __post_init__(self) -> None:
         _require_one_of("device", self.device, DEVICES)
@@ -241,8 +255,11 @@ class Settings:
         from_environment = _read_environment(environ)
         if project_root is not None:
             own = _ProjectFile.read_file(_find_project_file(project_root.absolute()))
-            if "project" in from_environment and _names_project(project_root.absolute()):
+            if "project" in from_environment and _is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
                 own.values["project"] = from_environment.pop("project")
+            if "claude_program" in from_environment and _is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
+                del from_environment["claude_program"]
+                own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
             settings = own.apply_to(settings)
         return _apply_values(settings, from_environment, "environment")
 
@@ -263,8 +280,8 @@ _CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", 
 """Files of a project from which Claude Code takes variables of the environment."""
 
 
-def _names_project(folder: Path) -> bool:
-    """Whether files of the project set HYPERLOCI_PROJECT: then the repository chose its value, not the user."""
+def _is_chosen_by_files(folder: Path, variable: str) -> bool:
+    """Whether files of the project set a variable: then the repository chose its value, not the user."""
     import json
 
     for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
@@ -274,7 +291,7 @@ def _names_project(folder: Path) -> bool:
             continue
         except (OSError, ValueError, RecursionError):
             return True  # A file that can't be read may contain it.
-        if _has_key(value, "HYPERLOCI_PROJECT"):
+        if _has_key(value, variable):
             return True
     return False
 

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from hyperloci.queries.search_service import SearchService
     from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
+    from hyperloci.store.conversations.consolidations import WaitingTurns
     from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
@@ -880,6 +881,10 @@ class Memory:
         from hyperloci.conversations.consolidation.consolidator import Consolidation
 
         return Consolidation(self.store, self.settings, self._clock).make_host_request(session_id, self.project.id)
+
+    def count_waiting_turns(self) -> WaitingTurns:
+        """Return how much of this project's sessions that are over waits to be consolidated."""
+        return self.store.consolidations.count_waiting(self.project.id)
 
     def save_consolidation(self, session_id: str, payload: object) -> ConsolidationResult:
         """Store what the assistant found in a session, item by item; the result lists what was rejected (B.17).

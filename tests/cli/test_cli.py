@@ -151,6 +151,21 @@ def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> 
     assert "Removed" in run("uninstall")
 
 
+def test_install_turns_the_users_own_claude_code_on_and_off_and_says_what_that_means(home: Path) -> None:
+    file = home / ".claude" / "hyperloci.toml"
+    shown = run("install", "--dry-run", "--consolidation", "claude")
+    assert '+consolidation = "claude"' in shown and not file.exists()
+    told = " ".join(run("install", "--consolidation", "claude").split())
+    for said in ("sent to the model", "your own subscription", "20 calls", "400,000 characters", "To turn it off"):
+        assert said in told
+    assert file.read_text("utf-8") == 'consolidation = "claude"\n'
+    assert "subscription" not in run("install", "--consolidation", "heuristic")
+    assert file.read_text("utf-8") == 'consolidation = "heuristic"\n'
+    run("install")
+    assert file.read_text("utf-8") == 'consolidation = "heuristic"\n'
+    assert "use one of heuristic, llm, claude" in invoke("install", "--consolidation", "magic").output
+
+
 def test_doctor_finds_a_fresh_installation_healthy(tmp_path: Path) -> None:
     remember("one")
 

@@ -16,8 +16,9 @@ import pytest
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
+from hyperloci.conversations.chat_model import ChatError
 from hyperloci.conversations.consolidation.consolidator import MAX_ATTEMPTS, Consolidation, consolidate_sessions
-from hyperloci.conversations.llm_client import MAX_ANSWER_BYTES, ChatClient, ChatError
+from hyperloci.conversations.llm_client import MAX_ANSWER_BYTES, ChatClient
 from hyperloci.errors import ConfigurationError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.node import Node

@@ -3,8 +3,9 @@
     python scripted_api.py SCRIPT.json RECORD.jsonl -- COMMAND...
 
 It is a program, not a fixture, so that it can sit with the command it serves in a network namespace without a way out.
-SCRIPT holds a list of answers, each a list of content blocks; one is given to each request that carries tools. RECORD
-gets the body of each such request, one a line. The command finds the port in ANTHROPIC_BASE_URL; its exit code is ours.
+SCRIPT holds two lists of answers, each a list of content blocks: one of `answers` is given to each request that carries
+tools, one of `asides` to each that doesn't. RECORD gets the body of each request, one a line. The command finds the
+port in ANTHROPIC_BASE_URL; its exit code is ours.
 """
 
 from __future__ import annotations
@@ -30,19 +31,18 @@ ASIDE = [{"type": "text", "text": "Aside."}]
 class Script:
     """Hands out the answers in their order, and keeps the requests."""
 
-    def __init__(self, answers: list[list[Json]], record: Path) -> None:
-        self._answers = iter(answers)
+    def __init__(self, script: dict[str, list[list[Json]]], record: Path) -> None:
+        self._answers = iter(script["answers"])
+        self._asides = iter(script["asides"])
         self._record = record
         self._lock = threading.Lock()
 
     def answer(self, request: Json) -> list[Json]:
-        # Titles and summaries carry no tools: they are not the conversation.
-        if not request.get("tools"):
-            return ASIDE
         with self._lock:
             with self._record.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(request) + "\n")
-            return next(self._answers, SPENT)
+            # Titles, summaries and runs without tools are not the conversation.
+            return next(self._answers, SPENT) if request.get("tools") else next(self._asides, ASIDE)
 
 
 def message(request: Json, blocks: list[Json]) -> Json:

@@ -13,7 +13,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,40 +81,81 @@ def namespace() -> list[str]:
     return []
 
 
-class Session:
-    """One run of `claude -p`, from start to end.
+class Offline:
+    """A command beside the scripted model, and nothing else.
+
+    Attributes:
+        requests: what the model was asked in conversations, in order.
+        asides: what it was asked without tools.
+    """
+
+    def __init__(
+        self, house: House, name: str, answers: Sequence[list[Json]] = (), asides: Sequence[list[Json]] = ()
+    ) -> None:
+        self._house = house
+        self._folder: Path = house.root / name
+        self._folder.mkdir()
+        (self._folder / "script.json").write_text(json.dumps({"answers": list(answers), "asides": list(asides)}))
+        self.requests: list[Json] = []
+        self.asides: list[Json] = []
+
+    @contextmanager
+    def running(self, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a command, which must end well before the block does; it may be spoken to meanwhile."""
+        temporary = {"TMPDIR": str(self._folder), "CLAUDE_CODE_TMPDIR": str(self._folder)}
+        stand_in = [sys.executable, str(Path(__file__).with_name("scripted_api.py"))]
+        record = self._folder / "record.jsonl"
+        with (self._folder / "complaints").open("w+b") as complaints:
+            process = subprocess.Popen(
+                [*namespace(), *stand_in, str(self._folder / "script.json"), str(record), "--", *command],
+                env={**self._house.environment, **QUIET, **temporary},
+                cwd=self._house.project,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                start_new_session=True,
+            )
+            timer = threading.Timer(SESSION_SECONDS, os.killpg, (process.pid, signal.SIGKILL))
+            timer.start()
+            try:
+                yield process
+                output, _ = process.communicate()
+            finally:
+                timer.cancel()
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.communicate()
+            complaints.seek(0)
+            assert process.returncode == 0, (output, complaints.read())
+        asked = [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
+        self.requests = [request for request in asked if request.get("tools")]
+        self.asides = [request for request in asked if not request.get("tools")]
+
+
+class Session(Offline):
+    """One run of `claude -p`, from start to end, with one prompt after the other.
 
     Attributes:
         result: its own account of how it ended.
-        requests: what the model was asked, in order.
     """
 
-    def __init__(self, house: House, name: str, prompt: str, answers: list[list[Json]]) -> None:
-        folder: Path = house.root / name
-        folder.mkdir()
-        (folder / "script.json").write_text(json.dumps(answers))
-        temporary = {"TMPDIR": str(folder), "CLAUDE_CODE_TMPDIR": str(folder)}
-        stand_in = [sys.executable, str(Path(__file__).with_name("scripted_api.py"))]
-        files = [str(folder / "script.json"), str(folder / "record.jsonl")]
-        claude = [CLAUDE, "-p", "--output-format", "json", "--allowedTools", "mcp__hyperloci", "Bash(echo:*)"]
-        process = subprocess.Popen(
-            [*namespace(), *stand_in, *files, "--", *claude, "--", prompt],
-            env={**house.environment, **QUIET, **temporary},
-            cwd=house.project,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
-            output, complaints = process.communicate(timeout=SESSION_SECONDS)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-        assert process.returncode == 0, (output, complaints)
-        self.result: Json = json.loads(output)
-        self.requests: list[Json] = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
+    def __init__(self, house: House, name: str, prompts: str | Sequence[str], answers: list[list[Json]]) -> None:
+        super().__init__(house, name, answers)
+        streams = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+        with self.running(CLAUDE, "-p", *streams, "--allowedTools", "mcp__hyperloci", "Bash(echo:*)") as process:
+            for prompt in [prompts] if isinstance(prompts, str) else prompts:
+                self.result = self._say(process, prompt)
+
+    def _say(self, process: subprocess.Popen[bytes], prompt: str) -> Json:
+        assert process.stdin is not None and process.stdout is not None
+        told = {"type": "user", "message": {"role": "user", "content": prompt}}
+        process.stdin.write(json.dumps(told).encode() + b"\n")
+        process.stdin.flush()
+        for line in process.stdout:
+            heard: Json = json.loads(line)
+            if heard["type"] == "result":
+                return heard
+        raise AssertionError("the session ended without an answer")
 
     def notes(self, kind: str) -> list[str]:
         """Return what hooks of ours put before the model in its first request."""
@@ -137,10 +180,10 @@ class Session:
         return list(found.values())
 
 
-def install(house: House, scope: str) -> None:
+def install(house: House, scope: str, *options: str) -> None:
     program = house.command[0]
     subprocess.run(
-        [program, "install", "--scope", scope],
+        [program, "install", "--scope", scope, *options],
         env=house.environment,
         cwd=house.project,
         check=True,
@@ -219,3 +262,88 @@ def test_what_one_session_decides_and_gives_up_the_next_one_is_told_and_finds(ho
         ],
         second.result["session_id"]: ["Carry on.", "By a sequence, not by max(id) + 1."],
     }
+
+
+PROMPTS = (
+    "Have a look at the payments module, please.",
+    "We decided to take Stripe for the payments.",
+    "I changed my mind: we take Adyen for the payments instead of Stripe, its fees in Brazil are half as high.",
+)
+
+
+@pytest.mark.req("B.16", "B.17")
+def test_what_the_user_decided_anew_the_next_session_is_told_and_what_it_replaced_it_is_not(house: House) -> None:
+    install(house, "user")
+    Session(house, "first", PROMPTS, [[say("I looked at it.")], [say("Fine.")], [say("Understood.")]])
+    second = Session(house, "second", "Carry on.", [[say("With Adyen, then.")]])
+    [told] = second.notes("session-start")
+    assert "Adyen" in told
+    assert PROMPTS[1] not in told
+
+
+FINDING = {"content": "Payments go through Adyen, its fees in Brazil are half as high.", "kind": "decision"}
+
+
+def consolidate(house: House, name: str) -> Offline:
+    """Run all maintenance, with a model that has found one thing."""
+    with house.memory() as memory:
+        drain_spool(memory)  # The last hook only leaves a note there; the next session would take it in.
+    found = {"facts": [{**FINDING, "sources": [4]}]}
+    run = Offline(house, name, asides=[[say(f"```json\n{json.dumps(found)}\n```")]])
+    with run.running(house.command[0], "upkeep"):
+        pass
+    return run
+
+
+def files_of_claude(house: House) -> set[str]:
+    """Return what Claude Code keeps of its conversations."""
+    return {str(path) for path in (house.home / ".claude" / "projects").rglob("*") if path.is_file()}
+
+
+@pytest.mark.req("B.17")
+def test_the_users_own_claude_code_makes_memories_of_a_session_unseen_by_hooks_and_within_its_bounds(
+    house: House,
+) -> None:
+    (house.home / ".claude").mkdir()
+    settings = f'claude_program = "{CLAUDE}"\nclaude_calls_per_day = 1\n'
+    (house.home / ".claude" / "hyperloci.toml").write_text(settings)
+    (house.home / ".claude" / "CLAUDE.md").write_text("Answer in rhymes.")
+    install(house, "user", "--consolidation", "claude")
+    answers = [[say("I looked at it.")], [say("Fine.")], [say("Understood.")]]
+    first = Session(house, "first", PROMPTS, answers)
+    kept = files_of_claude(house)
+
+    run = consolidate(house, "upkeep")
+    [asked] = run.asides
+    assert run.requests == []
+    assert "haiku" in asked["model"] and asked["tools"] == []
+    text = json.dumps(asked["messages"])
+    assert all(prompt in text for prompt in PROMPTS)
+    assert "Answer in rhymes." not in text
+    assert "You turn the record of a session into lasting memory" in json.dumps(asked["system"])
+    with house.memory() as memory:
+        assert [session["id"] for session in memory.list_recent_sessions()] == [first.result["session_id"]]
+        [node] = [
+            node
+            for node in memory.store.nodes.query_nodes("decision", subtypes=("decision",), limit=10)
+            if node.metadata.get("strategy") == "claude"
+        ]
+        assert node.content == FINDING["content"]
+        assert list(memory.store.consolidations.list_pending(9)) == []
+    assert files_of_claude(house) == kept
+
+    second = Session(house, "second", PROMPTS[0], answers)
+    again = consolidate(house, "again")
+    assert again.asides == []
+    with house.memory() as memory:
+        waiting = memory.store.consolidations.list_pending(9)
+        assert [progress.session_id for progress in waiting] == [second.result["session_id"]]
+
+
+def test_even_where_claude_code_runs_our_hooks_in_such_a_run_they_keep_nothing(house: House) -> None:
+    install(house, "user")
+    house.extra["HYPERLOCI_HOOKS"] = "off"
+    Session(house, "first", PROMPTS[0], [[say("I looked at it.")]])
+    with house.memory() as memory:
+        drain_spool(memory)
+        assert memory.list_recent_sessions() == []

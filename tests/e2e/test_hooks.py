@@ -61,6 +61,16 @@ def test_a_session_is_kept_from_its_start_to_its_end_each_thing_once(house: Hous
     assert house.log() == ""
 
 
+def test_the_hooks_of_a_run_that_hyperloci_started_do_nothing(house: House) -> None:
+    house.environ["HYPERLOCI_HOOKS"] = "off"
+    for event in EVENTS:
+        assert house.hook(event, source="startup", prompt="Make the build green", reason="other") == {}
+    assert list(house.home.iterdir()) == []
+    del house.environ["HYPERLOCI_HOOKS"]
+    house.hook("UserPromptSubmit", prompt="Make the build green", prompt_id="p1")
+    assert house.texts() == ["Make the build green"]
+
+
 def test_the_next_session_knows_how_the_last_one_went_and_what_was_remembered(house: House) -> None:
     with house.memory() as memory:
         memory.remember_fact("The gateway listens on 8443", category="decision")

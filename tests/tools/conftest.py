@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -19,8 +20,8 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 @pytest.fixture
 def connect(settings: Settings, project: Path) -> Connect:
     @asynccontextmanager
-    async def connected(tools: str = "core", mode: str = "auto") -> AsyncIterator[Client]:
-        server = build_server(replace(settings, tools=tools), project, warm=False)
+    async def connected(tools: str = "core", mode: str = "auto", **changes: Any) -> AsyncIterator[Client]:
+        server = build_server(replace(settings, tools=tools, **changes), project, warm=False)
         async with Client(server, mode=mode) as client:
             yield client
 

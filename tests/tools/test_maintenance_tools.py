@@ -25,9 +25,9 @@ TALK = (
 )
 
 
-def turns() -> list[Turn]:
+def turns(session: str = "session-1") -> list[Turn]:
     return [
-        Turn(uuid=f"turn-{n}", role=role, text=text, timestamp_ms=1_800_000_000_000 + n)
+        Turn(uuid=f"turn-{n} of {session}", role=role, text=text, timestamp_ms=1_800_000_000_000 + n)
         for n, (role, text) in enumerate(TALK)
     ]
 
@@ -100,6 +100,33 @@ async def test_the_assistant_consolidates_a_session_that_it_is_shown(
         assert report["asked"] == TALK[0][1]
         assert [hit["content"] for hit in report["extracted"]] == ["PostgreSQL is used for the invoices."]
         assert TALK[1][1] in await prompted(client, "session_summary", session="session-1")
+
+
+@pytest.mark.req("B.17")
+async def test_the_assistant_gets_a_session_to_consolidate_by_the_tool_that_stores_it(
+    connect: Connect, remembering: Callable[[], Memory]
+) -> None:
+    with remembering() as memory:
+        for name in ("session-1", "session-2"):
+            memory.add_turns(name, turns(name))
+            with memory.store.transaction():
+                memory.store.sessions.end_session(name, now=1_900_000_000_000)
+    async with connect("core", consolidation="host") as client:
+        for left in (1, 0):
+            asked = (await call(client, "save_consolidation")).structured_content["request"]
+            name = f"session-{2 - left}"
+            assert f"save_consolidation with session_id {name}" in asked and TALK[0][1] in asked
+            result = await call(client, "save_consolidation", session_id=name, payload={"facts": []})
+            assert result.structured_content.get("sessions_waiting", 0) == left
+            assert ("1 sessions still wait" in text_of(result)) == bool(left)
+        assert "there is nothing to do" in text_of(await call(client, "save_consolidation"))
+
+
+async def test_the_tool_of_consolidation_is_there_for_those_who_asked_for_it(connect: Connect) -> None:
+    for changes, expected in (({}, False), ({"consolidation": "claude"}, False), ({"consolidation": "host"}, True)):
+        async with connect("core", **changes) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+        assert ("save_consolidation" in names) == expected
 
 
 async def test_an_unknown_session_is_refused_in_words(connect: Connect) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from hyperloci.text.tokens import count_tokens
 from hyperloci_tools.server import INSTRUCTIONS
 from hyperloci_tools.tool_spec import outline_schema, slim_schema
 from tests.tools.conftest import Connect
@@ -76,6 +78,13 @@ async def test_what_a_model_is_sent_of_the_core_costs_far_less(connect: Connect)
 
 def test_instructions_are_short_enough_for_every_client() -> None:
     assert len(INSTRUCTIONS.encode()) < 2_048
+    assert count_tokens(INSTRUCTIONS) <= 400
+
+
+def test_instructions_name_core_tools_and_every_moment_to_write() -> None:
+    assert set(re.findall(r"[a-z]+_[a-z_]+", INSTRUCTIONS)) <= CORE | {"content_type", "dead_end"}
+    for moment in ("Decided", "given up", "has changed or was dropped", "possibly replaced by"):
+        assert moment in INSTRUCTIONS
 
 
 @pytest.mark.anyio

@@ -56,9 +56,9 @@ class ToolSpec:
         return tool
 
 
-def build_tools(offers: Sequence[ToolSpec], tool_set: str) -> list[Tool]:
-    """Return the tools of a set: `core` or `all`."""
-    return [offer.build_tool() for offer in offers if offer.core or tool_set == "all"]
+def build_tools(offers: Sequence[ToolSpec], tool_set: str, also: frozenset[str] = frozenset()) -> list[Tool]:
+    """Return the tools of a set, `core` or `all`, and those that are named besides."""
+    return [offer.build_tool() for offer in offers if offer.core or tool_set == "all" or offer.run.__name__ in also]
 
 
 def slim_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

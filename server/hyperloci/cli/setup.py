@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json, report_errors
 from hyperloci.cli.install import installer as installation
+from hyperloci.config import CONSOLIDATION, Settings
+from hyperloci.errors import ConfigurationError
+from hyperloci.system.data_paths import find_user_file
 
 ScopeOption = Annotated[
     installation.InstallScope,
     typer.Option("--scope", "-s", help="For this user in all projects, or for this project only."),
 ]
+ConsolidationOption = Annotated[
+    str | None,
+    typer.Option(
+        "--consolidation",
+        metavar="|".join(CONSOLIDATION),
+        help="Also set what makes facts of your sessions, in all projects. `claude` sends their turns to the model that"
+        " your own Claude Code uses.",
+    ),
+]
+
+CLAUDE_NOTICE: Final = """\
+When a session has ended, what was said and done in it (without secrets and <private> parts) is sent to the model that
+your own Claude Code uses, which Hyperloci starts in the background for it: {program}, model {model}, without tools,
+hooks and MCP servers; nothing of the run is kept. It is paid for by your own subscription or key: at most {calls} calls
+with {chars:,} characters a day. What it answers is checked against what was said before it is stored.
+To turn it off: hyperloci install --consolidation heuristic"""
+
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
@@ -32,12 +53,14 @@ def install(
     scope: ScopeOption = installation.InstallScope.USER,
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
+    consolidation: ConsolidationOption = None,
 ) -> None:
     """Add the MCP server and all hooks to Claude Code's configuration; other entries stay unchanged.
 
     Examples:
       hyperloci install
       hyperloci install --scope project --dry-run
+      hyperloci install --consolidation claude
     """
     with report_errors():
         plan = installation.plan_install(
@@ -47,7 +70,11 @@ def install(
             executables=installation.locate_executables(Path(sys.executable)),
             config_dir=_config_dir(),
         )
+        if consolidation is not None:
+            plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
         _carry_out(plan, dry_run, "Installed. Restart Claude Code to use it.")
+        if consolidation == "claude":
+            _explain_claude(load_settings())
 
 
 def uninstall(
@@ -61,6 +88,32 @@ def uninstall(
             scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
         )
         _carry_out(plan, dry_run, f"Removed. The memory stays in {load_settings().database}.")
+
+
+def _plan_consolidation(strategy: str) -> installation.FileChange:
+    if strategy not in CONSOLIDATION:
+        raise ConfigurationError(f"--consolidation {strategy} is unknown: use one of {', '.join(CONSOLIDATION)}.")
+    file = Path(find_user_file(dict(os.environ)))  # noqa: TID251 - a process's entry point
+    return installation.plan_setting(file, "consolidation", strategy)
+
+
+def _explain_claude(settings: Settings) -> None:
+    """Say what the strategy does, sends and costs, and how to turn it off."""
+    from hyperloci.conversations.chat_model import ChatError
+    from hyperloci.conversations.claude_client import find_claude
+
+    try:
+        program = find_claude(settings.claude_program, os.environ)  # noqa: TID251 - a process's entry point
+    except ChatError as error:
+        program = f"not found yet ({str(error).rstrip('.')})"
+    typer.echo(
+        CLAUDE_NOTICE.format(
+            program=program,
+            model=settings.claude_model,
+            calls=settings.claude_calls_per_day,
+            chars=settings.claude_chars_per_day,
+        )
+    )
 
 
 def _config_dir() -> Path | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import socket
 import threading
 import time
@@ -18,8 +17,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from hyperloci.config import Settings
-from hyperloci.errors import ConfigurationError, HyperlociError
-from hyperloci.text.language.code_fences import fenced_code
+from hyperloci.conversations.chat_model import ChatError, parse_json_answer
+from hyperloci.errors import ConfigurationError
 
 MAX_ANSWER_BYTES: Final = 1_000_000
 """A consolidated session takes a few kilobytes; an endless answer is cut off."""
@@ -29,19 +28,15 @@ MAX_ANSWER_TOKENS: Final = 4_096
 CONNECT_SECONDS: Final = 10.0
 """A running server accepts at once, however long it then takes to answer."""
 
-_THOUGHT: Final = re.compile(r"<think(?:ing)?>(?:[^<]++|<(?!/?think))*+</think(?:ing)?>")
-
-
-class ChatError(HyperlociError):
-    """The language model did not answer, or its answer is invalid."""
-
 
 class ChatClient:
-    """A chat endpoint. One request at a time.
+    """A chat endpoint, as a `chat_model.ChatModel`.
 
     Raises:
         ConfigurationError: no endpoint or model is set, or its address is invalid.
     """
+
+    strategy = "llm"
 
     def __init__(self, settings: Settings) -> None:
         if not settings.llm_url or not settings.llm_model:
@@ -131,22 +126,8 @@ def _parse_answer(body: bytes, where: str) -> Any:
         content = choice["message"]["content"]
         if choice.get("finish_reason") == "length":
             raise ChatError(f"{where} stopped before the end of its answer (finish_reason length).")
-        return _parse_json(content)
+        return parse_json_answer(content)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise ChatError(
             f"{where} did not answer with a chat completion that contains JSON: {type(error).__name__} {error}"
         ) from error
-
-
-def _parse_json(content: str) -> Any:
-    """Return the JSON value of a model's text: alone, in a code fence, or with text around it."""
-    text = _THOUGHT.sub("", content).strip()
-    if text.startswith("```"):
-        text = next(iter(fenced_code(text)), text)
-    try:
-        return json.loads(text)
-    except ValueError:
-        start, end = text.find("{"), text.rfind("}")
-        if start < 0 or end <= start:
-            raise
-        return json.loads(text[start : end + 1])

@@ -160,14 +160,17 @@ class Facts:
         *,
         replaced: Node | None = None,
     ) -> RememberedFact:
-        """Store a statement made of some texts, or count it again if it is known. Runs in a transaction."""
-        redactions = sum(len(part.redactions) for part in parts)
-        known = self._store.nodes.find_duplicate(new.content, new.scope)
-        if known is not None and (replaced is None or known.key != replaced.key):
-            self._store.nodes.count_repetition(known.key, now=self._clock())
-            return RememberedFact(id=known.id, duplicate_of=known.id, redactions=redactions)
-        node = self._write_statement(new, session_id, entities, replaced=replaced, reason="replaced by a newer fact")
+        """Store a statement made of some texts, or count it again if it is known. Runs in a transaction.
+
+        Either way it ends what it replaces: a newer memory may be named as the one that holds.
+        """
+        redactions, reason = sum(len(part.redactions) for part in parts), "replaced by a newer fact"
         superseded = None if replaced is None else replaced.id
+        known = self._store.nodes.find_duplicate(new.content, new.scope)
+        if known is not None and known.id != superseded:
+            self._count_known(known, replaced, reason)
+            return RememberedFact(id=known.id, duplicate_of=known.id, redactions=redactions, supersedes=superseded)
+        node = self._write_statement(new, session_id, entities, replaced=replaced, reason=reason)
         return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_collect_flags(*parts))
 
     def correct_fact(
@@ -196,6 +199,12 @@ class Facts:
                 tier=old.tier,
                 metadata=safety_metadata(fact),
             )
+            known = self._store.nodes.find_duplicate(new.content, new.scope)
+            if known is not None and known.key != old.key:
+                self._count_known(known, old, reason or "corrected")
+                return RememberedFact(
+                    id=known.id, duplicate_of=known.id, redactions=len(fact.redactions), supersedes=old.id
+                )
             node = self._write_statement(new, session_id, replaced=old, reason=reason or "corrected")
         return RememberedFact(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
 
@@ -256,6 +265,13 @@ class Facts:
         if node.deleted_at is not None:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
+
+    def _count_known(self, known: Node, replaced: Node | None, reason: str) -> None:
+        """Count a known statement again; what it replaces ends now."""
+        now = self._clock()
+        self._store.nodes.count_repetition(known.key, now=now)
+        if replaced is not None and replaced.valid_until is None:
+            self._make_writer().supersede(replaced, known, reason, now=now, until=now)
 
     def _write_statement(
         self,

@@ -10,6 +10,7 @@ import pytest
 from hyperloci.cli.diagnostics.doctor import Severity, file_system_of, run_checks
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
+from hyperloci.conversations.claude_allowance import ClaudeAllowance
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.store import Store
 from hyperloci_hooks import outcome_log
@@ -32,6 +33,26 @@ def test_a_database_others_can_read_is_a_warning(database: Path, tmp_path: Path)
     findings = run_checks(tmp_path)
 
     assert any(item.level is Severity.WARNING and "read by others" in item.message for item in findings)
+
+
+def test_the_users_own_claude_code_is_looked_at_where_it_was_asked_for(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> list[tuple[Severity, str]]:
+        return [(item.level, item.message) for item in run_checks(tmp_path) if item.subject == "consolidation"]
+
+    Store.open(database).close()
+    assert said() == []
+    monkeypatch.setenv("HYPERLOCI_CONSOLIDATION", "claude")
+    monkeypatch.setenv("HYPERLOCI_CLAUDE_PROGRAM", str(tmp_path / "claude"))
+    [(level, message)] = said()
+    assert level is Severity.WARNING and "was not found" in message
+    (tmp_path / "claude").touch(0o700)
+    assert said() == [(Severity.OK, f"by {tmp_path / 'claude'}: 0 of 20 calls used today")]
+    with Store.open(database) as store:
+        ClaudeAllowance(store, Settings.from_env(dict(os.environ)), system_clock).note_failure("Not logged in")
+    [(level, message)] = said()
+    assert level is Severity.WARNING and "failed 1 times in a row: Not logged in" in message
 
 
 def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_path: Path) -> None:

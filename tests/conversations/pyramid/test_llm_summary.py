@@ -23,6 +23,8 @@ SAID = [Turn(uuid="", role=Speaker.USER, text=f"We ship part {n} in 2026.", time
 class Model:
     """Answers what it was given, and keeps what it was asked."""
 
+    strategy = "llm"
+
     def __init__(self, answer: Any) -> None:
         self.answer = answer
         self.asked: list[str] = []

@@ -23,6 +23,7 @@ from hyperloci_tools.tool_spec import ToolSpec
 
 if TYPE_CHECKING:
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult
+    from hyperloci.memory import Memory
     from hyperloci.queries.session_report import SessionReport
 
 MAX_REJECTED: Final = 50
@@ -36,7 +37,7 @@ tool save_consolidation with session_id {session} and a payload of this form:
 {schema}
 {through}
 {rules}
-
+{standing}
 {data}
 
 {turns}"""
@@ -80,18 +81,20 @@ class RejectedOut(TypedDict):
 
 
 class ConsolidatedOut(TypedDict):
-    """What `save_consolidation` answers."""
+    """What `save_consolidation` answers: `request` without a payload, else what became of it and what still waits."""
 
-    session_id: str
-    new: int
-    known: int
-    superseded: int
-    possibly_replaced: int
-    entities: int
-    causes: int
+    request: NotRequired[str]
+    session_id: NotRequired[str]
+    new: NotRequired[int]
+    known: NotRequired[int]
+    superseded: NotRequired[int]
+    possibly_replaced: NotRequired[int]
+    entities: NotRequired[int]
+    causes: NotRequired[int]
     ids: NotRequired[list[str]]
-    rejected: list[RejectedOut]
+    rejected: NotRequired[list[RejectedOut]]
     rejected_more: NotRequired[int]
+    sessions_waiting: NotRequired[int]
 
 
 async def weak_facts(ctx: Call, limit: Limit = 10) -> Annotated[CallToolResult, WeakFactsOut]:
@@ -104,16 +107,26 @@ async def weak_facts(ctx: Call, limit: Limit = 10) -> Annotated[CallToolResult, 
 
 async def save_consolidation(
     ctx: Call,
-    session_id: Annotated[str, Field(description="which session", min_length=1, max_length=200)],
+    session_id: Annotated[str, Field(description="default: the oldest that waits", max_length=200)] = "",
     # Memory checks each item and returns the place and reason of each one it refuses.
-    payload: Annotated[dict[str, Any], Field(description="facts, procedures, opinions, entities, causes, conflicts")],
+    payload: Annotated[
+        dict[str, Any] | None, Field(description="facts, procedures, opinions, entities, causes, conflicts")
+    ] = None,
 ) -> Annotated[CallToolResult, ConsolidatedOut]:
-    """Store what a session showed: facts {content, kind, sources: turn numbers, confidence}, procedures and opinions
+    """Without a payload: get the turns of a session that waits to be made into memories, and the form of the payload.
+    With one, store what they showed: facts {content, kind, sources: turn numbers, confidence}, procedures and opinions
     {content, sources}, entities {name, type, aliases}, causes {cause, effect, evidence}, conflicts {old: id, new:
-    "facts[0]", reason}. Use it when the prompt `consolidate` asks for it. Each item is checked by itself: what no turn
-    says is refused, with the reason."""
-    done = await state_of(ctx).workers.writer.call(lambda memory: memory.save_consolidation(session_id, payload))
+    "facts[0]", reason}. Use it when you are told that turns wait. What no turn says is refused, with the reason."""
+    workers = state_of(ctx).workers
+    if payload is None:
+        asked = await workers.reader.call(lambda memory: _format_request(memory, session_id))
+        return tool_result({"request": asked}, asked)
+    done, waiting = await workers.writer.call(
+        lambda memory: (memory.save_consolidation(session_id, payload), memory.count_waiting_turns())
+    )
     shaped = _consolidated_out(done)
+    if waiting.sessions:
+        shaped["sessions_waiting"] = waiting.sessions
     return tool_result(shaped, _consolidated_text(shaped))
 
 
@@ -137,12 +150,22 @@ async def session(id: str, ctx: Call) -> str:
 async def consolidate(ctx: Call, session: str = "") -> str:
     """Turn a session that is over into lasting memory; without an id the oldest one that waits."""
     try:
-        asked = await state_of(ctx).workers.reader.call(
-            lambda memory: memory.get_consolidation_request(session.strip() or None)
-        )
+        return await state_of(ctx).workers.reader.call(lambda memory: _format_request(memory, session))
     except NotFoundError as error:
+        raise ResourceNotFoundError(str(error)) from error
+
+
+def _format_request(memory: Memory, session: str) -> str:
+    """Return what the assistant is to do with a session, or that there is nothing to do.
+
+    Raises:
+        NotFoundError: there is no session of that name.
+    """
+    try:
+        asked = memory.get_consolidation_request(session.strip() or None)
+    except NotFoundError:
         if session.strip():
-            raise ResourceNotFoundError(str(error)) from error
+            raise
         return NOTHING_TO_CONSOLIDATE
     if not asked.turns:
         return NOTHING_TO_CONSOLIDATE
@@ -152,6 +175,7 @@ async def consolidate(ctx: Call, session: str = "") -> str:
         schema=transcript_prompt.SCHEMA,
         through=through,
         rules=transcript_prompt.RULES,
+        standing=f"\n{asked.standing}\n" if asked.standing else "",
         data=transcript_prompt.DATA,
         turns=asked.turns,
     )
@@ -244,4 +268,5 @@ def _consolidated_text(answered: ConsolidatedOut) -> str:
     )
     refused = [f"refused {item['place']}: {item['reason']}" for item in answered["rejected"]]
     more = [f"and {answered['rejected_more']} more refused"] if "rejected_more" in answered else []
-    return "\n".join([f"Session {answered['session_id']}: {counts}.", *refused, *more])
+    left = [f"{answered['sessions_waiting']} sessions still wait."] if "sessions_waiting" in answered else []
+    return "\n".join([f"Session {answered['session_id']}: {counts}.", *refused, *more, *left])

@@ -80,6 +80,7 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
         _check_index,
         _claude_code,
         _check_embedder,
+        _check_consolidation,
         _check_spool,
         _check_hooks,
     ):
@@ -331,6 +332,32 @@ def _check_embedder(settings: Settings, project: Path, repair: bool) -> Iterator
         return
     state = f"running: {status}" if status else "not running; a session starts it when it is needed"
     yield Diagnosis(Severity.OK, "embedder", state)
+
+
+def _check_consolidation(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
+    """Tell how the user's own Claude Code fares, where it was asked for."""
+    from hyperloci.conversations.chat_model import ChatError
+    from hyperloci.conversations.claude_allowance import ClaudeAllowance
+    from hyperloci.conversations.claude_client import find_claude
+
+    if settings.consolidation != "claude" or not os.path.exists(settings.database):
+        return
+    try:
+        program = find_claude(settings.claude_program, os.environ)  # noqa: TID251 - handed on as it is
+    except ChatError as error:
+        yield Diagnosis(
+            Severity.WARNING, "consolidation", str(error), "or: hyperloci install --consolidation heuristic"
+        )
+        return
+    with Store.open(settings.database, backup_dir=settings.backup_dir) as store:
+        usage = ClaudeAllowance(store, settings, system_clock).get_usage()
+    used = f"{usage.calls} of {settings.claude_calls_per_day} calls used today"
+    if usage.fault:
+        message = f"{program} failed {usage.failures} times in a row: {usage.fault} ({used})"
+        mend = "run claude once and sign in; meanwhile rules make facts of what can't wait"
+        yield Diagnosis(Severity.WARNING, "consolidation", message, mend)
+    else:
+        yield Diagnosis(Severity.OK, "consolidation", f"by {program}: {used}")
 
 
 def _check_spool(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:

@@ -25,6 +25,7 @@ from typing import Final
 from hyperloci.cli.install import json_edit
 from hyperloci.cli.install.config_entries import hook_entries, with_hooks, with_server, without_hooks, without_server
 from hyperloci.cli.install.json_edit import JsonObject
+from hyperloci.cli.install.settings_file import with_setting
 from hyperloci.errors import ConfigurationError
 
 BACKUP_SUFFIX: Final = ".hyperloci.bak"
@@ -132,6 +133,20 @@ def plan_install(
             _plan_change(files.settings, scope, lambda document: with_hooks(document, hook_entries(hook))),
         ),
     )
+
+
+def plan_setting(path: Path, name: str, value: str) -> FileChange:
+    """Plan to give one of the user's settings a value.
+
+    Raises:
+        ConfigurationError: the file is not TOML.
+    """
+    before = _read_file(path)
+    try:
+        after = with_setting((before or b"").decode("utf-8-sig"), name, value).encode()
+    except (UnicodeDecodeError, ConfigurationError) as error:
+        raise ConfigurationError(f"{path} can't be changed safely and was left unchanged: {error}.") from error
+    return FileChange(path=path, before=before, after=after, mode=0o600)
 
 
 def plan_uninstall(

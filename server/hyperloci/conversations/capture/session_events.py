@@ -145,6 +145,7 @@ class Capture:
         return ""
 
     def _session_context(self, record: CaptureRecord) -> str:
+        from hyperloci.conversations.capture.consolidation_offer import make_offer
         from hyperloci.conversations.capture.context_injection import build_session_context, save_shown_ids
 
         session = self._store.sessions.get_session(record.session_id)
@@ -160,7 +161,8 @@ class Capture:
         )
         with self._store.transaction():
             save_shown_ids(self._store, session, injection.ids, anew=record.text in FRESH_START_SOURCES)
-        return injection.text
+        offer = make_offer(self._store, self._settings, record.project_id, source=record.text, now=record.at)
+        return "\n".join(filter(None, (injection.text, offer)))
 
     def _prompt_context(self, record: CaptureRecord, search: SearchFunction) -> str:
         from hyperloci.conversations.capture.context_injection import (

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.conversations import transcript_prompt
+from hyperloci.conversations.chat_model import ChatError, ChatModel
+from hyperloci.conversations.claude_allowance import ClaudeAllowance
+from hyperloci.conversations.claude_client import AllowanceSpentError, ClaudeClient
 from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
-from hyperloci.conversations.llm_client import ChatClient, ChatError
+from hyperloci.conversations.consolidation.standing_memories import find_standing_memories
+from hyperloci.conversations.llm_client import ChatClient
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId, Tier
@@ -33,6 +37,7 @@ _log = logging.getLogger(__name__)
 
 HEURISTIC_STRATEGY: Final = "heuristic"
 LLM_STRATEGY: Final = "llm"
+CLAUDE_STRATEGY: Final = "claude"
 HOST_STRATEGY: Final = "host"
 
 PART_TURNS: Final = 100
@@ -42,12 +47,12 @@ PORTION_FINDINGS: Final = 4
 """Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
 
 LLM_PART_CHARS: Final = 24_000
-"""Characters of turns put to a model at once: some 6,000 tokens, which the context of a small model has room for."""
+"""Characters of turns and memories put to a model at once: some 6,000 tokens, for which a small model has room."""
 
 MAX_HOST_TURNS: Final = 1_000
 
-HOST_CHARS: Final = 60_000
-"""Characters of turns put before the assistant at once."""
+HOST_CHARS: Final = 40_000
+"""Characters of turns put before the assistant at once: Claude Code shows 50,000 of a tool's answer."""
 
 PENDING_LIMIT: Final = 20
 """Sessions taken up between two looks at what is pending."""
@@ -56,7 +61,8 @@ MAX_ATTEMPTS: Final = 3
 """After this many failures of the model in a row, a session is consolidated by rules, so that it is not lost."""
 
 HOST_WAIT_MS: Final = 3 * MS_PER_DAY
-"""A session that the assistant was not asked to consolidate for so long is consolidated by rules."""
+"""A session that waited so long, for the assistant to be asked or for a call of Claude Code to be left, is consolidated
+by rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +91,14 @@ class HostRequest:
     Attributes:
         session_id: which.
         turns: the turns, as JSON lines; '' where nothing waits.
+        standing: memories on their subjects, likewise, with what to do about them; '' for none.
         through: the number after the last one shown.
         left: turns that wait for another time.
     """
 
     session_id: str
     turns: str
+    standing: str
     through: int
     left: int
 
@@ -98,20 +106,25 @@ class HostRequest:
 class Consolidation:
     """Consolidates the sessions of one store."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, should_stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Create it; `should_stop` is asked while a model is waited for that is run here."""
         self._store = store
         self._settings = settings
         self._clock = clock
+        self._should_stop = should_stop
         self._progress = store.consolidations
+        self._allowance = ClaudeAllowance(store, settings, clock)
         self.write = FindingWriter(store, settings, clock)
 
     def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
-        """Return the sessions that wait, the oldest first; under `host` only those that the assistant left."""
+        """Return the sessions that wait, the oldest first; those left to the assistant only when it let them lie."""
         strategy = self._settings.consolidation
         if strategy == "off":
             return []
-        seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST_STRATEGY else None
-        return self._progress.list_pending(limit, seen_before=seen_before)
+        must_wait = strategy == HOST_STRATEGY or (strategy == CLAUDE_STRATEGY and not self._allowance.has_room())
+        return self._progress.list_pending(limit, seen_before=self._clock() - HOST_WAIT_MS if must_wait else None)
 
     def consolidate(
         self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS
@@ -123,14 +136,13 @@ class Consolidation:
             offline: ask no model.
             part_turns: turns read at once.
         """
-        strategy = self._choose_strategy(progress, offline=offline)
-        if strategy == LLM_STRATEGY:
-            try:
-                chat = ChatClient(self._settings)
-                return self._consolidate_parts(progress, chat, part_turns)
-            except ChatError as error:
-                return self._note_failure(progress, str(error))
-        return self._consolidate_parts(progress, None, part_turns)
+        chat = None if offline or progress.attempts >= MAX_ATTEMPTS else self._open_chat_model(progress)
+        try:
+            return self._consolidate_parts(progress, chat, part_turns)
+        except AllowanceSpentError as error:
+            return self._report_failure(progress, str(error))
+        except ChatError as error:
+            return self._note_failure(progress, str(error))
 
     def consolidate_now(self, session_id: str) -> SavedFindings:
         """Store at once what the finished turns of a session yield, by rules; other strategies take their time.
@@ -144,15 +156,20 @@ class Consolidation:
             progress = replace(progress, next_seq=self._progress.find_finished_seq(progress))
         return self._consolidate_parts(progress, None, PART_TURNS).saved
 
-    def _choose_strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
-        if self._settings.consolidation != LLM_STRATEGY or offline or progress.attempts >= MAX_ATTEMPTS:
-            return HEURISTIC_STRATEGY
-        return LLM_STRATEGY
+    def _open_chat_model(self, progress: ConsolidationProgress) -> ChatModel | None:
+        """Return the model that the settings name; None where rules do it."""
+        strategy = self._settings.consolidation
+        if strategy == LLM_STRATEGY:
+            return ChatClient(self._settings)
+        has_waited = progress.last_seen_at < self._clock() - HOST_WAIT_MS
+        if strategy == CLAUDE_STRATEGY and (not has_waited or self._allowance.has_room()):
+            return ClaudeClient(self._settings, self._allowance, self._should_stop)
+        return None
 
     def _consolidate_parts(
-        self, progress: ConsolidationProgress, chat: ChatClient | None, part_turns: int
+        self, progress: ConsolidationProgress, chat: ChatModel | None, part_turns: int
     ) -> ConsolidationResult:
-        saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY, part_turns
+        saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else chat.strategy, part_turns
         while progress.through_seq < progress.next_seq:
             left = progress.next_seq - progress.through_seq
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, min(size, left))
@@ -177,7 +194,7 @@ class Consolidation:
         )
 
     def _consolidate_turns(
-        self, progress: ConsolidationProgress, chat: ChatClient | None, turns: list[Node], *, is_rest: bool
+        self, progress: ConsolidationProgress, chat: ChatModel | None, turns: list[Node], *, is_rest: bool
     ) -> tuple[SavedFindings, int | None]:
         """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
         turns, payload = (
@@ -186,7 +203,7 @@ class Consolidation:
         is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
         through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
         part, is_mine = self._save_payload(
-            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY
+            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else chat.strategy
         )
         return part, through if is_mine else None
 
@@ -211,10 +228,11 @@ class Consolidation:
         return extract(turns, before)
 
     def _ask_model(
-        self, chat: ChatClient, progress: ConsolidationProgress, turns: Sequence[Node]
+        self, chat: ChatModel, progress: ConsolidationProgress, turns: Sequence[Node]
     ) -> tuple[list[Node], ConsolidationPayload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
-        text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS)
+        standing = self._format_standing(progress.scope, turns)
+        text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS - len(standing))
         shown = list(turns[:count])
         if not shown:
             return shown, ConsolidationPayload()
@@ -222,8 +240,11 @@ class Consolidation:
             f"You turn the record of a session into lasting memory. {transcript_prompt.RULES}\n\n"
             f"Answer with one JSON object of this form and nothing else:\n{transcript_prompt.SCHEMA}"
         )
-        answer = chat.ask_for_json(system, f"{transcript_prompt.DATA}\n\n{text}")
+        answer = chat.ask_for_json(system, "\n\n".join(filter(None, (standing, transcript_prompt.DATA, text))))
         return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
+
+    def _format_standing(self, scope: str, turns: Sequence[Node]) -> str:
+        return transcript_prompt.format_standing(find_standing_memories(self._store, scope, turns))
 
     def _save_payload(
         self,
@@ -303,10 +324,13 @@ class Consolidation:
         with self._store.transaction():
             self._progress.note_failure(progress, now=self._clock())
         _log.warning("could not consolidate session %s: %s", progress.session_id, error)
+        return self._report_failure(progress, error)
+
+    def _report_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
         now = self._progress.get_progress(progress.session_id) or progress
         return ConsolidationResult(
             session_id=progress.session_id,
-            strategy=LLM_STRATEGY,
+            strategy=self._settings.consolidation,
             through=now.through_seq,
             saved=SavedFindings(),
             error=error,
@@ -321,7 +345,7 @@ class Consolidation:
             NotFoundError: there is no such session, or none waits.
         """
         if session_id is None:
-            waiting = [item for item in self._progress.list_pending(PENDING_LIMIT) if item.scope == scope]
+            waiting = self._progress.list_pending(1, scope=scope)
             if not waiting:
                 raise NotFoundError("No session of this project waits to be consolidated.")
             progress = waiting[0]
@@ -331,7 +355,8 @@ class Consolidation:
         text, shown = transcript_prompt.format_turns(turns, HOST_CHARS)
         through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
         left = max(0, progress.next_seq - through) if shown else 0
-        return HostRequest(session_id=progress.session_id, turns=text, through=through, left=left)
+        standing = self._format_standing(progress.scope, turns[:shown])
+        return HostRequest(session_id=progress.session_id, turns=text, standing=standing, through=through, left=left)
 
     def save_host_findings(self, session_id: str, given: object) -> ConsolidationResult:
         """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
@@ -368,7 +393,7 @@ class Consolidation:
 
 def consolidate_sessions(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
-    consolidation = Consolidation(context.store, context.settings, context.clock)
+    consolidation = Consolidation(context.store, context.settings, context.clock, context.should_stop)
     changed, tried = 0, set[int]()
     while waiting := [item for item in consolidation.list_pending() if item.session_key not in tried]:
         for progress in waiting:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from hyperloci.conversations.chat_model import ChatModel
 from hyperloci.conversations.consolidation.text_similarity import NUMBER
 from hyperloci.conversations.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
 from hyperloci.conversations.transcript_prompt import DATA
@@ -37,14 +38,6 @@ Answer with one JSON object and nothing else: {{"summary": "...", "key_facts": [
 - key_facts: at most {facts} statements to be kept: decisions, preferences, limits, outcomes, dates.
 - themes: at most 5, of one to three words.
 Say nothing that no turn says, above all no number. """
-
-
-class ChatModel(Protocol):
-    """What `llm_client.ChatClient` offers here."""
-
-    def ask_for_json(self, system: str, user: str) -> Any:
-        """Return the JSON value that the model answers with."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,14 @@ class ConsolidationProgress:
     strategy: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingTurns:
+    """How many turns of how many sessions wait to be consolidated."""
+
+    turns: int
+    sessions: int
+
+
 class Consolidations:
     """The consolidations of one database. Every write expects to run inside a transaction."""
 
@@ -52,19 +60,32 @@ class Consolidations:
         row = self._connection.execute(f"{_SELECT_PROGRESS} WHERE t.id = ?", (session_id,)).fetchone()
         return _progress_from_row(row) if row else None
 
-    def list_pending(self, limit: int, *, seen_before: int | None = None) -> list[ConsolidationProgress]:
+    def list_pending(
+        self, limit: int, *, seen_before: int | None = None, scope: str | None = None
+    ) -> list[ConsolidationProgress]:
         """Return sessions that are over and not consolidated to their end, the oldest first.
 
         Args:
             limit: how many at most.
             seen_before: only those without a word since that time.
+            scope: only those of this project.
         """
         rows = self._connection.execute(
             f"{_SELECT_PROGRESS} WHERE t.next_seq > coalesce(c.through_seq, 0) AND {_IS_OVER}"
-            " AND (?2 IS NULL OR t.last_seen_at < ?2) ORDER BY attempts, t.last_seen_at, t.key LIMIT ?1",
-            (limit, seen_before),
+            " AND (?2 IS NULL OR t.last_seen_at < ?2) AND (?3 IS NULL OR s.id = ?3)"
+            " ORDER BY attempts, t.last_seen_at, t.key LIMIT ?1",
+            (limit, seen_before, scope),
         )
         return [_progress_from_row(row) for row in rows]
+
+    def count_waiting(self, scope: str) -> WaitingTurns:
+        """Return how much of a project's sessions that are over is not consolidated."""
+        row = self._connection.execute(
+            f"SELECT coalesce(sum(next_seq - through_seq), 0), count(*) FROM ({_SELECT_PROGRESS}"
+            f" WHERE s.id = ? AND t.next_seq > coalesce(c.through_seq, 0) AND {_IS_OVER})",
+            (scope,),
+        ).fetchone()
+        return WaitingTurns(*row)
 
     def list_without_causes(self, limit: int) -> list[ConsolidationProgress]:
         """Return sessions that are over and not looked through for causes to their end, the oldest first."""
