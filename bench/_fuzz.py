@@ -24,6 +24,8 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.transcript import read_batch
+from hyperloci.conversations.consolidation.heuristics import extract_findings
+from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, TurnView
 from hyperloci.embedder import protocol
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
