@@ -27,12 +27,45 @@ from sklearn.ensemble import GradientBoostingClassifier
 from bench._shared import MarkdownTable
 from hyperloci.knowledge.contradictions import pair_judge, rules
 from hyperloci.knowledge.contradictions.pair_features import measure_pair
+from hyperloci.text.language.vocabulary import vocabulary
 from tests.knowledge.contradictions.data.developer_pairs import HELD_OUT, TUNED
 
 DATA: Final = Path(__file__).parent / "data" / "statement_pairs.jsonl"
 TREES: Final = Path(pair_judge.__file__).parent / "data" / "pair_trees.json"
 CHANCE_WEIGHT: Final = 0.5
 """Pairs drawn by chance are easy: they count half."""
+
+FORM_WEIGHT: Final = 0.5
+"""Short forms, filled with names of tools and numbers, are many and alike."""
+
+CLASHING_FORMS: Final = (
+    ("We use {a}.", "We use {b}."),
+    ("{a} is our {family}.", "Our {family} is {b}."),
+    ("We use {a}.", "We're switching from {a} to {b}."),
+    ("Our {family} is {a}.", "We moved to {b}."),
+    ("we went with {a}", "{a} is gone, {b} now"),
+    ("We use {a} as {family}.", "Let's drop {a}."),
+    ("Everything runs on {a}.", "We no longer use {a}."),
+    ("At most {n} {thing}.", "Make it {m} {thing}."),
+    ("The limit is {n} {thing}.", "The limit is {m} {thing}."),
+    ("The {thing} are done in {symbol}.", "{symbol} is gone."),
+    ("Let's write {symbol} for the {thing}.", "{symbol} was a mistake, delete it."),
+)
+AGREEING_FORMS: Final = (
+    ("We use {a}.", "{a} is what we use."),
+    ("We use {a}.", "We chose {a} over {b} last year."),
+    ("We use {a}.", "We used {b} before."),
+    ("We use {a}.", "Should we try {b} instead?"),
+    ("We use {a}.", "The backups of {a} run at night."),
+    ("We use {a} as {family}.", "We use {c} as {other}."),
+    ("We moved to {b}.", "Our {family} is {b}."),
+    ("At most {n} {thing}.", "At most {n} {thing} per request."),
+    ("The limit is {n} {thing}.", "We log the {thing} after {m} seconds."),
+    ("The {thing} are done in {symbol}.", "{symbol} does the {thing}."),
+    ("{symbol} is gone.", "We deleted {symbol} last week."),
+)
+THINGS: Final = ("retries", "workers", "connections", "approvals", "replicas", "uploads", "reviewers", "sessions")
+SYMBOLS: Final = ("RetryTransport", "UserCache", "parse_header", "QueueWorker", "SessionStore", "build_index")
 
 DEVELOPER_WEIGHT: Final = 2.0
 """The pairs of developers' statements are few, and the rules' own."""
@@ -68,7 +101,28 @@ def draw_training_pairs(pairs: Sequence[StatementPair]) -> list[StatementPair]:
     drawn = ((pair, draw.choice(pairs)) for pair in pairs)
     chance = [StatementPair(a.old, b.new, False, "chance", "", CHANCE_WEIGHT) for a, b in drawn if a.old != b.old]
     told = [StatementPair(a, b, kind is not None, "told", "", DEVELOPER_WEIGHT) for kind, a, b in (*TUNED, *HELD_OUT)]
-    return [*pairs, *chance, *told]
+    return [*pairs, *chance, *told, *fill_forms()]
+
+
+def fill_forms() -> list[StatementPair]:
+    """Return short pairs: each form filled with the names of each family of tools, with numbers and symbols."""
+    members: dict[str, list[str]] = {}
+    for known in vocabulary().names:
+        if known.family:
+            members.setdefault(known.family, []).append(known.name)
+    families = sorted(family for family, names in members.items() if len(names) > 1)
+    filled = []
+    for number, family in enumerate(families):
+        other = families[(number + 1) % len(families)]
+        values = {"a": members[family][0], "b": members[family][1], "c": members[other][0], "family": family}
+        values |= {"other": other, "n": str(number % 7 + 2), "m": str(number % 7 + 4)}
+        values |= {"thing": THINGS[number % len(THINGS)], "symbol": SYMBOLS[number % len(SYMBOLS)]}
+        for forms, contradicts in ((CLASHING_FORMS, True), (AGREEING_FORMS, False)):
+            filled += [
+                StatementPair(old.format(**values), new.format(**values), contradicts, "form", "", FORM_WEIGHT)
+                for old, new in forms
+            ]
+    return filled
 
 
 def compute_matrix(pairs: Sequence[StatementPair], names: Sequence[str]) -> NDArray[np.float64]:
@@ -137,6 +191,12 @@ def print_alarms(pairs: Sequence[StatementPair], scores: NDArray[np.float64], ga
         print(f"{title}: " + ", ".join(f"{kind} {called[kind]}/{total[kind]}" for kind in sorted(kinds)))
 
 
+def join_verdicts(pairs: Sequence[StatementPair], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores as the product weighs them: what the rules find too needs less."""
+    lift = pair_judge.CONTRADICTION_GATE - pair_judge.SUPPORTED_GATE
+    return scores + lift * measure_rules(pairs)
+
+
 def measure_rules(pairs: Sequence[StatementPair]) -> NDArray[np.float64]:
     """Return the rules' verdicts as scores, for comparison."""
     return np.array([float(rules.find_verdict(pair.new, pair.old) is not None) for pair in pairs])
@@ -158,6 +218,8 @@ def main() -> None:
         seen.append((unread, scores))
         table.add(f"writer {writer}", "rules", *describe_scores(unread, measure_rules(unread), 0.5))
         table.add(f"writer {writer}, unread", "judge", *describe_scores(unread, scores, gate))
+        joined = describe_scores(unread, join_verdicts(unread, scores), gate)
+        table.add(f"writer {writer}, unread", "judge and rules", *joined)
         table.add(f"writer {writer}, unread", "judge, sure", *describe_scores(unread, scores, pair_judge.SURE_GATE))
     if arguments.write:
         TREES.write_text(json.dumps(fit_trees(pairs, names), separators=(",", ":")) + "\n", encoding="utf-8")
@@ -169,6 +231,7 @@ def main() -> None:
         seen.append((unread, scores))
         table.add("test", "rules", *describe_scores(unread, measure_rules(unread), 0.5))
         table.add("test", "judge", *describe_scores(unread, scores, gate))
+        table.add("test", "judge and rules", *describe_scores(unread, join_verdicts(unread, scores), gate))
         table.add("test", "judge, sure", *describe_scores(unread, scores, pair_judge.SURE_GATE))
     table.print()
     for unread, scores in seen:

@@ -78,8 +78,8 @@ class ConflictResolver:
         )
         if replaceable:
             self.supersede(old, new, dispute.reason)
-        elif not self._are_linked(old, new):
-            self._link_contradiction(old, new, dispute.score, dispute.reason)
+        else:
+            self._dispute(old, new, dispute.score, dispute.reason)
         return replaceable
 
     def supersede(self, old: Node, new: Node, reason: str) -> None:
@@ -88,18 +88,8 @@ class ConflictResolver:
         writer = MemoryWriter(self._store)
         writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
 
-    def _link_contradiction(self, old: Node, new: Node, confidence: float, reason: str) -> None:
-        edges, now = self._store.edges, self._clock()
-        edges.link_nodes(
-            "contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
-        )
-
-    def _are_linked(self, old: Node, new: Node) -> bool:
-        return any(
-            member.node == old.key
-            for edge in self._store.edges.list_of_node(new.key, "contradicts")
-            for member in edge.members
-        )
+    def _dispute(self, old: Node, new: Node, confidence: float, reason: str) -> None:
+        MemoryWriter(self._store).dispute(new, old, reason, confidence=confidence, now=self._clock())
 
     def resolve_declared_conflicts(
         self, conflicts: Sequence[DeclaredConflict], nodes: Mapping[str, Node], scope: str
@@ -120,7 +110,7 @@ class ConflictResolver:
                 old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new)
             ):
                 reason = sanitize(conflict.reason).text or "declared so"
-                self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
+                self._dispute(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed or better supported: both are kept, as contradicting"
                 rejected.append(RejectedItem(place, why))
             else:

@@ -18,11 +18,15 @@ from hyperloci.knowledge.contradictions.pair_features import find_clashing_figur
 from hyperloci.knowledge.contradictions.rules import quote_words
 from hyperloci.knowledge.contradictions.statement_profile import find_cue, profile_statement
 
-CONTRADICTION_GATE: Final = 0.7
-"""Probability from which on a pair counts as a contradiction: 8 % false alarms among pairs on one subject."""
+CONTRADICTION_GATE: Final = 0.74
+"""Probability from which on a pair counts as a contradiction; with what the rules find besides, 8 % false alarms among
+pairs on one subject (`bench train_contradictions`)."""
 
-SURE_GATE: Final = 0.82
-"""Probability from which on a contradiction is stored: at most 3 % false alarms among pairs on one subject."""
+SUPPORTED_GATE: Final = 0.55
+"""The same where the rules find a contradiction too."""
+
+SURE_GATE: Final = 0.78
+"""Probability from which on a contradiction is stored: half the false alarms."""
 
 SAME_SUBJECT: Final = 0.5
 """Half of what one of two statements is about must be shared, or they say nothing of each other."""
