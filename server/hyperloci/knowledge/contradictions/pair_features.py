@@ -87,9 +87,9 @@ def _measure_overlap(a: StatementProfile, b: StatementProfile) -> dict[str, floa
 
 
 def _measure_order(a: StatementProfile, b: StatementProfile) -> dict[str, float]:
-    first_a, first_b, last_a, last_b = (*a.order[:1], *b.order[:1], *a.order[-1:], *b.order[-1:]) if (
-        a.order and b.order
-    ) else ("", "", "", "")
+    first_a, first_b, last_a, last_b = (
+        (*a.order[:1], *b.order[:1], *a.order[-1:], *b.order[-1:]) if (a.order and b.order) else ("", "", "", "")
+    )
     return {
         "same_first": float(bool(first_a) and first_a == first_b),
         "first_old_in_new": float(first_a in b.stems),
@@ -203,7 +203,9 @@ def _measure_figures(a: StatementProfile, b: StatementProfile, cover: Mapping[st
         "figures_lone_clash": float(kin),
         "figures_lone_covered": kin * cover["covered_most"],
         "figures_lone_other": float(lone and not kin),
-        "figures_none_compare": float(bool(one) and bool(other) and not any(_compare(x, y) for x in one for y in other)),
+        "figures_none_compare": float(
+            bool(one) and bool(other) and not any(_compare(x, y) for x in one for y in other)
+        ),
         "figures_lost": float(bool(one) and not other),
         "figures_added": float(bool(other) and not one),
     }

@@ -6,6 +6,7 @@ A profile is made once for each statement and kept: its words, what it is about,
 from __future__ import annotations
 
 import functools
+import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +28,9 @@ MAX_PROFILE_CHARS: Final = 600
 MEASURED: Final = ("count", "number", "time", "size", "percent", "frequency", "clock", "date", "version", "weekday")
 """Beginnings of the kinds of values that are figures; the others are names."""
 
-_SIGNS: Final = str.maketrans({"’": "'", "‘": "'", "`": " ", '"': " ", "“": " ", "”": " ", "*": " ", "?": " ", ";": ","})
+_SIGNS: Final = str.maketrans(
+    {"’": "'", "‘": "'", "`": " ", '"': " ", "“": " ", "”": " ", "*": " ", "?": " ", ";": ","}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,7 @@ def _is_telling_name(word: Word, place: int) -> bool:
 
 def _collect_modifiers(words: tuple[Word, ...]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in itertools.pairwise(words):
         if before.topical and word.topical:
             found[word.stem] = found.get(word.stem, frozenset()) | {before.stem}
     return found
