@@ -606,7 +606,9 @@ def test_a_corrected_fact_is_not_among_what_its_correction_affects(memory: Memor
 
 
 def test_documents_are_held_against_a_statement_too(memory: Memory, project: Path) -> None:
-    (project / "guide.md").write_text("# Client\n\nThe client does not follow redirects by default.\n", encoding="utf-8")
+    (project / "guide.md").write_text(
+        "# Client\n\nThe client does not follow redirects by default.\n", encoding="utf-8"
+    )
     memory.index_path(project)
     (found,) = memory.find_contradictions("The client follows redirects by default").contradictions
     assert (found.source.path, found.nature) == ("guide.md", ContradictionNature.CONTRADICTION)

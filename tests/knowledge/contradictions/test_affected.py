@@ -10,7 +10,12 @@ from hyperloci.store import Store
 
 
 def candidate(
-    store: Store, content: str, similarity: float | None = None, *, subtype: str = "insight", origin: Origin = Origin.TOOL
+    store: Store,
+    content: str,
+    similarity: float | None = None,
+    *,
+    subtype: str = "insight",
+    origin: Origin = Origin.TOOL,
 ) -> ContradictionCandidate:
     kind = NodeType.EXPERIENCE if subtype in ("episode", "dead_end") else NodeType.FACT
     with store.transaction():

@@ -15,11 +15,10 @@ from typing import Final, Protocol
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.knowledge.contradictions.pair_judge import (
-    CONTRADICTION_GATE,
-    SUPPORTED_GATE,
     SURE_GATE,
     explain_contradiction,
     is_change,
+    is_contradiction,
     score_contradiction,
 )
 from hyperloci.knowledge.contradictions.rules import ContradictionJudge, Verdict
@@ -280,7 +279,7 @@ def _weigh_verdict(statement: str, node: Node, verdict: Verdict | None) -> _Foun
     if max(len(old), len(statement)) > MAX_PROFILE_CHARS:
         return None if verdict is None else _make_found(node, verdict, verdict.score, sure=False)
     score = score_contradiction(old, statement)
-    if score < (CONTRADICTION_GATE if verdict is None else SUPPORTED_GATE):
+    if not is_contradiction(score, supported=verdict is not None):
         return None
     nature = ContradictionNature.UPDATE if is_change(old, statement) else ContradictionNature.CONTRADICTION
     judged = Verdict(ContradictionKind.JUDGED, score, explain_contradiction(old, statement), nature)

@@ -72,6 +72,11 @@ def score_contradiction(old: str, new: str) -> float:
     return _score_features(measure_pair(old, new))
 
 
+def is_contradiction(score: float, *, supported: bool) -> bool:
+    """Return whether a probability is enough, where the rules find a contradiction too (`supported`) or do not."""
+    return score >= (SUPPORTED_GATE if supported else CONTRADICTION_GATE)
+
+
 def relate_statements(new: str, old: Sequence[str], *, answers: str = "") -> list[StatementRelation]:
     """Return what a new statement does to each of some old ones.
 
