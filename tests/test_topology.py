@@ -134,7 +134,7 @@ def test_conditions_of_every_kind_narrow_one_search(memory: Memory) -> None:
 @pytest.mark.req("D.08")
 def test_what_nothing_contradicts_can_be_asked_for(memory: Memory) -> None:
     one = memory.remember_fact("Redis caching is on.", category="decision")
-    other = memory.remember_fact("Memcached caching is on.", category="decision")
+    other = memory.remember_fact("The caching layer logs its misses.", category="decision")
     objection = memory.remember_fact("Nothing of the kind is allowed here.", category="constraint")
     memory.relate("contradicts", [{"id": one.id}, {"id": objection.id}])
     held = [hit.id for hit in memory.search_by_query_line("caching type:decision not:contradicted").results]

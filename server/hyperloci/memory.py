@@ -23,7 +23,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
-from hyperloci.model.write_answers import ForgottenFact, RememberedFact
+from hyperloci.model.write_answers import ForgottenFact, RememberedFact, StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
@@ -196,11 +196,15 @@ class Memory:
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
-        return self._find_contradictions(sanitize_argument("statement", statement).text, limit)
+        text = sanitize_argument("statement", statement).text
+        return self._search_service.find_contradictions(text, limit, self._inference_model)
 
-    def _find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
-        nli = self._client if self.settings.nli_model is not None else None
-        return self._search_service.find_contradictions(statement, limit, nli)
+    @property
+    def _inference_model(self) -> EmbedderClient | None:
+        return self._client if self.settings.nli_model is not None else None
+
+    def _check_statement(self, statement: str) -> StatementCheck:
+        return self._search_service.check_statement(statement, self._inference_model)
 
     def find_related(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10
@@ -442,7 +446,7 @@ class Memory:
         replaces: str | None = None,
         session_id: str | None = None,
     ) -> RememberedFact:
-        """Store a fact and say what it contradicts; the same fact again is counted, not stored twice.
+        """Store a fact and say what it contradicts and may affect; the same again is counted, not stored twice.
 
         Raises:
             BadRequestError: an empty or overlong fact, an unknown category or scope.
@@ -451,7 +455,7 @@ class Memory:
         text = sanitize_argument("fact", fact)
         resolve_category(category)
         where = self._facts.choose_scope(scope, category)
-        report = self._find_contradictions(text.text, 5)
+        check = self._check_statement(text.text)
         remembered = self._facts.remember_fact(
             text,
             category=category,
@@ -460,7 +464,7 @@ class Memory:
             entities=entities,
             replaces=replaces,
             session_id=session_id or self._find_current_session(),
-            contradictions=report.contradictions,
+            check=check,
         )
         self._notify_embedder()
         return remembered
@@ -469,11 +473,13 @@ class Memory:
         self, approach: str, reason: str, *, scope: str | None = None, session_id: str | None = None
     ) -> RememberedFact:
         """Store that an approach failed, and why, so that it isn't tried again."""
+        told = sanitize_argument("approach", approach)
         remembered = self._facts.mark_dead_end(
-            sanitize_argument("approach", approach),
+            told,
             sanitize_argument("reason", reason),
             scope=self._facts.choose_scope(scope, "dead_end"),
             session_id=session_id or self._find_current_session(),
+            check=self._check_statement(told.text),
         )
         self._notify_embedder()
         return remembered
@@ -492,8 +498,13 @@ class Memory:
 
     def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> RememberedFact:
         """Replace a memory by a corrected one; the old one is kept, invalidated, as its history (B.13)."""
+        text = sanitize_argument("fact", fact)
         remembered = self._facts.correct_fact(
-            id, sanitize_argument("fact", fact), reason=reason, session_id=self._find_current_session()
+            id,
+            text,
+            reason=reason,
+            session_id=self._find_current_session(),
+            check=self._check_statement(text.text),
         )
         self._notify_embedder()
         return remembered

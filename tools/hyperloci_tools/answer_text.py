@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from hyperloci_tools.answer_values import DATA
 from hyperloci_tools.schemas import (
+    AffectedOut,
     ContextOut,
     ContradictionOut,
     ContradictionsOut,
@@ -151,7 +152,14 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
         lines.append(f"Stored with a warning: {', '.join(answer['flags'])}.")
     if "contradictions" in answer:
         lines.append(f"It contradicts earlier memories:\n\n{list_contradictions(answer['contradictions'])}")
+    if "affected" in answer:
+        lines.append(f"On the same subject, if it no longer holds:\n\n{list_affected(answer['affected'])}")
     return "\n".join(lines)
+
+
+def list_affected(found: Iterable[AffectedOut]) -> str:
+    """Return memories on the same subject, each with the call that replaces it."""
+    return "\n\n".join(f"{item['date']}; {item['replace_by']}\n{quote_text(item['content'])}" for item in found)
 
 
 def render_explanation(answer: ExplanationOut) -> str:

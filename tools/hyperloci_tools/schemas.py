@@ -123,6 +123,7 @@ class ContradictionOut(TypedDict):
     nature: NotRequired[str]
     score: float
     reason: str
+    sure: NotRequired[bool]
     source: SourceOut
 
 
@@ -185,12 +186,22 @@ class ExplanationOut(TypedDict):
     log: NotRequired[list[LogOut]]
 
 
+class AffectedOut(TypedDict):
+    """A living memory on the same subject, and the call that replaces it."""
+
+    id: str
+    content: str
+    date: str
+    replace_by: str
+
+
 class RememberedOut(TypedDict):
     """What `remember_fact` answers."""
 
     id: str
     duplicate_of: NotRequired[str]
     contradictions: NotRequired[list[ContradictionOut]]
+    affected: NotRequired[list[AffectedOut]]
     redactions: NotRequired[int]
     supersedes: NotRequired[str]
     flags: NotRequired[list[str]]
@@ -201,6 +212,7 @@ class DeadEndOut(TypedDict):
 
     id: str
     duplicate_of: NotRequired[str]
+    affected: NotRequired[list[AffectedOut]]
     redactions: NotRequired[int]
     flags: NotRequired[list[str]]
 
@@ -210,6 +222,8 @@ class CorrectedOut(TypedDict):
 
     id: str
     supersedes: str
+    contradictions: NotRequired[list[ContradictionOut]]
+    affected: NotRequired[list[AffectedOut]]
     redactions: NotRequired[int]
     flags: NotRequired[list[str]]
 

@@ -73,6 +73,8 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     console.print(f"{remembered.id}{known}")
     for item in remembered.contradictions:
         errors.print(f"contradicts {item.id}: {item.reason}", style="yellow")
+    for memory in remembered.affected:
+        errors.print(f"on the same subject, of {memory.date}: {memory.content} ({memory.id})", markup=False)
     if remembered.redactions:
         errors.print(f"{remembered.redactions} secret(s) were redacted before storing.", style="yellow")
 

@@ -11,7 +11,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
-from hyperloci.model.write_answers import ForgottenFact, RememberedFact
+from hyperloci.model.write_answers import AffectedMemory, ForgottenFact, RememberedFact, StatementCheck
 from hyperloci.store import Store
 from hyperloci.store.ids import resolve_node
 from hyperloci.store.memories.nodes import RESTORE_DAYS
@@ -19,7 +19,6 @@ from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 if TYPE_CHECKING:
     from hyperloci.facts.memory_writer import MemoryWriter
-    from hyperloci.model.answers import Contradiction
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
     "user_info": (NodeType.FACT, "user_info"),
@@ -34,6 +33,12 @@ GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
 """What is about the user holds in every project unless said otherwise."""
 
 SCOPE_WORDS: Final = ("project", "global")
+
+REPLACE_BY_REMEMBERING: Final = 'remember_fact(fact=<the same text>, replaces="{id}")'
+REPLACE_BY_CORRECTING: Final = 'correct_fact(id="{id}", fact=<what holds now>)'
+"""The calls that replace an affected memory by what was just told, or by something else."""
+
+NOTHING_AFFECTED: Final = StatementCheck()
 
 MAX_ENTITIES: Final = 50
 """Things that one fact may name."""
@@ -69,9 +74,12 @@ class Facts:
         entities: Sequence[str] = (),
         replaces: str | None = None,
         session_id: str | None = None,
-        contradictions: Sequence[Contradiction] = (),
+        check: StatementCheck = NOTHING_AFFECTED,
     ) -> RememberedFact:
-        """Store a fact, or count it again if it is known; `replaces` invalidates an older one."""
+        """Store a fact, or count it again if it is known; `replaces` invalidates an older one.
+
+        What surely contradicts it is stored with it; what else is said on its subject is named (`check`).
+        """
         node_type, subtype = resolve_category(category)
         names = sanitize_names(entities)
         new = NewNode(
@@ -87,16 +95,20 @@ class Facts:
         with self._store.transaction():
             old = None if replaces is None else self.resolve_living_node(replaces, "replaces")
             stored = self._store_or_count(new, (fact,), session_id, names, replaced=old)
-        if stored.duplicate_of is not None:
-            return stored
-        others = tuple(item for item in contradictions if old is None or item.id != old.id)
-        return replace(stored, contradictions=others)
+            self._store_disputes(stored, check)
+        return _name_affected(stored, check, REPLACE_BY_REMEMBERING)
 
     def mark_dead_end(
-        self, approach: SanitizedText, reason: SanitizedText, *, scope: str, session_id: str | None = None
+        self,
+        approach: SanitizedText,
+        reason: SanitizedText,
+        *,
+        scope: str,
+        session_id: str | None = None,
+        check: StatementCheck = NOTHING_AFFECTED,
     ) -> RememberedFact:
-        """Store that an approach was tried and failed, and why."""
-        return self._remember_experience(
+        """Store that an approach was tried and failed, and why; name what else is said of the approach (`check`)."""
+        stored = self._remember_experience(
             "dead_end",
             f"Dead end: {approach.text}\nWhy it failed: {reason.text}",
             (approach, reason),
@@ -105,6 +117,7 @@ class Facts:
             scope=scope,
             session_id=session_id,
         )
+        return _name_affected(stored, replace(check, contradictions=()), REPLACE_BY_CORRECTING)
 
     def add_experience(
         self,
@@ -173,8 +186,25 @@ class Facts:
         node = self._write_statement(new, session_id, entities, replaced=replaced, reason=reason)
         return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_collect_flags(*parts))
 
+    def _store_disputes(self, stored: RememberedFact, check: StatementCheck) -> None:
+        """Store what surely contradicts a statement that was just stored. Runs in a transaction."""
+        sure = [item for item in check.contradictions if item.sure and item.id != stored.supersedes]
+        if not sure or stored.duplicate_of is not None:
+            return
+        new, writer, now = self.resolve_living_node(stored.id, "id"), self._make_writer(), self._clock()
+        for item in sure:
+            old = self._store.nodes.get_node(item.id)
+            if old is not None and old.deleted_at is None and old.valid_until is None:
+                writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=now)
+
     def correct_fact(
-        self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None
+        self,
+        node_id: str,
+        fact: SanitizedText,
+        *,
+        reason: str | None,
+        session_id: str | None,
+        check: StatementCheck = NOTHING_AFFECTED,
     ) -> RememberedFact:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
         reason = sanitize_reason(reason)
@@ -206,7 +236,9 @@ class Facts:
                     id=known.id, duplicate_of=known.id, redactions=len(fact.redactions), supersedes=old.id
                 )
             node = self._write_statement(new, session_id, replaced=old, reason=reason or "corrected")
-        return RememberedFact(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
+            stored = RememberedFact(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
+            self._store_disputes(stored, check)
+        return _name_affected(stored, check, REPLACE_BY_REMEMBERING)
 
     def confirm_fact(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13)."""
@@ -234,6 +266,7 @@ class Facts:
         with self._store.transaction():
             node = self.resolve_living_node(node_id, "id")
             self._store.nodes.delete_node(node.id, now=now, reason=reason)
+            self._make_writer().settle_disputes(node)
         return ForgottenFact(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
 
     def restore_memory(self, node_id: str, *, reason: str | None) -> Node:
@@ -306,6 +339,27 @@ class Facts:
         from hyperloci.facts.memory_writer import MemoryWriter
 
         return MemoryWriter(self._store)
+
+
+def _name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> RememberedFact:
+    """Return the answer with what contradicts the statement and what else it may affect; nothing of itself."""
+    own = {stored.id, stored.supersedes}
+    if stored.duplicate_of is not None:
+        return stored
+    return replace(
+        stored,
+        contradictions=tuple(item for item in check.contradictions if item.id not in own),
+        affected=tuple(
+            AffectedMemory(
+                id=node.id,
+                content=node.content,
+                date=to_iso(node.valid_from)[:10],
+                replace_by=call.replace("{id}", node.id),
+            )
+            for node in check.affected
+            if node.id not in own
+        ),
+    )
 
 
 def resolve_category(category: str) -> tuple[NodeType, str]:

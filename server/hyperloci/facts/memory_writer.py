@@ -111,6 +111,35 @@ class MemoryWriter:
         """Anchor a statement to the project's code as it is now."""
         anchor_fact(self._store, node, self._store.scopes.ensure_scope(project, now=now))
 
+    def dispute(self, new: Node, old: Node, reason: str, *, confidence: float, now: int) -> None:
+        """Join two statements that cannot both hold; each is disputed until one of them ends.
+
+        Args:
+            new, old: the statements.
+            reason: why, for the relation.
+            confidence: how sure that is, 0..1.
+            now: the time, in milliseconds.
+        """
+        known = self._store.traversal.find_steps([new.key], label="contradicts")
+        if any(step.target == old.key for step in known):
+            return
+        self._store.edges.link_nodes(
+            "contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
+        )
+        for node in (new, old):
+            self._store.facets.set_verification(node.key, Verification.DISPUTED)
+        self._store.log.add_entry("dispute", [new.id, old.id], now=now, reasoning=reason)
+
+    def settle_disputes(self, ended: Node) -> None:
+        """Clear what a statement that has ended disputed, where nothing else that holds disputes it."""
+        find = self._store.traversal.find_steps
+        others = {step.target for step in find([ended.key], label="contradicts")}
+        nodes = self._store.nodes.get_by_keys({*others, *(s.target for s in find(others, label="contradicts"))})
+        for key in others:
+            rivals = {step.target for step in find([key], label="contradicts")} - {ended.key}
+            if not any(nodes[rival].valid_until is None for rival in rivals if rival in nodes):
+                self._store.facets.replace_verification(key, Verification.DISPUTED, Verification.UNVERIFIED)
+
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
         """End what an older statement says in favour of a newer one, and join the two.
 
@@ -123,6 +152,7 @@ class MemoryWriter:
         """
         self._store.nodes.update_node(old.id, now=now, valid_until=until)
         self._store.facets.set_verification(old.key, Verification.OUTDATED)
+        self.settle_disputes(old)
         self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
         self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
 

@@ -22,6 +22,7 @@ class ContradictionKind(StrEnum):
     NEGATION = "negation"
     ANTONYM = "antonym"
     VALUE = "value"
+    JUDGED = "judged"
     NLI = "nli"
 
 
@@ -35,7 +36,7 @@ class ContradictionNature(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """A memory that disagrees with a statement: confidence and reason."""
+    """A memory that disagrees with a statement: confidence and reason; `sure` ones are stored with the statement."""
 
     id: str
     content: str
@@ -44,6 +45,7 @@ class Contradiction:
     reason: str
     source: HitSource
     nature: ContradictionNature = ContradictionNature.CONTRADICTION
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

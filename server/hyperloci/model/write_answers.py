@@ -7,6 +7,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hyperloci.model.answers import Contradiction
+    from hyperloci.model.node import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffectedMemory:
+    """A living memory on the subject of what was told: when it was stored, and the call that replaces it.
+
+    `date` is an ISO date.
+    """
+
+    id: str
+    content: str
+    date: str
+    replace_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementCheck:
+    """What memory holds against a statement, and what else it says on its subject."""
+
+    contradictions: tuple[Contradiction, ...] = ()
+    affected: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +38,7 @@ class RememberedFact:
     id: str
     duplicate_of: str | None = None
     contradictions: tuple[Contradiction, ...] = ()
+    affected: tuple[AffectedMemory, ...] = ()
     redactions: int = 0
     supersedes: str | None = None
     flags: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from hyperloci.facts.facts import Facts
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
+from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import build_conditions
@@ -25,6 +26,7 @@ from hyperloci.store.keywords.analysis import analyse_query
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.knowledge.contradictions.detector import ContradictionCandidate
     from hyperloci.model.answers import AssembledContext, ContradictionReport
 
 logger = logging.getLogger(__name__)
@@ -120,17 +122,42 @@ class SearchService:
         return context
 
     def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
-        """Compare a statement with the memories nearest to it in words and in meaning (D.10)."""
-        from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
+        """Compare a statement with the memories and the documents nearest to it in words and in meaning (D.10)."""
+        from hyperloci.knowledge.contradictions.detector import ContradictionFinder
 
-        scopes = (self.project.id, GLOBAL_SCOPE)
-        said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
+        near, _ = self._find_near_statements(statement, ("fact", "decision", "experience"))
+        documents, _ = self._find_near_statements(statement, ("snippet",), subtypes=("markdown", "section"))
+        return ContradictionFinder(self.store, nli).find(
+            statement, [*near, *documents], scopes=self._scopes, limit=limit
+        )
+
+    def check_statement(self, statement: str, nli: EmbedderClient | None, *, limit: int = 5) -> StatementCheck:
+        """Return what contradicts a statement that is about to be stored, and what else is said on its subject."""
+        from hyperloci.knowledge.contradictions.affected import select_affected
+        from hyperloci.knowledge.contradictions.detector import ContradictionFinder
+
+        near, by_words = self._find_near_statements(statement, ("fact", "decision", "experience"))
+        report = ContradictionFinder(self.store, nli).find(statement, near, scopes=self._scopes, limit=limit)
+        against = {item.id for item in report.contradictions}
+        affected = select_affected(statement, near, by_words, against)
+        return StatementCheck(contradictions=report.contradictions, affected=tuple(affected))
+
+    @property
+    def _scopes(self) -> tuple[str, str]:
+        return (self.project.id, GLOBAL_SCOPE)
+
+    def _find_near_statements(
+        self, statement: str, types: tuple[str, ...], subtypes: tuple[str, ...] = ()
+    ) -> tuple[list[ContradictionCandidate], Mapping[int, float]]:
+        """Return memories near a statement in words or in meaning, past ones too, and the scores in words."""
+        from hyperloci.knowledge.contradictions.detector import ContradictionCandidate
+
+        said = SearchFilter(scopes=self._scopes, types=types, subtypes=subtypes, as_of=None)
         allowed = self.store.filters.select_allowed(said)
-        keyword = self.store.keyword_search.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
+        by_words = self.store.keyword_search.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self.searcher.find_nearest(statement, allowed, CONTRADICTION_CANDIDATES)
-        nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in keyword), *near})
-        candidates = [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())]
-        return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
+        nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in by_words), *near})
+        return [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())], by_words
 
     def find_memory(self, topic: str, argument: str = "topic") -> Node:
         """Return the memory that an id, or the beginning of one, names; else the one that words describe best.

@@ -14,6 +14,7 @@ from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store
+from hyperloci.store.memories.traversal import RelationStep
 from hyperloci.text.language.relative_dates import RelativeDate
 
 
@@ -31,6 +32,7 @@ def present_hits(
     commits = store.files.get_commits(keys)
     stale = describe_code_changes(store, keys)
     times = store.turns.get_spoken_times(keys)
+    doubts = describe_doubts(store, keys)
     return [
         Hit(
             id=node.id,
@@ -47,12 +49,35 @@ def present_hits(
             source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
             notes=(
                 *_collect_notes(node, stale.get(node.key)),
+                *(doubts.get(node.key, ()) if node.valid_until is None else ()),
                 *(str(RelativeDate(*time)) for time in times.get(node.key, ())),
             ),
             explain=(explanations or {}).get(node.key),
         )
         for node in nodes
     ]
+
+
+def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
+    """Return for each memory that one which holds contradicts, or may have replaced, a note that names it."""
+    steps = [
+        *((step, "contradicted by") for step in _find_steps(store, keys, "contradicts", "both")),
+        *((step, "possibly replaced by") for step in _find_steps(store, keys, "updates", "in")),
+    ]
+    others = store.nodes.get_by_keys({step.target for step, _ in steps})
+    notes: dict[NodeKey, tuple[str, ...]] = {}
+    for step, doubt in steps:
+        other = others.get(step.target)
+        if other is not None and other.valid_until is None and other.deleted_at is None:
+            notes[step.source] = (*notes.get(step.source, ()), f"{doubt} {other.id}")
+    return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
+
+
+def _find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:
+    """Return the steps from each memory: hits that contradict each other are in one relation."""
+    if not store.traversal.has_label(label):
+        return []
+    return [step for key in keys for step in store.traversal.find_steps([key], label=label, direction=direction)]
 
 
 def current_confidence(node: Node, now: int) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
+from hyperloci.knowledge.contradictions.rules import find_verdict
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Origin, Role
@@ -235,3 +236,26 @@ def test_what_was_superseded_is_told_from_both(store: Store) -> None:
         "The request timeout is 30 seconds.", [ContradictionCandidate(node) for node in known.values()]
     )
     assert [(found.id, found.nature) for found in report.contradictions] == [(old.id, ContradictionNature.SUPERSEDED)]
+
+
+def test_a_document_is_judged_sentence_by_sentence(store: Store) -> None:
+    text = "# Redirects\n\nRead this first. The client does not follow redirects by default. Set a flag to change it."
+    page = add(store, text, type=NodeType.SNIPPET, subtype="markdown", origin=Origin.MARKDOWN)
+    (found,) = find(store, "The client follows redirects by default", [page])
+    assert (found.id, found.sure) == (page.id, False)
+    assert '"The client does not follow redirects by default."' in found.reason
+    assert find(store, "The client closes idle connections after a minute", [page]) == ()
+
+
+def test_the_judge_overrules_a_rule_that_is_misled(store: Store) -> None:
+    told = "Outside of shift hours the conveyor doesn't run."
+    known = add(store, "The conveyor is stopped outside of shift hours.")
+    assert find_verdict(told, known.content) is not None
+    assert find(store, told, [known]) == ()
+
+
+def test_what_the_rules_do_not_know_the_judge_may(store: Store) -> None:
+    known = add(store, "We deploy with Helm")
+    (found,) = find(store, "Kustomize now, we dropped Helm", [known])
+    assert (found.kind, found.nature, found.sure) == (ContradictionKind.JUDGED, ContradictionNature.UPDATE, True)
+    assert '"dropped"' in found.reason

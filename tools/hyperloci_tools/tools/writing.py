@@ -31,9 +31,9 @@ async def remember_fact(
     entities: Entities = [],  # noqa: B006  (never changed; the SDK copies defaults into the schema)
     replaces: Annotated[str | None, Field(description="id of the memory this supersedes", max_length=100)] = None,
 ) -> Annotated[CallToolResult, RememberedOut]:
-    """Store something worth knowing in later sessions, with its reason: a decision, a constraint, a preference, a
-    fact about the user, an insight that took effort. Not for what the code or docs already say, nor for secrets.
-    The answer names memories it contradicts: resolve them by correct_fact or replaces."""
+    """Store what later sessions should know, with its reason: a decision, a constraint, a preference, a fact about
+    the user, an insight that took effort. Not what code or docs already say, nor secrets.
+    The answer names what it contradicts or may outdate, and the call to replace that."""
     done = await state_of(ctx).workers.writer.call(
         lambda memory: memory.remember_fact(
             fact,
@@ -54,16 +54,15 @@ async def mark_dead_end(
     reason: Annotated[str, Field(description="why it failed", min_length=1, max_length=MAX_CONTENT_CHARS)],
     scope: Scope = None,
 ) -> Annotated[CallToolResult, DeadEndOut]:
-    """Store that an approach failed and why, so that no later session tries it again. Use it as soon as you give an
-    approach up for good; not for a bug that you then fixed."""
+    """Store that an approach failed and why, so that no session tries it again, once you give it up for good; not for
+    a bug you then fixed."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.mark_dead_end(approach, reason, scope=scope))
     shaped = answer_values.shape_remembered(done)
     return tool_result(shaped, answer_text.render_remembered(shaped, "Dead end stored"))
 
 
 async def correct_fact(ctx: Call, id: Id, fact: Fact, reason: Reason = None) -> Annotated[CallToolResult, CorrectedOut]:
-    """Replace a memory that is wrong or out of date; the old one stays as history. Use it when the user or the code
-    shows that a recalled memory no longer holds."""
+    """Replace a memory that the user or the code shows to be wrong or out of date; the old one stays as history."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.correct_fact(id, fact, reason=reason))
     shaped = cast(CorrectedOut, {**answer_values.shape_remembered(done), "supersedes": done.supersedes or id})
     return tool_result(shaped, answer_text.render_remembered(cast(RememberedOut, shaped), "Corrected"))
@@ -79,8 +78,7 @@ async def confirm_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, Confirmed
 
 
 async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, ForgottenOut]:
-    """Forget a memory; it can be restored for 30 days. Use it when the user asks; for a wrong fact prefer
-    correct_fact."""
+    """Forget a memory (restorable for 30 days) when the user asks; for a wrong fact prefer correct_fact."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.forget(id, reason=reason))
     shaped: ForgottenOut = {"id": done.id, "restorable_until": done.restorable_until}
     return tool_result(shaped, f"Forgot id {done.id}. It can be restored until {done.restorable_until}.")

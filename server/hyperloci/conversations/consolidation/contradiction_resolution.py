@@ -43,11 +43,8 @@ class ConflictResolver:
         writer = MemoryWriter(self._store)
         writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
 
-    def _link_contradiction(self, old: Node, new: Node, confidence: float, reason: str) -> None:
-        edges, now = self._store.edges, self._clock()
-        edges.link_nodes(
-            "contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
-        )
+    def _dispute(self, old: Node, new: Node, confidence: float, reason: str) -> None:
+        MemoryWriter(self._store).dispute(new, old, reason, confidence=confidence, now=self._clock())
 
     def resolve_declared_conflicts(
         self, conflicts: Sequence[DeclaredConflict], nodes: Mapping[str, Node], scope: str
@@ -66,7 +63,7 @@ class ConflictResolver:
                 rejected.append(RejectedItem(place, "old was already replaced"))
             elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or source_trust(old) > source_trust(new):
                 reason = sanitize(conflict.reason).text or "declared so"
-                self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
+                self._dispute(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed or better supported: both are kept, as contradicting"
                 rejected.append(RejectedItem(place, why))
             else:

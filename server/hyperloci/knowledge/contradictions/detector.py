@@ -1,7 +1,8 @@
 """Contradiction detector: finds what a statement contradicts among memories about the same thing (D.10).
 
-In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of
-`knowledge.contradictions.rules` (and a language-inference model, if one is given).
+In order of authority: relations that say so, facts that were superseded, dead ends, and what the rules
+(`contradictions.rules`) and the learned judge (`contradictions.pair_judge`) say of the two texts; a language-inference
+model is asked about the rest, if one is given. Documents are judged sentence by sentence, more strictly.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from typing import Final, Protocol
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.knowledge.contradictions.pair_judge import (
+    SURE_GATE,
+    explain_contradiction,
+    is_change,
+    is_contradiction,
+    score_contradiction,
+)
 from hyperloci.knowledge.contradictions.rules import ContradictionJudge, Verdict
+from hyperloci.knowledge.contradictions.statement_profile import MAX_PROFILE_CHARS
+from hyperloci.knowledge.contradictions.words import split_statements
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature, ContradictionReport
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
@@ -35,6 +45,9 @@ a needless warning."""
 NLI_GATE: Final = 0.5
 """Probability of a contradiction from which on the model is believed."""
 
+NLI_SURE: Final = 0.9
+"""Probability from which on what the model says is stored."""
+
 NLI_CANDIDATES: Final = 10
 """At most so many pairs go to the model; each takes tens of milliseconds."""
 
@@ -42,6 +55,18 @@ MAX_HISTORY: Final = 5
 """Corrections that are followed back from a candidate."""
 
 EXCERPT_CHARS: Final = 120
+
+SURE_UPTAKE: Final = 0.75
+"""A statement that shares so much with a dead end proposes it again."""
+
+DOCUMENT_GATE: Final = 0.85
+"""A document has many sentences, and each may be a false alarm: the judge alone must be surer than of a memory."""
+
+DOCUMENT_SUPPORTED: Final = 0.5
+"""The same where the rules find a contradiction in a sentence that shares half of its words."""
+
+DOCUMENT_SENTENCES: Final = 12
+"""Sentences of one snippet that are judged: those with most of the statement's words."""
 
 UNJUDGED_ORIGINS: Final = frozenset({Origin.CLAUDE_RESPONSE, Origin.HOOK, Origin.CODE, Origin.COMMIT})
 """Old answers, logged actions, code and history say nothing about today: on real conversations four false alarms
@@ -71,6 +96,7 @@ class _FoundContradiction:
     score: float
     reason: str
     nature: ContradictionNature = ContradictionNature.CONTRADICTION
+    sure: bool = False
 
 
 class ContradictionFinder:
@@ -106,6 +132,7 @@ class ContradictionFinder:
             *self._find_superseded(judge, near, scopes),
             *_find_dead_ends(judge, near),
             *_judge_candidates(judge, near),
+            *_judge_documents(judge, near),
         ):
             found.setdefault(item.node.key, item)
         for item in self._infer_contradictions(statement, [c for c in near if c.node.key not in found]):
@@ -182,7 +209,7 @@ class ContradictionFinder:
     ) -> list[_FoundContradiction]:
         if self._nli is None:
             return []
-        rest = [c for c in rest if _is_current_claim(c.node)]
+        rest = [c for c in rest if is_current_claim(c.node)]
         nearest = sorted(rest, key=lambda c: (-(c.similarity or 0.0), c.node.key))[:NLI_CANDIDATES]
         try:
             scores = self._nli.contradiction([(c.node.content, statement) for c in nearest])
@@ -191,7 +218,11 @@ class ContradictionFinder:
             return []
         return [
             _FoundContradiction(
-                c.node, ContradictionKind.NLI, float(score), "the inference model says that they contradict each other"
+                c.node,
+                ContradictionKind.NLI,
+                float(score),
+                "the inference model says that they contradict each other",
+                sure=float(score) >= NLI_SURE,
             )
             for c, score in zip(nearest, scores, strict=True)
             if score >= NLI_GATE
@@ -208,6 +239,7 @@ class ContradictionFinder:
                 nature=item.nature,
                 score=round(item.score, 4),
                 reason=item.reason,
+                sure=item.sure,
                 source=make_hit_source(item.node, positions.get(item.node.key), commits.get(item.node.key)),
             )
 
@@ -223,25 +255,74 @@ def _find_dead_ends(judge: ContradictionJudge, near: Sequence[ContradictionCandi
         if likeness >= DEAD_END_GATE:
             why = node.metadata.get("reason")
             reason = f"this was tried and marked a dead end: {_make_excerpt(str(why or node.content))}"
-            yield _FoundContradiction(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason)
+            sure = likeness >= SURE_UPTAKE
+            yield _FoundContradiction(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason, sure=sure)
 
 
 def _judge_candidates(
     judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
 ) -> Iterable[_FoundContradiction]:
     for candidate in near:
-        if _is_current_claim(candidate.node):
+        if is_current_claim(candidate.node):
             verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)
-            if verdict is not None:
-                yield _FoundContradiction(candidate.node, verdict.kind, verdict.score, verdict.reason, verdict.nature)
+            found = _weigh_verdict(judge.statement, candidate.node, verdict)
+            if found is not None:
+                yield found
 
 
-def _is_current_claim(node: Node) -> bool:
+def _weigh_verdict(statement: str, node: Node, verdict: Verdict | None) -> _FoundContradiction | None:
+    """Return what rules and judge together say of a statement and a memory, or None.
+
+    Of texts longer than a statement the rules alone speak, which compare sentence with sentence.
+    """
+    old = node.content
+    if max(len(old), len(statement)) > MAX_PROFILE_CHARS:
+        return None if verdict is None else _make_found(node, verdict, verdict.score, sure=False)
+    score = score_contradiction(old, statement)
+    if not is_contradiction(score, supported=verdict is not None):
+        return None
+    nature = ContradictionNature.UPDATE if is_change(old, statement) else ContradictionNature.CONTRADICTION
+    judged = Verdict(ContradictionKind.JUDGED, score, explain_contradiction(old, statement), nature)
+    return _make_found(node, verdict or judged, score, sure=score >= SURE_GATE)
+
+
+def _make_found(node: Node, verdict: Verdict, score: float, *, sure: bool) -> _FoundContradiction:
+    return _FoundContradiction(node, verdict.kind, score, verdict.reason, verdict.nature, sure)
+
+
+def _judge_documents(
+    judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
+) -> Iterable[_FoundContradiction]:
+    for candidate in near:
+        if candidate.node.origin is Origin.MARKDOWN and candidate.node.valid_until is None:
+            sentences = _nearest_sentences(judge, candidate.node.content)
+            scores = {sentence: _score_document_sentence(judge, sentence) for sentence in sentences}
+            told = max(scores, key=lambda sentence: scores[sentence], default="")
+            if told and scores[told]:
+                reason = f'the document says "{_make_excerpt(told)}"; {explain_contradiction(told, judge.statement)}'
+                yield _FoundContradiction(candidate.node, ContradictionKind.JUDGED, scores[told], reason)
+
+
+def _score_document_sentence(judge: ContradictionJudge, sentence: str) -> float:
+    """Return the probability that a sentence contradicts a statement; 0 below the gate for documents."""
+    score = score_contradiction(sentence, judge.statement)
+    supported = score >= DOCUMENT_SUPPORTED and judge.compare_memory(sentence) is not None
+    return score if supported or score >= DOCUMENT_GATE else 0.0
+
+
+def _nearest_sentences(judge: ContradictionJudge, text: str) -> list[str]:
+    """Return the sentences of a document that share most with a statement, those that share half of it at least."""
+    likeness = {sentence: judge.compute_likeness(sentence) for sentence in split_statements(text)}
+    near = [sentence for sentence, share in likeness.items() if share >= DEAD_END_GATE]
+    return sorted(near, key=lambda sentence: -likeness[sentence])[:DOCUMENT_SENTENCES]
+
+
+def is_current_claim(node: Node) -> bool:
     """Return whether a memory claims something that holds today."""
     return (
         node.valid_until is None
         and node.subtype not in ("dead_end", "action")
-        and node.type is not NodeType.ENTITY
+        and node.type not in (NodeType.ENTITY, NodeType.SNIPPET)
         and node.origin not in UNJUDGED_ORIGINS
     )
 

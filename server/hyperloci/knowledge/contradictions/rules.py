@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -178,7 +178,7 @@ def _judge_denied_clause(
     score = _blend_similarity(strength, similarity) + (NEVER_BONUS if clause.sweeping and strength else 0.0)
     if score < DENIAL_GATE:
         return None
-    words = _quote_words(frame.words)
+    words = quote_words(frame.words)
     if clause.cue == "never" and any(word.lower == "always" for word in other.words):
         return Verdict(ContradictionKind.ANTONYM, min(1.0, score), f'on {words} one says "never", the other "always"')
     return Verdict(
@@ -234,7 +234,7 @@ def _judge_opposites(
     if score < DENIAL_GATE:
         return None
     i, j = pairs[0]
-    reason = f'both are about {_quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
+    reason = f'both are about {quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
     return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
 
 
@@ -264,7 +264,7 @@ def _compare_kind(a: AnalysedSentence, b: AnalysedSentence, kind: str, similarit
         strength = frame.overlap
     if strength < VALUE_GATE:
         return None
-    topic = f"both are about {_quote_words(frame.words)}" if frame.words else f"both name a {kind}"
+    topic = f"both are about {quote_words(frame.words)}" if frame.words else f"both name a {kind}"
     change = " (one of them describes a change)" if changed else ""
     reason = f"{topic}; one says {left[0].text}, the other {right[0].text}{change}"
     return Verdict(ContradictionKind.VALUE, min(1.0, _blend_similarity(strength, similarity)), reason)
@@ -322,5 +322,6 @@ def _value_places(values: list[Value]) -> set[int]:
     return {place for value in values for place in range(value.start, value.end)}
 
 
-def _quote_words(words: tuple[str, ...]) -> str:
+def quote_words(words: Sequence[str]) -> str:
+    """Return the first few words, each in quotation marks, for a reason."""
     return ", ".join(f"'{word}'" for word in words[:4])

@@ -50,6 +50,12 @@ class FacetRows:
         self.add_facets(node, Facets())
         self._change_columns(node, {"verification": verification})
 
+    def replace_verification(self, node: NodeKey, old: Verification, new: Verification) -> None:
+        """Note what became of a memory, where it was noted as something else until now."""
+        self._connection.execute(
+            "UPDATE facets SET verification = ? WHERE node_key = ? AND verification = ?", (new, node, old)
+        )
+
     def get_fields_by_hand(self, node: NodeKey) -> tuple[str, ...] | None:
         """Return which facets of a memory were set by hand; None if it has no facets."""
         row = self._connection.execute("SELECT by_hand FROM facets WHERE node_key = ?", (node,)).fetchone()

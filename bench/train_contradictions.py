@@ -1,0 +1,242 @@
+"""Train the judge of contradictions, and show how well it does on pairs of a writer it has not read.
+
+    python -m bench train_contradictions [--write] [--test PAIRS.jsonl]
+
+Reads `bench/data/statement_pairs.jsonl` (three writers, 560 pairs each) and the tuned and held-out pairs of developers'
+statements in the tests, besides pairs drawn by chance, which have nothing to do with each other. `--write` replaces
+the trees of `knowledge/contradictions/data`; the same data give the same trees. `--test` measures the written trees on
+other pairs: one JSON object a line with `old`, `new`, `label` and `kind`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+
+from bench._shared import MarkdownTable
+from hyperloci.knowledge.contradictions import pair_judge, rules
+from hyperloci.knowledge.contradictions.pair_features import measure_pair
+from hyperloci.text.language.vocabulary import vocabulary
+from tests.knowledge.contradictions.data.developer_pairs import HELD_OUT, TUNED
+
+DATA: Final = Path(__file__).parent / "data" / "statement_pairs.jsonl"
+TREES: Final = Path(pair_judge.__file__).parent / "data" / "pair_trees.json"
+CHANCE_WEIGHT: Final = 0.5
+"""Pairs drawn by chance are easy: they count half."""
+
+FORM_WEIGHT: Final = 0.5
+"""Short forms, filled with names of tools and numbers, are many and alike."""
+
+CLASHING_FORMS: Final = (
+    ("We use {a}.", "We use {b}."),
+    ("{a} is our {family}.", "Our {family} is {b}."),
+    ("We use {a}.", "We're switching from {a} to {b}."),
+    ("Our {family} is {a}.", "We moved to {b}."),
+    ("we went with {a}", "{a} is gone, {b} now"),
+    ("We use {a} as {family}.", "Let's drop {a}."),
+    ("Everything runs on {a}.", "We no longer use {a}."),
+    ("At most {n} {thing}.", "Make it {m} {thing}."),
+    ("The limit is {n} {thing}.", "The limit is {m} {thing}."),
+    ("The {thing} are done in {symbol}.", "{symbol} is gone."),
+    ("Let's write {symbol} for the {thing}.", "{symbol} was a mistake, delete it."),
+)
+AGREEING_FORMS: Final = (
+    ("We use {a}.", "{a} is what we use."),
+    ("We use {a}.", "We chose {a} over {b} last year."),
+    ("We use {a}.", "We used {b} before."),
+    ("We use {a}.", "Should we try {b} instead?"),
+    ("We use {a}.", "The backups of {a} run at night."),
+    ("We use {a} as {family}.", "We use {c} as {other}."),
+    ("We moved to {b}.", "Our {family} is {b}."),
+    ("At most {n} {thing}.", "At most {n} {thing} per request."),
+    ("The limit is {n} {thing}.", "We log the {thing} after {m} seconds."),
+    ("The {thing} are done in {symbol}.", "{symbol} does the {thing}."),
+    ("{symbol} is gone.", "We deleted {symbol} last week."),
+)
+THINGS: Final = ("retries", "workers", "connections", "approvals", "replicas", "uploads", "reviewers", "sessions")
+SYMBOLS: Final = ("RetryTransport", "UserCache", "parse_header", "QueueWorker", "SessionStore", "build_index")
+
+DEVELOPER_WEIGHT: Final = 2.0
+"""The pairs of developers' statements are few, and the rules' own."""
+
+ALARMS: Final = 0.08
+"""False alarms allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPair:
+    """An old and a new statement, whether they contradict each other, what kind of pair they are, and by whom."""
+
+    old: str
+    new: str
+    contradicts: bool
+    kind: str
+    writer: str
+    weight: float = 1.0
+
+
+def load_statement_pairs(path: Path) -> list[StatementPair]:
+    """Read labelled pairs of statements."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        StatementPair(row["old"], row["new"], row["label"] == "contradiction", row["kind"], row.get("writer", ""))
+        for row in rows
+    ]
+
+
+def draw_training_pairs(pairs: Sequence[StatementPair]) -> list[StatementPair]:
+    """Return what is learned from: some pairs, as many drawn by chance, and those of developers' statements."""
+    draw = random.Random(0)
+    drawn = ((pair, draw.choice(pairs)) for pair in pairs)
+    chance = [StatementPair(a.old, b.new, False, "chance", "", CHANCE_WEIGHT) for a, b in drawn if a.old != b.old]
+    told = [StatementPair(a, b, kind is not None, "told", "", DEVELOPER_WEIGHT) for kind, a, b in (*TUNED, *HELD_OUT)]
+    return [*pairs, *chance, *told, *fill_forms()]
+
+
+def fill_forms() -> list[StatementPair]:
+    """Return short pairs: each form filled with the names of each family of tools, with numbers and symbols."""
+    members: dict[str, list[str]] = {}
+    for known in vocabulary().names:
+        if known.family:
+            members.setdefault(known.family, []).append(known.name)
+    families = sorted(family for family, names in members.items() if len(names) > 1)
+    filled = []
+    for number, family in enumerate(families):
+        other = families[(number + 1) % len(families)]
+        values = {"a": members[family][0], "b": members[family][1], "c": members[other][0], "family": family}
+        values |= {"other": other, "n": str(number % 7 + 2), "m": str(number % 7 + 4)}
+        values |= {"thing": THINGS[number % len(THINGS)], "symbol": SYMBOLS[number % len(SYMBOLS)]}
+        for forms, contradicts in ((CLASHING_FORMS, True), (AGREEING_FORMS, False)):
+            filled += [
+                StatementPair(old.format(**values), new.format(**values), contradicts, "form", "", FORM_WEIGHT)
+                for old, new in forms
+            ]
+    return filled
+
+
+def compute_matrix(pairs: Sequence[StatementPair], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the features of pairs, one row each."""
+    measured = [measure_pair(pair.old, pair.new) for pair in pairs]
+    return np.array([[features[name] for name in names] for features in measured])
+
+
+def fit_trees(pairs: Sequence[StatementPair], names: Sequence[str]) -> dict[str, Any]:
+    """Return trees learned from pairs, as they are stored."""
+    learned = draw_training_pairs(pairs)
+    labels = np.array([pair.contradicts for pair in learned])
+    weights = np.array([pair.weight for pair in learned])
+    model = GradientBoostingClassifier(
+        n_estimators=200,
+        max_depth=3,
+        learning_rate=0.06,
+        subsample=0.5,
+        min_samples_leaf=15,
+        max_features=0.2,
+        random_state=0,
+    ).fit(compute_matrix(learned, names), labels, sample_weight=weights)
+    share = float((weights * labels).sum() / weights.sum())
+    return {
+        "about": "Log-odds of a contradiction: start, and the sum of the trees; bench train_contradictions makes them.",
+        "features": list(names),
+        "start": round(float(np.log(share / (1 - share))), 4),
+        "trees": [_tree_to_json(stage[0].tree_, 0, 0.06) for stage in model.estimators_],
+    }
+
+
+def _tree_to_json(tree: Any, node: int, rate: float) -> Any:
+    if tree.children_left[node] < 0:
+        return round(rate * float(tree.value[node][0][0]), 4)
+    below, above = (_tree_to_json(tree, side[node], rate) for side in (tree.children_left, tree.children_right))
+    return [int(tree.feature[node]), round(float(tree.threshold[node]), 4), below, above]
+
+
+def score_pairs(trees: dict[str, Any], pairs: Sequence[StatementPair]) -> NDArray[np.float64]:
+    """Return the probability of a contradiction of each pair."""
+    rows = compute_matrix(pairs, trees["features"])
+    odds = [trees["start"] + sum(pair_judge.walk_tree(tree, row) for tree in trees["trees"]) for row in rows.tolist()]
+    return np.asarray(1 / (1 + np.exp(-np.array(odds))))
+
+
+def describe_scores(pairs: Sequence[StatementPair], scores: NDArray[np.float64], gate: float) -> list[str]:
+    """Return precision, recall, F1 and false alarms at a gate, and the recall at the alarms allowed."""
+    labels = np.array([pair.contradicts for pair in pairs])
+    found = scores >= gate
+    right = int((found & labels).sum())
+    precision, recall = right / max(1, int(found.sum())), right / max(1, int(labels.sum()))
+    allowed = float(np.quantile(scores[~labels], 1 - ALARMS))
+    f1 = 2 * precision * recall / max(1e-9, precision + recall)
+    numbers = (precision, recall, f1, float(found[~labels].mean()), float((scores[labels] > allowed).mean()))
+    return [f"{number:.2f}" for number in numbers]
+
+
+def print_alarms(pairs: Sequence[StatementPair], scores: NDArray[np.float64], gate: float) -> None:
+    """Print how many pairs of each kind are called contradictions."""
+    called: Counter[str] = Counter()
+    for pair, score in zip(pairs, scores, strict=True):
+        called[pair.kind] += bool(score >= gate)
+    total = Counter(pair.kind for pair in pairs)
+    wrong = {pair.kind for pair in pairs if not pair.contradicts}
+    for title, kinds in (("found", total.keys() - wrong), ("false alarms", wrong)):
+        print(f"{title}: " + ", ".join(f"{kind} {called[kind]}/{total[kind]}" for kind in sorted(kinds)))
+
+
+def join_verdicts(pairs: Sequence[StatementPair], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores as the product weighs them: what the rules find too needs less."""
+    lift = pair_judge.CONTRADICTION_GATE - pair_judge.SUPPORTED_GATE
+    return scores + lift * measure_rules(pairs)
+
+
+def measure_rules(pairs: Sequence[StatementPair]) -> NDArray[np.float64]:
+    """Return the rules' verdicts as scores, for comparison."""
+    return np.array([float(rules.find_verdict(pair.new, pair.old) is not None) for pair in pairs])
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description="Train the judge of contradictions.")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--test", type=Path)
+    arguments = parser.parse_args()
+    pairs = load_statement_pairs(DATA)
+    names = sorted(measure_pair(pairs[0].old, pairs[0].new))
+    table = MarkdownTable("pairs", "method", "P", "R", "F1", "false alarms", f"R at {ALARMS:.0%}")
+    gate, seen = pair_judge.CONTRADICTION_GATE, []
+    for writer in sorted({pair.writer for pair in pairs}):
+        unread = [pair for pair in pairs if pair.writer == writer]
+        scores = score_pairs(fit_trees([pair for pair in pairs if pair.writer != writer], names), unread)
+        seen.append((unread, scores))
+        table.add(f"writer {writer}", "rules", *describe_scores(unread, measure_rules(unread), 0.5))
+        table.add(f"writer {writer}, unread", "judge", *describe_scores(unread, scores, gate))
+        joined = describe_scores(unread, join_verdicts(unread, scores), gate)
+        table.add(f"writer {writer}, unread", "judge and rules", *joined)
+        table.add(f"writer {writer}, unread", "judge, sure", *describe_scores(unread, scores, pair_judge.SURE_GATE))
+    if arguments.write:
+        TREES.write_text(json.dumps(fit_trees(pairs, names), separators=(",", ":")) + "\n", encoding="utf-8")
+    if arguments.test is not None:
+        unread = load_statement_pairs(arguments.test)
+        started = time.perf_counter()
+        scores = np.array([pair_judge.score_contradiction(pair.old, pair.new) for pair in unread])
+        print(f"{1_000 * (time.perf_counter() - started) / len(unread):.2f} ms a pair")
+        seen.append((unread, scores))
+        table.add("test", "rules", *describe_scores(unread, measure_rules(unread), 0.5))
+        table.add("test", "judge", *describe_scores(unread, scores, gate))
+        table.add("test", "judge and rules", *describe_scores(unread, join_verdicts(unread, scores), gate))
+        table.add("test", "judge, sure", *describe_scores(unread, scores, pair_judge.SURE_GATE))
+    table.print()
+    for unread, scores in seen:
+        print_alarms(unread, scores, gate)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Pair judge: the probability that a new statement and an old one cannot both hold, and what the new does to the old.
+
+Shallow trees over the features of `pair_features`, learned from pairs written by hand (`bench train_contradictions`).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.knowledge.contradictions.pair_features import find_clashing_figures, find_opposites, measure_pair
+from hyperloci.knowledge.contradictions.rules import quote_words
+from hyperloci.knowledge.contradictions.statement_profile import find_cue, profile_statement
+
+CONTRADICTION_GATE: Final = 0.74
+"""Probability from which on a pair counts as a contradiction; with what the rules find besides, 8 % false alarms among
+pairs on one subject (`bench train_contradictions`)."""
+
+SUPPORTED_GATE: Final = 0.55
+"""The same where the rules find a contradiction too."""
+
+SURE_GATE: Final = 0.78
+"""Probability from which on a contradiction is stored: half the false alarms."""
+
+SAME_SUBJECT: Final = 0.5
+"""Half of what one of two statements is about must be shared, or they say nothing of each other."""
+
+SAME_COVER: Final = 0.75
+"""Share of both statements' words from which on, with no figure in the way, they say the same."""
+
+CHANGES: Final = ("undone", "plan_off", "replaced", "ended")
+"""Tables of cues that tell of a change, the most telling first."""
+
+_Tree = Sequence[Any] | float
+"""A leaf's log-odds, or a feature's place, a bound, the tree up to that bound, and the tree above it."""
+
+
+class RelationKind(StrEnum):
+    """What a new statement does to an old one."""
+
+    SAME = "same"
+    REFINES = "refines"
+    REPLACES = "replaces"
+    CONTRADICTS = "contradicts"
+    UNRELATED = "unrelated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementRelation:
+    """What a new statement does to an old one, how probable that is (0..1), and what tells."""
+
+    kind: RelationKind
+    probability: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    features: tuple[str, ...]
+    start: float
+    trees: tuple[_Tree, ...]
+
+
+def score_contradiction(old: str, new: str) -> float:
+    """Return the probability that a statement and a later one cannot both hold, 0..1."""
+    return _score_features(measure_pair(old, new))
+
+
+def is_contradiction(score: float, *, supported: bool) -> bool:
+    """Return whether a probability is enough, where the rules find a contradiction too (`supported`) or do not."""
+    return score >= (SUPPORTED_GATE if supported else CONTRADICTION_GATE)
+
+
+def relate_statements(new: str, old: Sequence[str], *, answers: str = "") -> list[StatementRelation]:
+    """Return what a new statement does to each of some old ones.
+
+    Args:
+        new: what is said now, or told.
+        old: statements that hold so far, near the new one in words or meaning.
+        answers: what the new statement answers, where it is not understood alone (`yes`, `the second`).
+    """
+    said = f"{answers} {new}".strip()
+    return [_relate_pair(text, said) for text in old]
+
+
+def is_change(old: str, new: str) -> bool:
+    """Return whether a statement that contradicts an old one tells of a change: another value, or in so many words."""
+    return find_clashing_figures(old, new) is not None or bool(_find_change(new))
+
+
+def explain_contradiction(old: str, new: str) -> str:
+    """Return in words what speaks for a contradiction of two statements."""
+    a, b = profile_statement(old), profile_statement(new)
+    shared = dict.fromkeys(word.lower for word in a.words if word.stem in a.stems & b.stems)
+    topic = f"both are about {quote_words(list(shared))}" if shared else "both are about the same"
+    figures, opposites = find_clashing_figures(old, new), find_opposites(a, b)
+    if figures is not None:
+        return f"{topic}; one says {figures[0]}, the other {figures[1]}"
+    if opposites:
+        return f'{topic}; one says "{opposites[0][0]}", the other "{opposites[0][1]}"'
+    if change := _find_change(new):
+        return f'{topic}; the newer says "{change}"'
+    if a.negations % 2 != b.negations % 2:
+        return f"{topic}; one of them denies it"
+    return f"{topic}; what they say of it differs"
+
+
+def _relate_pair(old: str, new: str) -> StatementRelation:
+    features = measure_pair(old, new)
+    probability = _score_features(features)
+    if features["covered_most"] < SAME_SUBJECT and probability < CONTRADICTION_GATE:
+        return StatementRelation(kind=RelationKind.UNRELATED, probability=1 - probability, reason="another subject")
+    if probability >= CONTRADICTION_GATE:
+        kind = RelationKind.REPLACES if is_change(old, new) else RelationKind.CONTRADICTS
+        return StatementRelation(kind=kind, probability=probability, reason=explain_contradiction(old, new))
+    return _relate_compatible(features, 1 - probability)
+
+
+def _relate_compatible(features: Mapping[str, float], probability: float) -> StatementRelation:
+    """Return how two statements that can both hold belong together."""
+    if features["asks"] or features["figures_none_compare"] or features["other_subject"]:
+        return StatementRelation(kind=RelationKind.UNRELATED, probability=probability, reason="another question")
+    if min(features["covered_old"], features["covered_new"]) >= SAME_COVER:
+        return StatementRelation(kind=RelationKind.SAME, probability=probability, reason="the same in other words")
+    return StatementRelation(kind=RelationKind.REFINES, probability=probability, reason="more about the same")
+
+
+def _find_change(new: str) -> str:
+    """Return the words that tell of a change, or nothing."""
+    return next((cue for table in CHANGES if len(cue := find_cue(new, table)) > len("not")), "")
+
+
+def _score_features(features: Mapping[str, float]) -> float:
+    model = _load_model()
+    values = [features[name] for name in model.features]
+    return 1 / (1 + math.exp(-model.start - sum(walk_tree(tree, values) for tree in model.trees)))
+
+
+def walk_tree(tree: _Tree, values: Sequence[float]) -> float:
+    """Return the leaf that values lead to."""
+    while not isinstance(tree, int | float):
+        place, bound, below, above = tree
+        tree = below if values[place] <= bound else above
+    return tree
+
+
+@functools.cache
+def _load_model() -> _Model:
+    read = json.loads((Path(__file__).parent / "data/pair_trees.json").read_text(encoding="utf-8"))
+    return _Model(tuple(read["features"]), read["start"], tuple(read["trees"]))

@@ -1,0 +1,131 @@
+"""Statement profiles: what is counted of one statement before it is compared with others.
+
+A profile is made once for each statement and kept: its words, what it is about, names, values, cues, polarity.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hyperloci.knowledge.contradictions.claims import AnalysedSentence, analyse_sentence
+from hyperloci.knowledge.contradictions.quantities import Value
+from hyperloci.knowledge.contradictions.words import Word
+from hyperloci.text.language.vocabulary import vocabulary
+from hyperloci.text.language.word_tables import word_set
+
+CACHED_PROFILES: Final = 2_048
+"""Profiles that are kept: the same memories are candidates again and again."""
+
+MAX_PROFILE_CHARS: Final = 600
+"""A statement is a thought or two; what a memory says beyond that is not weighed."""
+
+MEASURED: Final = ("count", "number", "time", "size", "percent", "frequency", "clock", "date", "version", "weekday")
+"""Beginnings of the kinds of values that are figures; the others are names."""
+
+_SIGNS: Final = str.maketrans(
+    {"’": "'", "‘": "'", "`": " ", '"': " ", "“": " ", "”": " ", "*": " ", "?": " ", ";": ","}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementProfile:
+    """What is counted of one statement.
+
+    Attributes:
+        words: all its words, as `contradictions.words` reads them.
+        order: the stems it is about, in order, with repetitions.
+        stems: the same as a set.
+        names: stems of words that look like names.
+        modifiers: by stem, the stems that stand right before it.
+        figures: kind and value of what it measures, counts or dates.
+        tools: family and name of the alternatives it names.
+        cues: how many phrases of each table of `data/pair_cues.toml` it has.
+        negations: how many words deny.
+        oppositions: how many words turn around what they stand with.
+        early_negation: whether one of its first three words denies.
+        asks: whether it has a question mark.
+        lower: whether it begins with a small letter.
+    """
+
+    words: tuple[Word, ...]
+    order: tuple[str, ...]
+    stems: frozenset[str]
+    names: frozenset[str]
+    modifiers: Mapping[str, frozenset[str]]
+    figures: tuple[Value, ...]
+    tools: frozenset[tuple[str, str]]
+    cues: Mapping[str, int]
+    negations: int
+    oppositions: int
+    early_negation: bool
+    asks: bool
+    lower: bool
+
+
+@functools.lru_cache(maxsize=CACHED_PROFILES)
+def profile_statement(text: str) -> StatementProfile:
+    """Return the profile of a statement."""
+    sentence = analyse_sentence(" ".join(text[:MAX_PROFILE_CHARS].translate(_SIGNS).split()))
+    words, lowered = sentence.words, [word.lower for word in sentence.words]
+    order = tuple(word.stem for word in words if word.topical)
+    negators = word_set("clauses.negators")
+    return StatementProfile(
+        words=words,
+        order=order,
+        stems=frozenset(order),
+        names=frozenset(word.stem for place, word in enumerate(words) if _is_telling_name(word, place)),
+        modifiers=_collect_modifiers(words),
+        figures=_collect_figures(sentence),
+        tools=_collect_tools(lowered),
+        cues=_count_cues(f" {' '.join(lowered)} "),
+        negations=sum(word in negators for word in lowered),
+        oppositions=sum(word in _read_cues()["opposing"] for word in lowered),
+        early_negation=not negators.isdisjoint(lowered[:3]),
+        asks="?" in text,
+        lower=text[:1].islower(),
+    )
+
+
+def find_cue(text: str, table: str) -> str:
+    """Return the longest cue of a table that a text has, or nothing."""
+    padded = f" {' '.join(word.lower for word in profile_statement(text).words)} "
+    return max((cue for cue in _read_cues()[table] if f" {cue} " in padded), key=len, default="")
+
+
+def _is_telling_name(word: Word, place: int) -> bool:
+    """Return whether a word is a name for more than standing first in its sentence."""
+    return word.name and (place > 0 or not word.text.istitle())
+
+
+def _collect_modifiers(words: tuple[Word, ...]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for before, word in itertools.pairwise(words):
+        if before.topical and word.topical:
+            found[word.stem] = found.get(word.stem, frozenset()) | {before.stem}
+    return found
+
+
+def _collect_figures(sentence: AnalysedSentence) -> tuple[Value, ...]:
+    values = sorted((*sentence.values, *sentence.denied_values), key=lambda value: value.start)
+    return tuple(value for value in values if value.kind.startswith(MEASURED))
+
+
+def _collect_tools(lowered: list[str]) -> frozenset[tuple[str, str]]:
+    known = (vocabulary().find(word) for word in lowered)
+    return frozenset((name.family, name.name) for name in known if name is not None and name.family)
+
+
+def _count_cues(padded: str) -> dict[str, int]:
+    return {table: sum(f" {cue} " in padded for cue in cues) for table, cues in _read_cues().items()}
+
+
+@functools.cache
+def _read_cues() -> Mapping[str, tuple[str, ...]]:
+    text = (Path(__file__).parent / "data/pair_cues.toml").read_text(encoding="utf-8")
+    return {table: tuple(cues) for table, cues in tomllib.loads(text).items()}

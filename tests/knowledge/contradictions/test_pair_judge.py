@@ -1,0 +1,73 @@
+"""The judge of pairs: what a new statement does to an old one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hyperloci.knowledge.contradictions.pair_features import find_clashing_figures, measure_pair
+from hyperloci.knowledge.contradictions.pair_judge import (
+    CONTRADICTION_GATE,
+    RelationKind,
+    relate_statements,
+    score_contradiction,
+)
+
+PAIRS = Path(__file__).parents[3] / "bench/data/statement_pairs.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("The upload timeout is 30 s", "The upload timeout is 60 s", RelationKind.REPLACES),
+        ("We deploy with Helm", "Kustomize now, we dropped Helm", RelationKind.REPLACES),
+        ("Retries are done in RetryTransport", "RetryTransport is gone", RelationKind.REPLACES),
+        ("We use MariaDB", "We use MySQL", RelationKind.CONTRADICTS),
+        ("The gateway compresses answers.", "The gateway compresses its answers.", RelationKind.SAME),
+        ("The API is rate limited", "Ana likes green tea", RelationKind.UNRELATED),
+    ],
+)
+def test_what_a_statement_does_to_an_old_one_is_told(old: str, new: str, kind: RelationKind) -> None:
+    (relation,) = relate_statements(new, [old])
+    assert relation.kind is kind
+    assert 0 <= relation.probability <= 1 and relation.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We use Redis for sessions", "Should we try Memcached instead?"),
+        ("The cache keeps entries for 60 s", "The cache keeps entries for one minute"),
+        ("We use PostgreSQL", "We used SQLite before"),
+        ("The worker has four threads", "The web process has eight threads"),
+    ],
+)
+def test_what_can_both_hold_is_no_contradiction(old: str, new: str) -> None:
+    assert score_contradiction(old, new) < CONTRADICTION_GATE
+
+
+def test_what_a_short_answer_refers_to_counts() -> None:
+    (alone,) = relate_statements("60 s", ["The upload timeout is 30 s"])
+    (whole,) = relate_statements("60 s", ["The upload timeout is 30 s"], answers="What is the upload timeout?")
+    assert whole.probability != alone.probability
+
+
+def test_equal_figures_in_other_units_do_not_clash() -> None:
+    assert find_clashing_figures("it waits 60 s", "it waits one minute") is None
+    assert find_clashing_figures("it waits 60 s", "it waits 90 s") == ("60 s", "90 s")
+
+
+def test_every_text_has_all_features() -> None:
+    names = measure_pair("We use Git.", "We use Git.").keys()
+    for text in ("", "?", "🙂", "never", "a" * 5_000, "1 " * 2_000):
+        assert measure_pair(text, "We use Git.").keys() == names
+        assert 0 <= score_contradiction(text, text) <= 1
+
+
+def test_of_pairs_that_were_learned_few_compatible_ones_are_called_contradictions() -> None:
+    rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()][::6]
+    calm = [row for row in rows if row["label"] == "compatible"]
+    called = [row for row in calm if score_contradiction(row["old"], row["new"]) >= CONTRADICTION_GATE]
+    assert len(called) <= 0.08 * len(calm)
