@@ -751,6 +751,10 @@ class Memory:
             close_abandoned(self.store, self.project.id, now=self._clock())
         return new
 
+    def prepare_opening(self) -> bool:
+        """Render ahead what the project's next session begins with; return whether that was still to be done."""
+        return self._capture.prepare_opening(self.project.id)
+
     def get_place_notice(self) -> str:
         """Return one line for the user about projects that this place looks like; '' after the first time."""
         from hyperloci.project.places import make_notice

@@ -1,6 +1,8 @@
 """Context injection: what is put before the assistant unasked as a session starts.
 
-Showing a memory is not recalling it: nothing here reinforces. What a session was shown is noted with it
+What holds now, what needs settling, and where the last session stood. It is rendered ahead, when what it is made of
+changed, so that the hook reads one row (`store.openings`); a session that starts otherwise than afresh gets one of its
+own. Showing a memory is not recalling it: nothing here reinforces. What a session was shown is noted with it
 (`shown_memories`), so that nothing is shown twice.
 """
 
@@ -9,104 +11,115 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from hyperloci import __version__
 from hyperloci.config import Settings
-from hyperloci.conversations.capture.injection_format import (
-    InjectedContext,
-    InjectedItem,
-    InjectedSection,
-    make_item,
-    render_context,
-)
+from hyperloci.conversations.capture.injection_format import InjectedContext, render_context
 from hyperloci.conversations.capture.shown_memories import load_shown_ids
-from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.node import Node
-from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
+from hyperloci.store.conversations.openings import StoredOpening
 from hyperloci.store.conversations.sessions import StoredSession
 
 COMPACT_SHARE: Final = 0.5
 """After a compaction the summary still holds a part of it: half the room is for what a summary drops."""
 
-MAX_OUTCOME_CHARS: Final = 600
-"""Of the last session's request and of its last answer, each."""
-
-MAX_CANDIDATES: Final = 60
-"""Memories of a kind that are considered: the newest; ten times what there is room for."""
-
 NO_SESSION_CONTEXT: Final = frozenset({"fork"})
 """A fork starts with a copy of its parent's context, ours included."""
 
-_SECTIONS: Final = (
-    InjectedSection("About the user", "fact", ("user_info",), 0.15),
-    InjectedSection("Decisions", "decision", ("decision",), 0.25),
-    InjectedSection("Constraints and preferences", "fact", ("constraint", "preference"), 0.25),
-    InjectedSection("Dead ends: tried, and failed", "experience", ("dead_end",), 0.2),
-)
-"""In the order of their weight; what is left of 1.0 is the last session's."""
-
-_LAST_SESSION: Final = "The last session"
+FRESH_START_SOURCES: Final = frozenset({"startup", "clear"})
+"""The assistant has no context at all: what was rendered ahead is for these."""
 
 
-def build_session_context(
-    store: Store, session: StoredSession, *, scopes: Sequence[str], settings: Settings, now: int, source: str
+def open_session(
+    store: Store, session: StoredSession, *, project: str, settings: Settings, now: int, source: str
 ) -> InjectedContext:
-    """Return what a session should know as it starts.
+    """Return what a session should know as it starts. Runs in a transaction, which may keep what was rendered.
 
     Args:
         store: where the memories are.
         session: the session; what it was shown before is left out on `resume`.
-        scopes: the project, and `global`.
+        project: the id of the scope.
         settings: holds the budget, `inject_chars`.
         now: the time, in milliseconds.
         source: Claude Code's word for how it starts: startup, resume, clear, compact, fork.
     """
     if source in NO_SESSION_CONTEXT:
         return InjectedContext("")
-    seen = load_shown_ids(session) if source == "resume" else frozenset()
-    budget = int(settings.inject_chars * (COMPACT_SHARE if source == "compact" else 1.0))
-    sections = [
-        (part, [make_item(node) for node in _rank_section(store, part, scopes, now) if node.id not in seen])
-        for part in _SECTIONS
-    ]
-    outcome = [item for item in _describe_last_session(store, session, scopes) if item.id not in seen]
-    last = InjectedSection(_LAST_SESSION, "experience", (), 1.0 - sum(part.share for part in _SECTIONS))
-    if source != "compact":
-        sections.append((last, outcome))
-    return render_context("session-start", sections, budget)
+    if source not in FRESH_START_SOURCES:
+        return _make_opening(store, project, settings, now, besides=session, source=source)[0]
+    ready = store.openings.get_opening(project)
+    if ready is None or not _still_holds(ready, settings, now):
+        ready = _render_ahead(store, project, settings, now)
+    if ready.session_key == session.key:
+        return _make_opening(store, project, settings, now, besides=session)[0]
+    return InjectedContext(ready.text, ready.shown)
 
 
-def _rank_section(store: Store, part: InjectedSection, scopes: Sequence[str], now: int) -> list[Node]:
-    """Return a section's memories that may be shown, the project's and the surest first, then the newest."""
-    nodes = store.nodes.query_nodes(part.type, subtypes=part.subtypes, scopes=scopes, limit=MAX_CANDIDATES)
-    usable = [node for node in nodes if not node.metadata.get("flags") and node.tier != "archive"]
-    return sorted(
-        usable,
-        key=lambda node: (
-            -round(node.confidence * decay_factor(node.decay_rate, now - node.last_accessed), 1),
-            node.scope == GLOBAL_SCOPE,
-            -node.created_at,
-            node.id,
-        ),
+def prepare_opening(store: Store, project: str, settings: Settings, now: int) -> bool:
+    """Render what the next session of a project begins with, unless that is there; return whether it was done."""
+    ready = store.openings.get_opening(project)
+    if ready is not None and _still_holds(ready, settings, now):
+        return False
+    with store.transaction():
+        _render_ahead(store, project, settings, now)
+    return True
+
+
+def _render_ahead(store: Store, project: str, settings: Settings, now: int) -> StoredOpening:
+    """Render an opening and keep it, in one transaction: nothing may change between what is read and what is kept."""
+    injection, session_key, holds_until = _make_opening(store, project, settings, now)
+    opening = StoredOpening(
+        basis=_describe_basis(settings),
+        text=injection.text,
+        shown=injection.ids,
+        session_key=session_key,
+        made_at=now,
+        holds_until=holds_until,
     )
+    store.openings.put_opening(project, opening)
+    return opening
 
 
-def _describe_last_session(store: Store, session: StoredSession, scopes: Sequence[str]) -> list[InjectedItem]:
-    """Return what the last session of this project was for and how it ended."""
-    project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
-    earlier = (other for other in store.sessions.list_recent(project, limit=5) if other.id != session.id)
-    for other in earlier:
-        outcomes = [
-            make_item(node)
-            for node in store.nodes.query_nodes(
-                "experience", subtypes=("outcome",), scopes=scopes, limit=MAX_CANDIDATES
-            )
-            if node.session_id == other.id and not node.metadata.get("flags")
-        ]
-        if outcomes:
-            return outcomes
-        said = (store.turns.get_first(other.key, Speaker.USER), store.turns.get_last(other.key, Speaker.ASSISTANT))
-        items = [make_item(node, limit=MAX_OUTCOME_CHARS) for node in said if node and not node.metadata.get("flags")]
-        if items:
-            return items
-    return []
+def _still_holds(ready: StoredOpening, settings: Settings, now: int) -> bool:
+    """Tell whether an opening is as this program would render it now; memories that changed have removed it."""
+    in_time = ready.made_at <= now and (ready.holds_until is None or now < ready.holds_until)
+    return in_time and ready.basis == _describe_basis(settings)
+
+
+def _describe_basis(settings: Settings) -> str:
+    return f"{__version__} {settings.inject_chars}"
+
+
+def _make_opening(
+    store: Store,
+    project: str,
+    settings: Settings,
+    now: int,
+    *,
+    besides: StoredSession | None = None,
+    source: str = "startup",
+) -> tuple[InjectedContext, int | None, int | None]:
+    """Return an opening, the session that it calls the last one, and when time alone makes it wrong.
+
+    Args:
+        store: where the memories are.
+        project: the id of the scope.
+        settings: holds the budget.
+        now: the time, in milliseconds.
+        besides: the session that starts; None to render ahead.
+        source: how it starts.
+    """
+    # Only an opening needs them: what was rendered ahead is read without.
+    from hyperloci.conversations.capture.last_session import describe_last_session
+    from hyperloci.conversations.capture.opening_memories import collect_memories
+
+    scopes: Sequence[str] = (project, GLOBAL_SCOPE)
+    seen = load_shown_ids(besides) if source == "resume" else frozenset()
+    compact = source == "compact"
+    standing = collect_memories(store, scopes, now)
+    last = None if compact else describe_last_session(store, scopes, besides=besides)
+    sections = list(standing.sections) if last is None else [*standing.sections, (last.section, list(last.items))]
+    unseen = [(part, [item for item in items if item.id not in seen]) for part, items in sections]
+    budget = int(settings.inject_chars * (COMPACT_SHARE if compact else 1.0))
+    injection = render_context("session-start", unseen, budget)
+    return injection, None if last is None else last.session_key, standing.holds_until

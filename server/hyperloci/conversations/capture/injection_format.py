@@ -65,32 +65,43 @@ class InjectedSection:
 
 @dataclass(frozen=True, slots=True)
 class InjectedItem:
-    """One memory as a line of notes."""
+    """One memory as a line of notes; `value` tells which of two lines goes in where there is room for one."""
 
     id: str
     text: str
+    value: float = 0.0
 
 
 def render_context(
     kind: str, sections: Sequence[tuple[InjectedSection, list[InjectedItem]]], budget: int
 ) -> InjectedContext:
-    """Lay sections out within a budget: each has its share first, then the rest goes to them in their order."""
+    """Lay sections out within a budget: each has its share first, then the rest goes to the most valuable lines."""
     opening, closing = f'<{INJECTED_TAG} kind="{kind}">\n{_HEAD}\n', f"</{INJECTED_TAG}>"
     room = min(budget, MAX_INJECTED_CHARS) - len(opening) - len(closing)
     chosen: list[list[InjectedItem]] = [[] for _ in sections]
     spent = 0
-    for limited in (True, False):
-        for (part, items), kept in zip(sections, chosen, strict=True):
-            limit = min(room, spent + int(part.share * room)) if limited else room
-            for item in items:
-                cost = len(item.text) + 1 + (0 if kept else len(_format_heading(part)))
-                if item not in kept and len(item.text) <= MAX_ITEM_CHARS and spent + cost <= limit:
-                    kept.append(item)
-                    spent += cost
+    for (part, items), kept in zip(sections, chosen, strict=True):
+        limit = min(room, spent + int(part.share * room))
+        for item in items:
+            spent += _take_if_fits(item, part, kept, limit - spent)
+    ranked = sorted(
+        ((item, place) for place, (_, items) in enumerate(sections) for item in items), key=lambda one: -one[0].value
+    )
+    for item, place in ranked:
+        spent += _take_if_fits(item, sections[place][0], chosen[place], room - spent)
     if not spent:
         return InjectedContext("")
     text = "".join(_render_lines(sections, chosen))
     return InjectedContext(f"{opening}{text}{closing}", tuple(item.id for kept in chosen for item in kept))
+
+
+def _take_if_fits(item: InjectedItem, part: InjectedSection, kept: list[InjectedItem], room: int) -> int:
+    """Add an item to those kept of its section, if it isn't there and there is room; return what it takes."""
+    cost = len(item.text) + 1 + (0 if kept else len(_format_heading(part)))
+    if item in kept or len(item.text) > MAX_ITEM_CHARS or cost > room:
+        return 0
+    kept.append(item)
+    return cost
 
 
 def _format_heading(part: InjectedSection) -> str:
