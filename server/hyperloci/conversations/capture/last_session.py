@@ -119,10 +119,10 @@ def _describe_session(store: Store, session: StoredSession) -> Iterator[Injected
 
 
 def _keep_first(items: Iterable[InjectedItem]) -> tuple[InjectedItem, ...]:
-    """Return items without those about a turn that one before them quotes."""
+    """Return items without those that quote what one before them does."""
     quoted: dict[str, InjectedItem] = {}
     for item in items:
-        quoted.setdefault(item.id, item)
+        quoted.setdefault(item.text.partition(": ")[2], item)
     return tuple(quoted.values())
 
 
@@ -161,8 +161,7 @@ def _find_done(turns: Sequence[Node]) -> list[tuple[Node, str]]:
     """Return the sentences that best tell what was done, one of each turn at most, in their order."""
     answers = [node for node in turns if _is_said(node, Speaker.ASSISTANT)]
     scored = [(score_sentence(one), one) for one in _list_sentences(answers)]
-    telling = [score for score, one in scored if len(analyse_query(one.text)) >= MIN_REQUEST_TERMS]
-    enough = min(float(_read_scorer()["threshold"]), max(telling, default=math.inf))
+    enough = min(float(_read_scorer()["threshold"]), max((score for score, _ in scored), default=math.inf))
     chosen: list[_Sentence] = []
     for score, one in sorted(scored, key=lambda pair: -pair[0]):
         if score >= enough and len(chosen) < MAX_DONE and not _is_told(one, chosen):
@@ -177,9 +176,11 @@ def _is_told(one: _Sentence, chosen: Iterable[_Sentence]) -> bool:
 
 
 def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
+    """Yield the sentences of answers that have more than a word of their own."""
     for number, node in enumerate(answers, start=1):
         for place, text in enumerate(split_sentences(node.content[:20_000])):
-            yield _Sentence(node, text, place, number / len(answers), number == len(answers))
+            if len(analyse_query(text)) > 1:
+                yield _Sentence(node, text, place, number / len(answers), number == len(answers))
 
 
 def score_sentence(one: _Sentence) -> float:

@@ -71,11 +71,11 @@ _UNDATED_DEADLINE_MS: Final = 14 * MS_PER_DAY
 _ANYWHERE_MS: Final = MS_PER_DAY + MS_PER_DAY // 2
 """A day is over everywhere on earth twelve hours after it is in UTC."""
 
-_ORIGIN_VALUES: Final[Mapping[Origin, float]] = {Origin.TOOL: 1.0, Origin.USER_PROMPT: 0.7, Origin.IMPORT: 0.7}
+_ORIGIN_VALUES: Final[Mapping[Origin, float]] = {Origin.TOOL: 1.2, Origin.USER_PROMPT: 0.7, Origin.IMPORT: 0.7}
 _SPEAKER_VALUES: Final[Mapping[str, float]] = {"user": 0.7, "assistant": 0.3}
 _OTHER_VALUE: Final = 0.5
-"""Somebody who calls a tool to keep a thing means it; the user's words are what was said; the assistant's are its own.
-Where it is not told who spoke, it is in between."""
+"""Somebody who calls a tool to keep a thing means it, whatever was said since; the user's words are what was said; the
+assistant's are its own. Where it is not told who spoke, it is in between."""
 
 _RECENCY_VALUE: Final = 0.4
 _RECENCY_DAYS: Final = 30.0
@@ -164,7 +164,7 @@ def is_statement(node: Node) -> bool:
     said = str(node.metadata.get("quote") or node.content)
     if not (told := drop_questions(said)):
         return False
-    return bool(node.metadata.get("about")) or len(analyse_query(told)) >= 2
+    return bool(node.metadata.get("about")) or len(analyse_query(told)) > 1 or len(told.split()) > 2
 
 
 def drop_questions(text: str) -> str:
@@ -298,7 +298,7 @@ def _make_lines(part: InjectedSection, memories: Iterable[OpeningMemory]) -> lis
 
 def _put_newer_first(memories: Sequence[OpeningMemory]) -> list[OpeningMemory]:
     """Return memories in their order, but what may have replaced one before it, at its place."""
-    waiting = {memory.node.id: memory for memory in memories}
+    waiting = {str(memory.node.id): memory for memory in memories}
     ordered: list[OpeningMemory] = []
     for memory in memories:
         newer = [waiting.pop(id) for id in memory.newer if memory.node.id in waiting and id in waiting]
