@@ -250,7 +250,6 @@ def ready(house: House) -> StoredOpening | None:
     return house.store.openings.get_opening(PROJECT)
 
 
-@pytest.mark.req("S8")
 def test_the_end_of_a_session_renders_what_the_next_one_begins_with(house: House) -> None:
     house.add("decision", "Use SQLite")
     house.tell(CaptureKind.PROMPT, "Make the importer resume", "old", NOW - 900)
@@ -303,7 +302,6 @@ def fact(text: str, scope: str) -> NewNode:
     return NewNode(type=NodeType.FACT, subtype="user_info", content=text, scope=scope)
 
 
-@pytest.mark.req("S2")
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_was_rendered_is_gone_with_the_transaction_that_changes_what_it_was_made_of(
     house: House, change: Change

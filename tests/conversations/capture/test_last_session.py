@@ -33,7 +33,6 @@ def section(text: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.req("S8")
 def test_a_session_that_starts_a_second_later_knows_what_the_last_one_was_for_and_did(house: House) -> None:
     talk(
         house,

@@ -27,7 +27,6 @@ def day(offset: int) -> str:
     return to_iso(NOW + offset * MS_PER_DAY)[:10]
 
 
-@pytest.mark.req("S10")
 @pytest.mark.parametrize(
     ("kind", "heading"),
     [
@@ -99,7 +98,6 @@ def test_what_is_remembered_on_purpose_is_there_however_much_was_extracted_since
 # -- what is left out --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("S9")
 @pytest.mark.parametrize("empty", ["Which payment provider do we use?", "ok", "thanks!", "Should it be 5? Or 6?"])
 def test_bare_questions_and_empty_words_are_left_out(house: House, empty: str) -> None:
     house.say("constraint", empty)
@@ -150,7 +148,6 @@ def test_what_the_assistant_found_out_and_is_no_longer_sure_of_is_left_out(house
 # -- deadlines ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("S10")
 def test_deadlines_ahead_stand_in_the_order_of_their_days(house: House) -> None:
     house.say("deadline", "the beta has to be out", due=day(30))
     house.say("deadline", "the demo is for the board", due=day(3))
@@ -175,7 +172,6 @@ def test_a_deadline_without_a_date_is_believed_for_two_weeks(house: House) -> No
 # -- what may not hold any more ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("S2")
 def test_what_may_have_been_replaced_stands_after_what_may_replace_it_and_is_to_be_settled(house: House) -> None:
     older = house.add("decision", "Retry three times")
     house.say("decision", "Queues are drained before a deploy")

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from hyperloci.clock import to_iso
 from hyperloci.conversations.capture.injection_format import InjectedItem, InjectedSection
-from hyperloci.conversations.capture.opening_memories import Wording, drop_questions, quote_briefly
+from hyperloci.conversations.capture.opening_memories import SaidBefore, drop_questions, quote_briefly
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
@@ -162,17 +162,13 @@ def _find_done(turns: Sequence[Node]) -> list[tuple[Node, str]]:
     answers = [node for node in turns if _is_said(node, Speaker.ASSISTANT)]
     scored = [(score_sentence(one), one) for one in _list_sentences(answers)]
     enough = min(float(_read_scorer()["threshold"]), max((score for score, _ in scored), default=math.inf))
-    chosen: list[_Sentence] = []
+    said = SaidBefore()
+    chosen: dict[str, _Sentence] = {}
     for score, one in sorted(scored, key=lambda pair: -pair[0]):
-        if score >= enough and len(chosen) < MAX_DONE and not _is_told(one, chosen):
-            chosen.append(one)
-    return [(one.node, one.text) for one in sorted(chosen, key=lambda one: one.node.seq or 0)]
-
-
-def _is_told(one: _Sentence, chosen: Iterable[_Sentence]) -> bool:
-    """Tell whether a sentence stands in the same turn as a chosen one, or says the same."""
-    wording = Wording.of_text(one.text)
-    return any(other.node.id == one.node.id or wording.repeats(Wording.of_text(other.text)) for other in chosen)
+        is_new = score >= enough and len(chosen) < MAX_DONE and one.node.id not in chosen
+        if is_new and said.add_unless_repeated(one.text):
+            chosen[one.node.id] = one
+    return [(one.node, one.text) for one in sorted(chosen.values(), key=lambda one: one.node.seq or 0)]
 
 
 def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:

@@ -138,9 +138,9 @@ def collect_memories(store: Store, scopes: Sequence[str], now: int) -> StandingM
     rivalries, rivals = _find_rivalries(store, rated, now)
     _raise_rivals(rated, rivalries, rivals)
     kept = _drop_repeated(sorted(rated.values(), key=_order_by_value))
-    sections = [(part, _make_lines(part, kept)) for part in SECTIONS]
+    sections = [(part, _make_lines(part, memories)) for part, memories in kept.items()]
     sections.append((SETTLING, [_describe_rivalry(one, rivals, rated) for one in rivalries[:MAX_SETTLED]]))
-    return StandingMemories(tuple(sections), min(filter(None, map(_find_end, kept)), default=None))
+    return StandingMemories(tuple(sections), _find_first_end(kept.values()))
 
 
 # -- which -------------------------------------------------------------------------------------------------------------
@@ -181,6 +181,11 @@ def read_due(node: Node) -> int | None:
         return None
     midnight = dt.datetime.combine(day, dt.time(), dt.UTC)
     return round(midnight.timestamp() * 1_000) + _ANYWHERE_MS
+
+
+def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
+    ends = [end for each in memories for memory in each if (end := _find_end(memory)) is not None]
+    return min(ends, default=None)
 
 
 def _find_end(memory: OpeningMemory) -> int | None:
@@ -243,23 +248,47 @@ def _raise_rivals(
             rated[one.older] = replace(older, value=most, newer=(*older.newer, *after))
 
 
-def _drop_repeated(memories: Iterable[OpeningMemory]) -> list[OpeningMemory]:
-    """Return memories without those that say what a better one says."""
-    kept: list[OpeningMemory] = []
-    said: list[Wording] = []
+def _drop_repeated(memories: Iterable[OpeningMemory]) -> Mapping[InjectedSection, list[OpeningMemory]]:
+    """Return the best memories of each section, without those that say what a better one says."""
+    said = SaidBefore()
+    kept: dict[InjectedSection, list[OpeningMemory]] = {part: [] for part in SECTIONS}
     for memory in memories:
-        wording = Wording.of_text(memory.node.content)
-        if not any(wording.repeats(other) for other in said):
-            kept.append(memory)
-            said.append(wording)
+        part = next(part for part in SECTIONS if memory.node.subtype in part.subtypes)
+        if len(kept[part]) < MAX_IN_SECTION and said.add_unless_repeated(memory.node.content):
+            kept[part].append(memory)
     return kept
+
+
+class SaidBefore:
+    """Statements, to ask whether another one repeats one of them."""
+
+    def __init__(self) -> None:
+        self._said: list[Wording] = []
+        self._with_word: dict[str, list[int]] = {}
+
+    def add_unless_repeated(self, text: str) -> bool:
+        """Add a statement; return False if it only repeats one that is there."""
+        wording = Wording.of_text(text)
+        if any(wording.repeats(self._said[place]) for place in self._find_alike(wording)):
+            return False
+        for word in wording.distinct:
+            self._with_word.setdefault(word, []).append(len(self._said))
+        self._said.append(wording)
+        return True
+
+    def _find_alike(self, wording: Wording) -> set[int]:
+        """Return which statements may share enough words: what lacks few lacks not all of its rarest ones."""
+        most_lacking = int((1 - _SAME_SHARE) * len(wording.distinct))
+        rarest = sorted(wording.distinct, key=lambda word: len(self._with_word.get(word, ())))
+        return {place for word in rarest[: most_lacking + 1] for place in self._with_word.get(word, ())}
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of a statement, and how often it denies."""
+    """The words of a statement, each of them once, and how often it denies."""
 
     words: tuple[str, ...]
+    distinct: frozenset[str]
     negations: int
 
     @classmethod
@@ -267,11 +296,12 @@ class Wording:
         """Return the wording of a text."""
         negators = word_set("opening.negators")
         plain = (word.strip(_PUNCTUATION) for word in text.casefold().replace("’", "'").split())
-        return cls(tuple(analyse_text(text)), sum(word in negators for word in plain))
+        words = tuple(analyse_text(text))
+        return cls(words, frozenset(words), sum(word in negators for word in plain))
 
     def repeats(self, other: Wording) -> bool:
         """Tell whether it only repeats another: the same words in the same order, the same numbers, denied as often."""
-        mine, theirs = set(self.words), set(other.words)
+        mine, theirs = self.distinct, other.distinct
         if not mine or len(mine & theirs) < _SAME_SHARE * len(mine) or self.negations != other.negations:
             return False
         if any(any(map(str.isdigit, word)) for word in mine - theirs):
@@ -285,8 +315,7 @@ class Wording:
 
 def _make_lines(part: InjectedSection, memories: Iterable[OpeningMemory]) -> list[InjectedItem]:
     """Return a section's lines, kind by kind: deadlines by their day, others by their value."""
-    chosen = [memory for memory in memories if memory.node.subtype in part.subtypes][:MAX_IN_SECTION]
-    chosen.sort(key=lambda memory: part.subtypes.index(str(memory.node.subtype)))
+    chosen = sorted(memories, key=lambda memory: part.subtypes.index(str(memory.node.subtype)))
     if part.subtypes == ("deadline",):
         chosen.sort(key=lambda memory: math.inf if memory.due is None else memory.due)
     mixed = len(part.subtypes) > 1
