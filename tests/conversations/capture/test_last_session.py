@@ -75,6 +75,11 @@ def test_what_was_done_is_told_by_the_sentences_that_say_so(house: House) -> Non
     assert told["done"] == ['"Replaced the shared clock by one per test in `conftest.py`."']
 
 
+def test_a_session_of_few_words_is_told_by_its_last_ones(house: House) -> None:
+    talk(house, "u: Make the build green.", "a: It is green now.")
+    assert section(house.start(session="new"))["done"] == ['"It is green now."']
+
+
 def test_a_long_session_is_told_in_a_few_lines(house: House) -> None:
     talk(
         house,

@@ -168,7 +168,15 @@ def _find_done(turns: Sequence[Node]) -> list[tuple[Node, str]]:
         is_new = score >= enough and len(chosen) < MAX_DONE and one.node.id not in chosen
         if is_new and said.add_unless_repeated(one.text):
             chosen[one.node.id] = one
+    if not chosen:
+        return _find_last_words(answers)
     return [(one.node, one.text) for one in sorted(chosen.values(), key=lambda one: one.node.seq or 0)]
+
+
+def _find_last_words(answers: Sequence[Node]) -> list[tuple[Node, str]]:
+    """Return the first sentence of the last answer that does not ask, for a session of few words."""
+    told = [(node, text) for node in answers[-1:] for text in split_sentences(node.content[:20_000])]
+    return [(node, text) for node, text in told if drop_questions(text)][:1]
 
 
 def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
