@@ -735,7 +735,10 @@ class Memory:
         return new
 
     def consolidate_record(self, record: CaptureRecord) -> None:
-        """Store what the turns before a record yield: of its session, and at a start of those that are over (B.17)."""
+        """Store what the turns before a record yield: of its session, and at a start of those that are over (B.17).
+
+        When a session ends, what the next one begins with is prepared.
+        """
         from hyperloci.conversations.consolidation.consolidator import Consolidation
 
         if record.kind in (CaptureKind.PROMPT, CaptureKind.ACTION):
@@ -744,9 +747,11 @@ class Memory:
         if record.kind is CaptureKind.STARTED:
             sessions = [item.session_id for item in consolidation.list_pending() if item.scope == self.project.id]
         else:
-            sessions = [self._capture.find_session_id(record)]
-        if any(consolidation.consolidate_now(session_id).new for session_id in sessions):
+            sessions = [self._capture.place_record(record).session_id]
+        if sum(len(consolidation.consolidate_now(session_id).new) for session_id in sessions):
             self._notify_embedder()
+        if record.kind is CaptureKind.ENDED:
+            self._capture.prepare_opening(self._capture.place_record(record).project_id)
 
     def get_context_for_record(self, record: CaptureRecord) -> str:
         """Return the context to inject after a stored record, '' for none; it reinforces nothing."""
@@ -776,6 +781,10 @@ class Memory:
         with self.store.transaction():
             close_abandoned(self.store, self.project.id, now=self._clock())
         return new
+
+    def prepare_opening(self) -> bool:
+        """Render ahead what the project's next session begins with; return whether that was still to be done."""
+        return self._capture.prepare_opening(self.project.id)
 
     def get_place_notice(self) -> str:
         """Return one line for the user about projects that this place looks like; '' after the first time."""

@@ -32,6 +32,7 @@ from hyperloci.store.memories.positions import StoredAnchor
 from tests.support import NOW, FakeClock, add, examples
 
 DERIVED = {
+    "openings",
     "meta",
     "pending",
     "unlinked",

@@ -66,6 +66,12 @@ def _consolidate_sessions(context: MaintenanceContext) -> int:
     return consolidate_sessions(context)
 
 
+def _prepare_openings(context: MaintenanceContext) -> int:
+    from hyperloci.conversations.capture.session_events import prepare_openings
+
+    return prepare_openings(context)
+
+
 def _infer_causes(context: MaintenanceContext) -> int:
     from hyperloci.conversations.consolidation.causal_links import infer_session_causes
 
@@ -132,6 +138,8 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("link", HOURLY, _link_waiting),
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),
+    # The last: the others change what it is made of.
+    MaintenanceJob("openings", ALWAYS, _prepare_openings),
 )
 """Every job, in the order in which they run. The names are kept in databases: never rename one."""
 

@@ -36,6 +36,7 @@ from hyperloci.store.projects.set_aside import SetAsideRows
 if TYPE_CHECKING:
     from hyperloci.store.conversations.chunks import Chunks
     from hyperloci.store.conversations.consolidations import Consolidations
+    from hyperloci.store.conversations.openings import Openings
     from hyperloci.store.conversations.turns import TurnRows
     from hyperloci.store.memories.decay import DecayQueries
     from hyperloci.store.memories.edge_pruning import EdgePruning
@@ -140,6 +141,13 @@ class Store:
         from hyperloci.store.conversations.consolidations import Consolidations
 
         return Consolidations(self.connection, self.log)
+
+    @functools.cached_property
+    def openings(self) -> Openings:
+        """What sessions begin with, rendered ahead."""
+        from hyperloci.store.conversations.openings import Openings
+
+        return Openings(self.connection)
 
     @functools.cached_property
     def decay(self) -> DecayQueries:

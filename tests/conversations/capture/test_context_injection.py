@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,72 +14,18 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.conversations.capture.context_injection import (
-    MAX_ITEM_CHARS,
-    PROMPT_CHARS,
-    PROMPT_ITEM_CHARS,
-    build_prompt_context,
-)
-from hyperloci.conversations.capture.session_events import Capture
+from hyperloci.conversations.capture.opening_memories import LINE_CHARS
+from hyperloci.conversations.capture.session_events import prepare_openings
+from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import CaptureKind, CaptureRecord
-from hyperloci.model.search import Hit, HitSource, SearchAnswer
+from hyperloci.model.record import CaptureKind
 from hyperloci.store import Store
+from hyperloci.store.conversations.openings import StoredOpening
+from hyperloci.store.purge import erase_memory
 from hyperloci.text.sanitize.cleaning import strip_injected_context
+from tests.conversations.capture._house import NOW, PROJECT, House
 from tests.support import examples
-
-NOW = 1_795_000_000_000
-PROJECT = "project:0123456789abcdef"
-TYPES = {"decision": NodeType.DECISION, "dead_end": NodeType.EXPERIENCE, "outcome": NodeType.EXPERIENCE}
-
-
-class House:
-    """A store with memories in it, and the sessions that start over it."""
-
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self.store = store
-        self.capture = Capture(store, settings, lambda: NOW)
-        self._records = 0
-
-    def add(self, subtype: str, text: str, *, scope: str = PROJECT, at: int = NOW, **changes: object) -> Node:
-        new = NewNode(
-            type=TYPES.get(subtype, NodeType.FACT),
-            subtype=subtype,
-            content=text,
-            scope=scope,
-            confidence=float(str(changes.pop("confidence", 1.0))),
-            decay_rate=0.0,
-            metadata=changes,
-        )
-        with self.store.transaction():
-            return self.store.nodes.create_node(new, now=at)
-
-    def tell(self, kind: CaptureKind, text: str, session: str, at: int = NOW) -> CaptureRecord:
-        self._records += 1
-        record = CaptureRecord(
-            id=f"r{self._records}",
-            kind=kind,
-            session_id=session,
-            project_id=PROJECT,
-            project_name="demo",
-            project_root="/demo",
-            at=at,
-            text=text,
-        )
-        self.capture.store_record(record)
-        return record
-
-    def start(self, source: str = "startup", session: str = "s1", at: int = NOW) -> str:
-        return self.capture.context_after(self.tell(CaptureKind.STARTED, source, session, at))
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    path = tmp_path / "memory.db"
-    where = Settings(database=path, state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
-    with Store.open(path, clock=lambda: NOW) as store:
-        yield House(store, where)
 
 
 def test_an_empty_memory_injects_nothing(house: House) -> None:
@@ -93,12 +41,20 @@ def test_a_session_starts_with_what_matters_most_first(house: House) -> None:
     house.add("insight", "The build takes a minute")
     text = house.start()
     said = [re.sub(r'^.*?: "', "", line).rstrip('"') for line in text.splitlines() if line.startswith("- ")]
-    assert said == ["Is called Mira", "Use SQLite", "Prefers tabs", "Dead end: sleeping in tests"]
+    assert said == [
+        "Is called Mira",
+        "Prefers tabs",
+        "Use SQLite",
+        "Dead end: sleeping in tests",
+        "The build takes a minute",
+    ]
 
 
-def test_every_item_has_its_kind_its_id_its_day_and_its_source(house: House) -> None:
-    node = house.add("decision", "Use SQLite")
-    assert f'- decision {node.id[:8]} ({to_iso(NOW)[:10]}, remembered): "Use SQLite"' in house.start()
+def test_every_item_has_its_id_its_day_its_source_and_where_its_heading_names_two_its_kind(house: House) -> None:
+    decision, insight = house.add("decision", "Use SQLite"), house.add("insight", "The build takes a minute")
+    text, day = house.start(), to_iso(NOW)[:10]
+    assert f'Decisions:\n- {decision.id[:8]} ({day}, remembered): "Use SQLite"\n' in text
+    assert f'Known:\n- insight {insight.id[:8]} ({day}, remembered): "The build takes a minute"\n' in text
 
 
 def test_the_block_says_that_it_is_data_and_is_never_captured_again(house: House) -> None:
@@ -141,22 +97,23 @@ def test_another_projects_decisions_are_left_out(house: House) -> None:
     st.integers(0, 12_000),
 )
 @settings(max_examples=examples(30))
-def test_the_budget_is_kept_and_every_item_is_whole(
+def test_the_budget_is_kept_and_every_item_is_whole_or_says_that_it_is_cut(
     tmp_path_factory: pytest.TempPathFactory, items: list[tuple[str, int]], budget: int
 ) -> None:
     folder = tmp_path_factory.mktemp("budget")
     where = Settings(
         database=folder / "m.db", state_dir=folder / "state", runtime_dir=folder / "run", inject_chars=budget
     )
+    texts = [f"{index} {'x' * length}" for index, (_, length) in enumerate(items)]
     with Store.open(where.database, clock=lambda: NOW) as store:
         house = House(store, where)
-        texts = {f"{index} {'x' * length}" for index, (subtype, length) in enumerate(items)}
-        for index, (subtype, length) in enumerate(items):
-            house.add(subtype, f"{index} {'x' * length}")
+        for (subtype, _), content in zip(items, texts, strict=True):
+            house.add(subtype, content)
         text = house.start()
     assert len(text) <= min(budget, 9_500)
     shown = re.findall(r'^- .*?: "(.*)"$', text, re.MULTILINE)
-    assert set(shown) <= texts and len(shown) == len(set(shown))
+    assert all(one in texts or (one.endswith("…") and len(one) <= LINE_CHARS) for one in shown)
+    assert len(shown) == len(re.findall("^- ", text, re.MULTILINE))
 
 
 def test_one_kind_cannot_crowd_out_the_others(house: House) -> None:
@@ -168,11 +125,13 @@ def test_one_kind_cannot_crowd_out_the_others(house: House) -> None:
     assert "the lock file" in text and "Mira" in text
 
 
-def test_an_item_that_does_not_fit_does_not_keep_smaller_ones_out(house: House) -> None:
-    house.add("decision", "Small")
-    house.add("decision", "y" * (MAX_ITEM_CHARS + 1), at=NOW + 1)
-    text = house.start()
-    assert "Small" in text and "yyy" not in text
+def test_of_a_long_memory_the_sentences_that_fit_are_shown(house: House) -> None:
+    house.add(
+        "decision", "Use SQLite in WAL mode. One file is enough, since one machine writes. " + "And so on. " * 200
+    )
+    [line] = [line for line in house.start().splitlines() if line.startswith("- ")]
+    assert '"Use SQLite in WAL mode. One file is enough' in line and line.endswith('And so on. …"')
+    assert len(line) < LINE_CHARS + 50
 
 
 def test_surer_memories_come_before_newer_ones(house: House) -> None:
@@ -188,8 +147,8 @@ def test_the_last_session_is_told_by_its_request_and_its_last_answer(house: Hous
     house.tell(CaptureKind.TURNS, "It resumes now; 14 tests pass. " + "More. " * 300, "old", NOW - 800)
     house.tell(CaptureKind.ENDED, "other", "old", NOW - 700)
     text = house.start(session="new")
-    assert "- prompt " in text and "Make the importer resume" in text
-    assert "It resumes now; 14 tests pass." in text and '…"' in text
+    assert f"The last session ({to_iso(NOW)[:10]}):\n- asked " in text and '"Make the importer resume"' in text
+    assert '"It resumes now; 14 tests pass."' in text and "More." not in text
 
 
 @pytest.mark.req("W12", "W17")
@@ -223,8 +182,9 @@ def test_a_suspicious_outcome_of_the_last_session_is_left_out(house: House) -> N
     assert "The queue is long" not in text and "Let us measure the queue." in text
 
 
-def test_an_extracted_outcome_stands_for_the_last_session(house: House) -> None:
+def test_an_extracted_outcome_tells_what_the_last_session_did(house: House) -> None:
     house.tell(CaptureKind.PROMPT, "Make the importer resume", "old", NOW - 900)
+    house.tell(CaptureKind.TURNS, "I fixed the reader of marks.", "old", NOW - 800)
     session = house.store.sessions.get_session("old")
     assert session is not None
     outcome = NewNode(
@@ -233,7 +193,7 @@ def test_an_extracted_outcome_stands_for_the_last_session(house: House) -> None:
     with house.store.transaction():
         house.store.nodes.create_node(outcome, now=NOW, session_key=session.key)
     text = house.start(session="new")
-    assert '"Importer resumes"' in text and "Make the importer" not in text
+    assert '"Importer resumes"' in text and "reader of marks" not in text
 
 
 @pytest.mark.req("W17")
@@ -283,95 +243,124 @@ def test_injection_reinforces_nothing(house: House) -> None:
     assert after is not None and (after.access_count, after.last_accessed) == (0, NOW)
 
 
-def hit(
-    id: str = "11111111-0000-4000-8000-000000000000",
-    content: str = "The gateway listens on 8443",
-    *,
-    session: str | None = "old",
-    notes: tuple[str, ...] = (),
-    cosine: float | None = None,
-    path: str | None = None,
-) -> Hit:
-    return Hit(
-        id=id,
-        type="fact",
-        subtype="insight",
-        content=content,
-        score=0.9,
-        confidence=1.0,
-        tier="task",
-        scope=PROJECT,
-        created_at=to_iso(NOW),
-        valid_from=to_iso(NOW),
-        valid_until=None,
-        source=HitSource(kind="tool", session_id=session, path=path, line_start=3 if path else None),
-        notes=notes,
-        explain={"embedder_scores": {"semantic": {} if cosine is None else {"e1": cosine}}},
-    )
+# -- rendered ahead ----------------------------------------------------------------------------------------------------
 
 
-def test_a_prompt_gets_the_hits_in_their_order_with_their_places() -> None:
-    injection = build_prompt_context([hit("a" * 36), hit("b" * 36, "Second", path="docs/a.md")], session_id="s1")
-    assert injection.ids == ("a" * 36, "b" * 36)
-    assert injection.text.index("8443") < injection.text.index("Second")
-    assert "docs/a.md:3" in injection.text
-    assert injection.text.startswith('<hyperloci-memory kind="prompt">')
+def ready(house: House) -> StoredOpening | None:
+    return house.store.openings.get_opening(PROJECT)
 
 
-@pytest.mark.parametrize(
-    "left_out",
-    [
-        hit(session="s1"),
-        hit("seen"),
-        hit(notes=("suspicious: instruction",)),
-        hit(notes=("forgotten",)),
-        hit(notes=("no longer valid",)),
-    ],
-    ids=["said in this session", "shown before", "suspicious", "forgotten", "invalid"],
-)
-def test_a_prompt_is_not_told(left_out: Hit) -> None:
-    assert build_prompt_context([left_out], session_id="s1", seen=frozenset({"seen"})).text == ""
+def test_the_end_of_a_session_renders_what_the_next_one_begins_with(house: House) -> None:
+    house.add("decision", "Use SQLite")
+    house.tell(CaptureKind.PROMPT, "Make the importer resume", "old", NOW - 900)
+    assert ready(house) is None
+    house.tell(CaptureKind.ENDED, "other", "old", NOW - 700)
+    opening = ready(house)
+    assert opening is not None and opening.text == house.start(session="new")
+    assert "Use SQLite" in opening.text and "Make the importer resume" in opening.text
 
 
-def test_a_prompts_budget_holds_three_or_four_long_memories() -> None:
-    hits = [hit(f"{index:036d}", "word " * 120) for index in range(12)]
-    injection = build_prompt_context(hits, session_id="s1")
-    assert len(injection.text) <= PROMPT_CHARS
-    assert injection.ids == tuple(f"{index:036d}" for index in range(len(injection.ids)))
-    assert len(injection.ids) in (2, 3)
+def test_a_start_gets_what_was_rendered_ahead_and_is_noted_as_shown(house: House) -> None:
+    node = house.add("decision", "Use SQLite")
+    house.tell(CaptureKind.STARTED, "startup", "old")
+    assert house.capture.prepare_opening(PROJECT) and not house.capture.prepare_opening(PROJECT)
+    opening = ready(house)
+    assert opening is not None and opening.shown == (node.id,)
+    marked = replace(opening, text="as rendered ahead")
+    with house.store.transaction():
+        house.store.openings.put_opening(PROJECT, marked)
+    assert house.start() == "as rendered ahead" == house.start("clear", session="s2")
+    assert house.start("resume") == ""
+    assert house.start("compact", session="s3") not in ("", "as rendered ahead")
+    assert house.start("fork", session="s4") == ""
 
 
-def test_a_memory_is_called_by_its_subtype() -> None:
-    assert "- insight " in build_prompt_context([hit("a" * 36)], session_id="s1").text
+def test_a_start_that_finds_nothing_ready_leaves_what_it_rendered_to_the_next(house: House) -> None:
+    house.add("decision", "Use SQLite")
+    text = house.start()
+    opening = ready(house)
+    assert opening is not None and opening.text == text
 
 
-def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:
-    long = "It rained all day. " * 100 + "The edge gateway listens on TLS port 8443. " + "And then it snowed. " * 100
-    text = build_prompt_context([hit(content=long)], "Which TLS port does the gateway use?", session_id="s1").text
-    assert "The edge gateway listens on TLS port 8443." in text
-    assert len(text) < PROMPT_ITEM_CHARS + 500 and '"…' in text and '…"' in text
+Change = Callable[[Store, Node, Node], object]
+
+CHANGES: dict[str, Change] = {
+    "new": lambda store, old, other: store.nodes.create_node(fact("Ship on Mondays", PROJECT), now=NOW),
+    "new everywhere": lambda store, old, other: store.nodes.create_node(fact("Is called Mira", GLOBAL_SCOPE), now=NOW),
+    "ended": lambda store, old, other: store.nodes.update_node(old.id, now=NOW, valid_until=NOW),
+    "changed": lambda store, old, other: store.nodes.update_node(old.id, now=NOW, content="Use SQLite in WAL mode"),
+    "flagged": lambda store, old, other: store.nodes.update_node(old.id, now=NOW, metadata={"flags": ["instruction"]}),
+    "archived": lambda store, old, other: store.nodes.update_node(old.id, now=NOW, tier="archive"),
+    "forgotten": lambda store, old, other: store.nodes.delete_node(old.id, now=NOW),
+    "repeated": lambda store, old, other: store.nodes.count_repetition(old.key, now=NOW),
+    "updated": lambda store, old, other: store.edges.link_nodes("updates", other.key, [old.key], now=NOW),
+    "contradicted": lambda store, old, other: store.edges.link_nodes("contradicts", other.key, [old.key], now=NOW),
+}
 
 
-def test_what_a_prompt_was_told_is_not_told_again_in_that_session(house: House) -> None:
+def fact(text: str, scope: str) -> NewNode:
+    return NewNode(type=NodeType.FACT, subtype="user_info", content=text, scope=scope)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_was_rendered_is_gone_with_the_transaction_that_changes_what_it_was_made_of(
+    house: House, change: Change
+) -> None:
+    old, other = house.add("decision", "Use SQLite"), house.add("decision", "Use one file per project")
+    before = house.start()
+    assert ready(house) is not None
+    with house.store.transaction():
+        change(house.store, old, other)
+        assert ready(house) is None
+    assert house.start(session="new") != before or change is CHANGES["repeated"]
+
+
+def test_what_was_rendered_is_gone_with_the_next_turn(house: House) -> None:
+    house.add("decision", "Use SQLite")
     house.start()
-    first = house.tell(CaptureKind.PROMPT, "Which port does the edge gateway listen on?", "s1")
-    asked: list[str] = []
+    house.tell(CaptureKind.PROMPT, "Make the importer resume", "s1")
+    assert ready(house) is None
+    assert "Make the importer resume" in house.start(session="new")
 
-    def search(query: str, **conditions: object) -> SearchAnswer:
-        asked.append(query)
-        assert conditions["reinforce"] is False
-        return SearchAnswer(
-            query=query,
-            intent="what",
-            strategy="multi_space",
-            mode="hybrid",
-            degraded=None,
-            results=(hit(cosine=0.7),),
-        )
 
-    assert "8443" in house.capture.context_after(first, search)
-    again = house.tell(CaptureKind.PROMPT, "And which port does the edge gateway of staging have?", "s1")
-    assert house.capture.context_after(again, search) == ""
-    thanks = house.tell(CaptureKind.PROMPT, "thanks", "s1")
-    assert house.capture.context_after(thanks, search) == ""
-    assert len(asked) == 2
+def test_a_purged_memory_is_in_no_opening(house: House) -> None:
+    node = house.add("decision", "Use SQLite")
+    house.start()
+    with house.store.transaction():
+        erase_memory(house.store, node.id, now=NOW)
+    assert ready(house) is None
+
+
+def test_what_does_not_change_an_opening_leaves_it_ready(house: House) -> None:
+    node = house.add("decision", "Use SQLite")
+    house.start()
+    with house.store.transaction():
+        house.store.nodes.reinforce_nodes([node.key], now=NOW)
+        house.store.nodes.update_node(node.id, now=NOW, last_accessed=NOW)
+        house.store.nodes.create_node(NewNode(type=NodeType.SNIPPET, content="x = 1", scope=PROJECT), now=NOW)
+        house.store.nodes.create_node(NewNode(type=NodeType.FACT, content="Elsewhere", scope="project:other"), now=NOW)
+    assert ready(house) is not None
+
+
+@pytest.mark.parametrize("change", [{"basis": "0.0.1 6000"}, {"holds_until": NOW}, {"made_at": NOW + 1}])
+def test_what_another_version_or_another_time_rendered_is_rendered_anew(house: House, change: dict[str, Any]) -> None:
+    house.add("decision", "Use SQLite")
+    house.start()
+    opening = ready(house)
+    assert opening is not None
+    with house.store.transaction():
+        house.store.openings.put_opening(PROJECT, replace(opening, text="of long ago", **change))
+    assert "Use SQLite" in house.start(session="new")
+
+
+def test_maintenance_renders_what_is_missing_and_nothing_twice(house: House, tmp_path: Path) -> None:
+    house.add("decision", "Use SQLite")
+    house.tell(CaptureKind.STARTED, "startup", "old")
+    where = Settings(database=tmp_path / "memory.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
+    context = MaintenanceContext(store=house.store, settings=where, clock=lambda: NOW)
+    assert prepare_openings(context) == 1
+    assert prepare_openings(context) == 0
+    house.add("decision", "Ship on Mondays")
+    assert prepare_openings(context) == 1
+    opening = ready(house)
+    assert opening is not None and "Ship on Mondays" in opening.text

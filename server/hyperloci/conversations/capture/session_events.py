@@ -22,12 +22,13 @@ from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
+    from hyperloci.jobs import MaintenanceContext
     from hyperloci.model.search import SearchAnswer
 
 SEARCH_LIMIT: Final = 12
 """Hits that are looked at for a prompt: some are of this session or were shown, three or four are wanted."""
 
-FRESH_START_SOURCES: Final = frozenset({"startup", "clear", "compact"})
+CONTEXT_LOST_SOURCES: Final = frozenset({"startup", "clear", "compact"})
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
 
 RECENT_SESSIONS: Final = 20
@@ -72,9 +73,9 @@ class Capture:
             new += self._store_record(record)
         return new
 
-    def find_session_id(self, record: CaptureRecord) -> str:
-        """Return the id of the session that a record belongs to."""
-        return self._assign_scope(record).session_id
+    def place_record(self, record: CaptureRecord) -> CaptureRecord:
+        """Return a record with the session and the project that it belongs to by now."""
+        return self._assign_scope(record)
 
     def _assign_scope(self, record: CaptureRecord) -> CaptureRecord:
         """Return a record with the scope of its place; a session that goes on in another project is another there."""
@@ -146,31 +147,34 @@ class Capture:
 
     def _session_context(self, record: CaptureRecord) -> str:
         from hyperloci.conversations.capture.consolidation_offer import make_offer
-        from hyperloci.conversations.capture.context_injection import build_session_context, save_shown_ids
+        from hyperloci.conversations.capture.context_injection import open_session
+        from hyperloci.conversations.capture.shown_memories import save_shown_ids
 
         session = self._store.sessions.get_session(record.session_id)
         if session is None:
             return ""
-        injection = build_session_context(
-            self._store,
-            session,
-            scopes=(record.project_id, GLOBAL_SCOPE),
-            settings=self._settings,
-            now=record.at,
-            source=record.text,
-        )
         with self._store.transaction():
-            save_shown_ids(self._store, session, injection.ids, anew=record.text in FRESH_START_SOURCES)
+            injection = open_session(
+                self._store,
+                session,
+                project=record.project_id,
+                settings=self._settings,
+                now=record.at,
+                source=record.text,
+            )
+            save_shown_ids(self._store, session, injection.ids, anew=record.text in CONTEXT_LOST_SOURCES)
         offer = make_offer(self._store, self._settings, record.project_id, source=record.text, now=record.at)
         return "\n".join(filter(None, (injection.text, offer)))
 
+    def prepare_opening(self, scope: str) -> bool:
+        """Render what the next session of a project begins with, unless that is there; return whether it was done."""
+        from hyperloci.conversations.capture.context_injection import prepare_opening
+
+        return prepare_opening(self._store, scope, self._settings, self._clock())
+
     def _prompt_context(self, record: CaptureRecord, search: SearchFunction) -> str:
-        from hyperloci.conversations.capture.context_injection import (
-            CONTENT_SUBTYPES,
-            build_prompt_context,
-            load_shown_ids,
-            save_shown_ids,
-        )
+        from hyperloci.conversations.capture.prompt_context import CONTENT_SUBTYPES, build_prompt_context
+        from hyperloci.conversations.capture.shown_memories import load_shown_ids, save_shown_ids
         from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
 
         query = query_from_prompt(record.text)
@@ -211,6 +215,17 @@ class Capture:
             )
             new += self._store_transcript(record, Path(path))
         return new
+
+
+def prepare_openings(context: MaintenanceContext) -> int:
+    """Job: render ahead what the next session of each project begins with; return how many were rendered."""
+    capture = Capture(context.store, context.settings, context.clock)
+    rendered = 0
+    for scope in context.list_scopes():
+        if scope != GLOBAL_SCOPE and context.store.sessions.list_recent(scope, 1):
+            rendered += capture.prepare_opening(scope)
+            context.yield_to_others()
+    return rendered
 
 
 def _make_turn(record: CaptureRecord) -> NewTurn:

@@ -1,0 +1,274 @@
+"""Last session: where a project's last session stood: what it was for, what was done, what is left, which files.
+
+All of it is taken from the turns as they were said and done, so that it is there a second after the session ended,
+whether facts were made of it or not. Which sentences tell what was done is scored (`data/outcome_scorer.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.clock import to_iso
+from hyperloci.conversations.capture.injection_format import InjectedItem, InjectedSection
+from hyperloci.conversations.capture.opening_memories import SaidBefore, drop_questions, quote_briefly
+from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.node import Node
+from hyperloci.model.turn import Speaker
+from hyperloci.store import Store
+from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.text.language.sentences import split_sentences
+from hyperloci.text.language.word_tables import phrase_pattern
+
+RECENT_SESSIONS: Final = 20
+"""Sessions among which the last is looked for in which something was said."""
+
+FIRST_TURNS: Final = 30
+"""Where the request is that a session was for: after a greeting, and what it led to."""
+
+LAST_TURNS: Final = 200
+"""What is looked at for what was done: the end of a long session."""
+
+CLOSING_TURNS: Final = 12
+"""Where it is said what is left: what was left earlier has mostly been done since."""
+
+UNANSWERED_TERMS: Final = 6
+"""Fewer words that nobody answered are a good-bye, unless they ask."""
+
+MIN_REQUEST_TERMS: Final = 3
+"""Fewer words of their own are a greeting, an answer, or a command like `run the tests`."""
+
+BRIEF_TERMS: Final = 4
+"""A sentence with fewer words of its own says that something was done, not what."""
+
+MAX_DONE: Final = 6
+MAX_LEFT: Final = 2
+MAX_COMMITS: Final = 4
+MAX_FILES: Final = 8
+"""Lines and names: together about a sixth of the room."""
+
+REQUEST_CHARS: Final = 260
+SENTENCE_CHARS: Final = 200
+COMMIT_CHARS: Final = 80
+
+SHARE: Final = 0.2
+"""Of the room; sections that come before it and are not full leave it more."""
+
+VALUE: Final = 2.0
+"""Of a line, beside memories: as much as a decision of last week in the user's own words."""
+
+_SCORER: Final = Path(__file__).parent / "data" / "outcome_scorer.toml"
+_NAMED: Final = re.compile(r"`[^`\n]+`|\w[./_:-]\w|\d")
+_QUOTED_MESSAGE: Final = re.compile(r"\s-[a-zA-Z]*m[ =]?(?:\"\$\(cat <<-? ?['\"]?\w+['\"]? |(?P<mark>[\"']))")
+_FAILED: Final = re.compile(r" \((?:exit -?\d+|failed|interrupted)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class LastSession:
+    """The last session, as a section of notes."""
+
+    session_key: int
+    section: InjectedSection
+    items: tuple[InjectedItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of the assistant's with the turn it stands in, where in it, and how late that turn was, 0..1."""
+
+    node: Node
+    text: str
+    place: int
+    late: float
+    last: bool
+
+
+def describe_last_session(store: Store, scopes: Sequence[str], *, besides: StoredSession | None) -> LastSession | None:
+    """Return where the last session of a project stood, in which something was said; None where there is none.
+
+    Args:
+        store: where its turns are.
+        scopes: the project, and `global`.
+        besides: the session that starts, which is not meant.
+    """
+    project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
+    for session in store.sessions.list_recent(project, limit=RECENT_SESSIONS):
+        if (besides is None or session.id != besides.id) and (items := _keep_first(_describe_session(store, session))):
+            title = f"The last session ({to_iso(session.last_seen_at)[:10]})"
+            return LastSession(session.key, InjectedSection(title, "", (), SHARE), items)
+    return None
+
+
+def _describe_session(store: Store, session: StoredSession) -> Iterator[InjectedItem]:
+    first = _select_safe(store.consolidations.list_turns(session.key, 0, FIRST_TURNS))
+    last = _select_safe(store.openings.list_last_turns(session.key, LAST_TURNS))
+    if (request := _find_request(first)) is not None:
+        yield _make_item("asked", request, _drop_code(request.content), REQUEST_CHARS)
+    outcomes = store.openings.list_outcomes(session.key, MAX_DONE)
+    told = [(node, node.content) for node in _select_safe(outcomes)] or _find_done(last)
+    yield from (_make_item("done", node, text, SENTENCE_CHARS) for node, text in told)
+    yield from _describe_changes(last, store.consolidations.list_changed_files(session.key, MAX_FILES + 1))
+    yield from _describe_rest(last)
+
+
+def _keep_first(items: Iterable[InjectedItem]) -> tuple[InjectedItem, ...]:
+    """Return items without those that quote what one before them does."""
+    quoted: dict[str, InjectedItem] = {}
+    for item in items:
+        quoted.setdefault(item.text.partition(": ")[2], item)
+    return tuple(quoted.values())
+
+
+def _select_safe(turns: Iterable[Node]) -> list[Node]:
+    return [node for node in turns if not node.metadata.get("flags")]
+
+
+def _is_said(node: Node, role: Speaker) -> bool:
+    return node.subtype == "episode" and node.metadata.get("role") == role
+
+
+def _make_item(word: str, node: Node, text: str, limit: int) -> InjectedItem:
+    return InjectedItem(node.id, f"- {word} {node.id[:8]}: {quote_briefly(text, limit)}", VALUE)
+
+
+# -- what it was for ---------------------------------------------------------------------------------------------------
+
+
+def _find_request(turns: Iterable[Node]) -> Node | None:
+    """Return the first thing a user asked for in more than a word or two; failing that, the first they said."""
+    said = [node for node in turns if _is_said(node, Speaker.USER)]
+    return next((node for node in said if len(analyse_query(node.content[:1_000])) >= MIN_REQUEST_TERMS), None) or next(
+        iter(said), None
+    )
+
+
+def _drop_code(text: str) -> str:
+    """Return the sentences of a request, without what was pasted as code."""
+    return " ".join(split_sentences(text[:4_000])) or text
+
+
+# -- what was done -----------------------------------------------------------------------------------------------------
+
+
+def _find_done(turns: Sequence[Node]) -> list[tuple[Node, str]]:
+    """Return the sentences that best tell what was done, one of each turn at most, in their order."""
+    answers = [node for node in turns if _is_said(node, Speaker.ASSISTANT)]
+    scored = [(score_sentence(one), one) for one in _list_sentences(answers)]
+    enough = min(float(_read_scorer()["threshold"]), max((score for score, _ in scored), default=math.inf))
+    said = SaidBefore()
+    chosen: dict[str, _Sentence] = {}
+    for score, one in sorted(scored, key=lambda pair: -pair[0]):
+        is_new = score >= enough and len(chosen) < MAX_DONE and one.node.id not in chosen
+        if is_new and said.add_unless_repeated(one.text):
+            chosen[one.node.id] = one
+    if not chosen:
+        return _find_last_words(answers)
+    return [(one.node, one.text) for one in sorted(chosen.values(), key=lambda one: one.node.seq or 0)]
+
+
+def _find_last_words(answers: Sequence[Node]) -> list[tuple[Node, str]]:
+    """Return the first sentence of the last answer that does not ask, for a session of few words."""
+    told = [(node, text) for node in answers[-1:] for text in split_sentences(node.content[:20_000])]
+    return [(node, text) for node, text in told if drop_questions(text)][:1]
+
+
+def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
+    """Yield the sentences of answers that have more than a word of their own."""
+    for number, node in enumerate(answers, start=1):
+        for place, text in enumerate(split_sentences(node.content[:20_000])):
+            if len(analyse_query(text)) > 1:
+                yield _Sentence(node, text, place, number / len(answers), number == len(answers))
+
+
+def score_sentence(one: _Sentence) -> float:
+    """Return how much speaks for a sentence as one that tells what a session did."""
+    features = {
+        "says_done": bool(phrase_pattern("opening.done").search(one.text)),
+        "says_plan": bool(phrase_pattern("opening.plans").search(one.text)),
+        "asks": not drop_questions(one.text),
+        "names": bool(_NAMED.search(one.text)),
+        "in_last_answer": one.last,
+        "late": one.late,
+        "first_in_turn": one.place == 0,
+        "brief": len(analyse_query(one.text)) < BRIEF_TERMS,
+        "long": len(one.text) > SENTENCE_CHARS,
+    }
+    weights = _read_scorer()["weights"]
+    return float(sum(weights[name] * value for name, value in features.items()))
+
+
+@functools.cache
+def _read_scorer() -> Mapping[str, Any]:
+    return tomllib.loads(_SCORER.read_text(encoding="utf-8"))
+
+
+# -- commits and files -------------------------------------------------------------------------------------------------
+
+
+def _describe_changes(turns: Sequence[Node], files: Sequence[str]) -> Iterator[InjectedItem]:
+    commits = [(node, message) for node in turns if node.subtype == "action" and (message := read_commit(node.content))]
+    if commits:
+        quoted = ", ".join(quote_briefly(message, COMMIT_CHARS) for _, message in commits[-MAX_COMMITS:])
+        yield InjectedItem(f"{commits[-1][0].id}:commits", f"- commits: {quoted}", VALUE)
+    edits = [node for node in turns if node.subtype == "action"]
+    if files and edits:
+        more = ", and more" if len(files) > MAX_FILES else ""
+        named = ", ".join(quote_briefly(path) for path in files[:MAX_FILES])
+        yield InjectedItem(f"{edits[-1].id}:files", f"- files changed: {named}{more}", VALUE)
+
+
+def read_commit(line: str) -> str:
+    """Return the message of a commit that a command made, as far as its line tells it; '' for any other line."""
+    _, made, rest = line.partition("git commit")
+    match = _QUOTED_MESSAGE.search(rest) if made and not _FAILED.search(rest) else None
+    if match is None:
+        return ""
+    message = rest[match.end() :]
+    return message.partition(match["mark"] or " EOF")[0].strip()
+
+
+# -- what is left ------------------------------------------------------------------------------------------------------
+
+
+def _describe_rest(turns: Sequence[Node]) -> Iterator[InjectedItem]:
+    """Yield what was said to be left, and what the session ended on without an answer or with a failure."""
+    for node, text in _find_left([node for node in turns if node.subtype == "episode"][-CLOSING_TURNS:]):
+        yield _make_item(f"left ({node.metadata.get('role')})", node, text, SENTENCE_CHARS)
+    if not turns:
+        return
+    last = turns[-1]
+    if _is_said(last, Speaker.USER) and _wants_answer(last.content[:1_000]):
+        yield _make_item("not answered", last, last.content, SENTENCE_CHARS)
+    elif _is_said(last, Speaker.ASSISTANT) and (question := _find_closing_question(last)):
+        yield _make_item("open question", last, question, SENTENCE_CHARS)
+    elif last.subtype == "action" and _FAILED.search(last.content):
+        yield _make_item("failed at the end", last, last.content, SENTENCE_CHARS)
+
+
+def _wants_answer(text: str) -> bool:
+    return not drop_questions(text) or len(analyse_query(text)) >= UNANSWERED_TERMS
+
+
+def _find_left(turns: Iterable[Node]) -> list[tuple[Node, str]]:
+    found = [
+        (node, text)
+        for node in turns
+        for text in split_sentences(node.content[:20_000])
+        if phrase_pattern("opening.left").search(text)
+        and drop_questions(text)
+        and len(analyse_query(text)) >= BRIEF_TERMS
+    ]
+    return found[-MAX_LEFT:]
+
+
+def _find_closing_question(node: Node) -> str:
+    """Return the last sentence of an answer where it asks; ''  where it doesn't."""
+    sentences = split_sentences(node.content[-20_000:])
+    return sentences[-1] if sentences and not drop_questions(sentences[-1]) else ""

@@ -1,0 +1,152 @@
+"""Where the last session stood: its request, what was done, what changed, and what is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.conversations.capture.last_session import MAX_DONE, read_commit
+from hyperloci.model.record import CaptureKind
+from tests.conversations.capture._house import NOW, House
+
+HOUR = 3_600_000
+
+
+def talk(house: House, *turns: str, session: str = "old", at: int = NOW - HOUR) -> None:
+    """Play turns: `u` the user's, `a` the assistant's, `t` a tool's."""
+    for number, turn in enumerate(turns):
+        who, _, text = turn.partition(": ")
+        when = at + number * 1_000
+        if who == "t":
+            house.act(text, session, at=when)
+        else:
+            house.tell(CaptureKind.PROMPT if who == "u" else CaptureKind.TURNS, text, session, when)
+
+
+def section(text: str) -> dict[str, list[str]]:
+    """Return the lines about the last session by their first words."""
+    found: dict[str, list[str]] = {}
+    for line in text.partition("The last session")[2].splitlines():
+        if line.startswith("- "):
+            head, _, told = line[2:].partition(": ")
+            word = head if head in ("commits", "files changed") else head.rpartition(" ")[0]
+            found.setdefault(word, []).append(told)
+    return found
+
+
+def test_a_session_that_starts_a_second_later_knows_what_the_last_one_was_for_and_did(house: House) -> None:
+    talk(
+        house,
+        "u: hi",
+        "a: Hello! What can I do?",
+        "u: The importer loses its place when it is killed. Make it resume.",
+        "a: I'll look at the reader first.",
+        "t: Edit src/importer.py: +12 -3 lines",
+        "a: Fixed: it keeps a mark in `marks.json` after each file.",
+        "u: thanks, commit",
+        't: Bash: git add -A && git commit -m "Importer: resume at the last mark"',
+        "a: Committed.",
+    )
+    house.tell(CaptureKind.ENDED, "other", "old", NOW - HOUR + 60_000)
+    told = section(house.start(session="new"))
+    assert told == {
+        "asked": ['"The importer loses its place when it is killed. Make it resume."'],
+        "done": ['"Fixed: it keeps a mark in `marks.json` after each file."'],
+        "commits": ['"Importer: resume at the last mark"'],
+    }
+
+
+def test_files_that_were_edited_are_named_once_each(house: House) -> None:
+    talk(house, "u: Make the importer resume where it stopped.")
+    for number, path in enumerate(["src/importer.py", "tests/test_importer.py", "src/importer.py"]):
+        house.act(f"Edit {path}: +1 -{number} lines", "old", at=NOW - HOUR + 9_000 + number, path=path)
+    assert section(house.start(session="new"))["files changed"] == ['"src/importer.py", "tests/test_importer.py"']
+
+
+def test_what_was_done_is_told_by_the_sentences_that_say_so(house: House) -> None:
+    talk(
+        house,
+        "u: Let us look at the flaky upload test.",
+        "a: Flakiness often comes from shared state. You could isolate each test.",
+        "a: I'll run it a hundred times.",
+        "a: Shall I also look at the download?",
+        "a: Replaced the shared clock by one per test in `conftest.py`.",
+    )
+    told = section(house.start(session="new"))
+    assert told["done"] == ['"Replaced the shared clock by one per test in `conftest.py`."']
+
+
+def test_a_session_of_few_words_is_told_by_its_last_ones(house: House) -> None:
+    talk(house, "u: Make the build green.", "a: It is green now.")
+    assert section(house.start(session="new"))["done"] == ['"It is green now."']
+
+
+def test_a_long_session_is_told_in_a_few_lines(house: House) -> None:
+    talk(
+        house,
+        "u: Port the tests to the new runner.",
+        *(f"a: Fixed the test of shard {n} in a_{n}.py." for n in range(30)),
+    )
+    assert len(section(house.start(session="new"))["done"]) == MAX_DONE
+
+
+def test_nothing_that_was_done_is_told_twice(house: House) -> None:
+    talk(house, "u: Port the tests.", "a: Ported and pushed the tests to `main`.", "u: ok", "u: sure?", "u: really?")
+    house.tell(CaptureKind.TURNS, "Ported and pushed the tests to `main`.", "old", NOW - HOUR + 30 * 60_000)
+    assert len(section(house.start(session="new"))["done"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("last", "word", "told"),
+    [
+        ("a: The schema is ready. Shall I apply it to staging?", "open question", '"Shall I apply it to staging?"'),
+        (
+            "u: why does the upload hang at the last chunk?",
+            "not answered",
+            '"why does the upload hang at the last chunk?"',
+        ),
+        ("t: Bash: pytest -q (exit 1): 3 failed", "failed at the end", '"Bash: pytest -q (exit 1): 3 failed"'),
+        (
+            "a: The parser is done. The error messages for nested lists are still missing.",
+            "left (assistant)",
+            '"The error messages for nested lists are still missing."',
+        ),
+    ],
+)
+def test_what_the_session_ended_on_is_told(house: House, last: str, word: str, told: str) -> None:
+    talk(house, "u: Write the parser of nested lists.", "a: I wrote the parser.", last)
+    assert section(house.start(session="new"))[word] == [told]
+
+
+@pytest.mark.parametrize("last", ["u: thanks, bye!", "u: good night", "t: Bash: pytest -q", "a: See you tomorrow."])
+def test_a_good_bye_leaves_nothing_open(house: House, last: str) -> None:
+    talk(house, "u: Write the parser of nested lists.", "a: I wrote the parser of lists.", last)
+    assert set(section(house.start(session="new"))) == {"asked", "done"}
+
+
+def test_a_session_in_which_nothing_was_said_is_not_the_last_one(house: House) -> None:
+    talk(house, "u: Write the parser of nested lists.", "a: I wrote the parser of lists.")
+    house.start(session="opened and closed", at=NOW - 10)
+    assert section(house.start(session="new"))["asked"] == ['"Write the parser of nested lists."']
+
+
+def test_a_resumed_session_is_not_told_again_of_the_last_one(house: House) -> None:
+    talk(house, "u: Write the parser of nested lists.", 't: Bash: git commit -m "Parser of lists"', "a: Committed it.")
+    house.act("Edit src/parser.py: +1 -0 lines", "old", at=NOW - HOUR + 60_000, path="src/parser.py")
+    assert "src/parser.py" in house.start(session="new")
+    assert house.start("resume", session="new", at=NOW + 10) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('Bash: git commit -m "Fix the lock"', "Fix the lock"),
+        ("Bash: git commit -am 'Fix the lock' && git push", "Fix the lock"),
+        ("Bash: git commit -m \"$(cat <<'EOF' Fix the lock EOF )\"", "Fix the lock"),
+        ("Bash: git commit --amend --no-edit", ""),
+        ('Bash: git commit -m "Fix the lock" (exit 1): nothing to commit', ""),
+        ("Bash: git log -m", ""),
+        ('Bash: echo -m "no"', ""),
+    ],
+)
+def test_a_commits_message_is_read_from_its_command(line: str, message: str) -> None:
+    assert read_commit(line) == message
