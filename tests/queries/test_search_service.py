@@ -44,3 +44,18 @@ def test_an_empty_answer_says_what_to_try(memory: Memory) -> None:
     assert memory.search_by_query_line("type:decision").hints == (
         "Nothing found; try other words or fewer conditions.",
     )
+
+
+def test_what_may_have_been_replaced_stands_behind_what_may_replace_it(memory: Memory) -> None:
+    old = memory.remember_fact("webhook retries: 3 attempts, exponential from 2 s").id
+    memory.remember_fact("webhook payloads are signed")
+    new = memory.remember_fact("webhook retries after the maintenance window").id
+    query = "webhook retries 3 attempts exponential"
+    assert [hit.id for hit in memory.search(query).results].index(old) == 0
+
+    memory.relate("updates", [{"id": new, "role": "subject"}, {"id": old, "role": "object"}])
+
+    found = memory.search(query).results
+    ids = [hit.id for hit in found]
+    assert ids.index(old) == ids.index(new) + 1
+    assert any(note == f"possibly replaced by {new}" for note in found[ids.index(old)].notes)

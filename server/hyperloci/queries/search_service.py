@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock
@@ -18,7 +18,7 @@ from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import build_conditions
-from hyperloci.retrieval.presentation import present_hits
+from hyperloci.retrieval.presentation import present_hits, put_newer_first
 from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
@@ -77,6 +77,7 @@ class SearchService:
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
         found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
+        found = replace(found, nodes=put_newer_first(self.store, found.nodes))
         terms = analyse_query(query)
         hits = self._present_hits(
             found.nodes,

@@ -73,6 +73,17 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
 
 
+def put_newer_first(store: Store, nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return nodes in their order, but each that another of them may have replaced right behind that one."""
+    places = {node.key: place for place, node in enumerate(nodes)}
+    order: dict[NodeKey, float] = {key: float(place) for key, place in places.items()}
+    for step in _find_steps(store, list(places), "updates", "in"):
+        newer = places.get(step.target)
+        if newer is not None and newer > places[step.source]:
+            order[step.source] = max(order[step.source], newer + 0.5)
+    return tuple(sorted(nodes, key=lambda node: order[node.key]))
+
+
 def _find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:
     """Return the steps from each memory: hits that contradict each other are in one relation."""
     if not store.traversal.has_label(label):
