@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench._shared import MarkdownTable, bench_settings, save_result
 from bench.quality import EvaluationCorpus, load_beam, store_corpus
-from hyperloci.conversations.capture.context_injection import CONTENT_SUBTYPES, build_prompt_context
+from hyperloci.conversations.capture.prompt_context import CONTENT_SUBTYPES, build_prompt_context
 from hyperloci.conversations.capture.session_events import SEARCH_LIMIT
 from hyperloci.memory import Memory
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,72 +10,14 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.conversations.capture.context_injection import (
-    MAX_ITEM_CHARS,
-    PROMPT_CHARS,
-    PROMPT_ITEM_CHARS,
-    build_prompt_context,
-)
-from hyperloci.conversations.capture.session_events import Capture
+from hyperloci.conversations.capture.injection_format import MAX_ITEM_CHARS
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
-from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import CaptureKind, CaptureRecord
-from hyperloci.model.search import Hit, HitSource, SearchAnswer
+from hyperloci.model.node import NewNode
+from hyperloci.model.record import CaptureKind
 from hyperloci.store import Store
 from hyperloci.text.sanitize.cleaning import strip_injected_context
+from tests.conversations.capture._house import NOW, PROJECT, House
 from tests.support import examples
-
-NOW = 1_795_000_000_000
-PROJECT = "project:0123456789abcdef"
-TYPES = {"decision": NodeType.DECISION, "dead_end": NodeType.EXPERIENCE, "outcome": NodeType.EXPERIENCE}
-
-
-class House:
-    """A store with memories in it, and the sessions that start over it."""
-
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self.store = store
-        self.capture = Capture(store, settings, lambda: NOW)
-        self._records = 0
-
-    def add(self, subtype: str, text: str, *, scope: str = PROJECT, at: int = NOW, **changes: object) -> Node:
-        new = NewNode(
-            type=TYPES.get(subtype, NodeType.FACT),
-            subtype=subtype,
-            content=text,
-            scope=scope,
-            confidence=float(str(changes.pop("confidence", 1.0))),
-            decay_rate=0.0,
-            metadata=changes,
-        )
-        with self.store.transaction():
-            return self.store.nodes.create_node(new, now=at)
-
-    def tell(self, kind: CaptureKind, text: str, session: str, at: int = NOW) -> CaptureRecord:
-        self._records += 1
-        record = CaptureRecord(
-            id=f"r{self._records}",
-            kind=kind,
-            session_id=session,
-            project_id=PROJECT,
-            project_name="demo",
-            project_root="/demo",
-            at=at,
-            text=text,
-        )
-        self.capture.store_record(record)
-        return record
-
-    def start(self, source: str = "startup", session: str = "s1", at: int = NOW) -> str:
-        return self.capture.context_after(self.tell(CaptureKind.STARTED, source, session, at))
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    path = tmp_path / "memory.db"
-    where = Settings(database=path, state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
-    with Store.open(path, clock=lambda: NOW) as store:
-        yield House(store, where)
 
 
 def test_an_empty_memory_injects_nothing(house: House) -> None:
@@ -281,97 +221,3 @@ def test_injection_reinforces_nothing(house: House) -> None:
     house.start()
     after = house.store.nodes.get_node(node.id)
     assert after is not None and (after.access_count, after.last_accessed) == (0, NOW)
-
-
-def hit(
-    id: str = "11111111-0000-4000-8000-000000000000",
-    content: str = "The gateway listens on 8443",
-    *,
-    session: str | None = "old",
-    notes: tuple[str, ...] = (),
-    cosine: float | None = None,
-    path: str | None = None,
-) -> Hit:
-    return Hit(
-        id=id,
-        type="fact",
-        subtype="insight",
-        content=content,
-        score=0.9,
-        confidence=1.0,
-        tier="task",
-        scope=PROJECT,
-        created_at=to_iso(NOW),
-        valid_from=to_iso(NOW),
-        valid_until=None,
-        source=HitSource(kind="tool", session_id=session, path=path, line_start=3 if path else None),
-        notes=notes,
-        explain={"embedder_scores": {"semantic": {} if cosine is None else {"e1": cosine}}},
-    )
-
-
-def test_a_prompt_gets_the_hits_in_their_order_with_their_places() -> None:
-    injection = build_prompt_context([hit("a" * 36), hit("b" * 36, "Second", path="docs/a.md")], session_id="s1")
-    assert injection.ids == ("a" * 36, "b" * 36)
-    assert injection.text.index("8443") < injection.text.index("Second")
-    assert "docs/a.md:3" in injection.text
-    assert injection.text.startswith('<hyperloci-memory kind="prompt">')
-
-
-@pytest.mark.parametrize(
-    "left_out",
-    [
-        hit(session="s1"),
-        hit("seen"),
-        hit(notes=("suspicious: instruction",)),
-        hit(notes=("forgotten",)),
-        hit(notes=("no longer valid",)),
-    ],
-    ids=["said in this session", "shown before", "suspicious", "forgotten", "invalid"],
-)
-def test_a_prompt_is_not_told(left_out: Hit) -> None:
-    assert build_prompt_context([left_out], session_id="s1", seen=frozenset({"seen"})).text == ""
-
-
-def test_a_prompts_budget_holds_three_or_four_long_memories() -> None:
-    hits = [hit(f"{index:036d}", "word " * 120) for index in range(12)]
-    injection = build_prompt_context(hits, session_id="s1")
-    assert len(injection.text) <= PROMPT_CHARS
-    assert injection.ids == tuple(f"{index:036d}" for index in range(len(injection.ids)))
-    assert len(injection.ids) in (2, 3)
-
-
-def test_a_memory_is_called_by_its_subtype() -> None:
-    assert "- insight " in build_prompt_context([hit("a" * 36)], session_id="s1").text
-
-
-def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:
-    long = "It rained all day. " * 100 + "The edge gateway listens on TLS port 8443. " + "And then it snowed. " * 100
-    text = build_prompt_context([hit(content=long)], "Which TLS port does the gateway use?", session_id="s1").text
-    assert "The edge gateway listens on TLS port 8443." in text
-    assert len(text) < PROMPT_ITEM_CHARS + 500 and '"…' in text and '…"' in text
-
-
-def test_what_a_prompt_was_told_is_not_told_again_in_that_session(house: House) -> None:
-    house.start()
-    first = house.tell(CaptureKind.PROMPT, "Which port does the edge gateway listen on?", "s1")
-    asked: list[str] = []
-
-    def search(query: str, **conditions: object) -> SearchAnswer:
-        asked.append(query)
-        assert conditions["reinforce"] is False
-        return SearchAnswer(
-            query=query,
-            intent="what",
-            strategy="multi_space",
-            mode="hybrid",
-            degraded=None,
-            results=(hit(cosine=0.7),),
-        )
-
-    assert "8443" in house.capture.context_after(first, search)
-    again = house.tell(CaptureKind.PROMPT, "And which port does the edge gateway of staging have?", "s1")
-    assert house.capture.context_after(again, search) == ""
-    thanks = house.tell(CaptureKind.PROMPT, "thanks", "s1")
-    assert house.capture.context_after(thanks, search) == ""
-    assert len(asked) == 2

@@ -141,7 +141,8 @@ class Capture:
         return ""
 
     def _session_context(self, record: CaptureRecord) -> str:
-        from hyperloci.conversations.capture.context_injection import build_session_context, save_shown_ids
+        from hyperloci.conversations.capture.context_injection import build_session_context
+        from hyperloci.conversations.capture.shown_memories import save_shown_ids
 
         session = self._store.sessions.get_session(record.session_id)
         if session is None:
@@ -159,12 +160,8 @@ class Capture:
         return injection.text
 
     def _prompt_context(self, record: CaptureRecord, search: SearchFunction) -> str:
-        from hyperloci.conversations.capture.context_injection import (
-            CONTENT_SUBTYPES,
-            build_prompt_context,
-            load_shown_ids,
-            save_shown_ids,
-        )
+        from hyperloci.conversations.capture.prompt_context import CONTENT_SUBTYPES, build_prompt_context
+        from hyperloci.conversations.capture.shown_memories import load_shown_ids, save_shown_ids
         from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
 
         query = query_from_prompt(record.text)

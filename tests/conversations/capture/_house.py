@@ -1,0 +1,54 @@
+"""A store with memories in it, and the sessions that start over it."""
+
+from __future__ import annotations
+
+from hyperloci.config import Settings
+from hyperloci.conversations.capture.session_events import Capture
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import NewNode, Node
+from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.store import Store
+
+NOW = 1_795_000_000_000
+PROJECT = "project:0123456789abcdef"
+TYPES = {"decision": NodeType.DECISION, "dead_end": NodeType.EXPERIENCE, "outcome": NodeType.EXPERIENCE}
+
+
+class House:
+    """A store with memories in it, and the sessions that start over it."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.capture = Capture(store, settings, lambda: NOW)
+        self._records = 0
+
+    def add(self, subtype: str, text: str, *, scope: str = PROJECT, at: int = NOW, **changes: object) -> Node:
+        new = NewNode(
+            type=TYPES.get(subtype, NodeType.FACT),
+            subtype=subtype,
+            content=text,
+            scope=scope,
+            confidence=float(str(changes.pop("confidence", 1.0))),
+            decay_rate=0.0,
+            metadata=changes,
+        )
+        with self.store.transaction():
+            return self.store.nodes.create_node(new, now=at)
+
+    def tell(self, kind: CaptureKind, text: str, session: str, at: int = NOW) -> CaptureRecord:
+        self._records += 1
+        record = CaptureRecord(
+            id=f"r{self._records}",
+            kind=kind,
+            session_id=session,
+            project_id=PROJECT,
+            project_name="demo",
+            project_root="/demo",
+            at=at,
+            text=text,
+        )
+        self.capture.store_record(record)
+        return record
+
+    def start(self, source: str = "startup", session: str = "s1", at: int = NOW) -> str:
+        return self.capture.context_after(self.tell(CaptureKind.STARTED, source, session, at))
