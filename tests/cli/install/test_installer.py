@@ -63,7 +63,15 @@ def test_a_user_installation_makes_both_files(home: Path, project: Path) -> None
         "mcpServers": {"hyperloci": {"type": "stdio", "command": str(EXECUTABLES.server), "args": ["serve"]}}
     }
     hooks = _json(home / ".claude" / "settings.json")["hooks"]
-    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"]
+    assert list(hooks) == [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PreCompact",
+        "Stop",
+        "SessionEnd",
+    ]
     for hook in REGISTERED_HOOKS:
         [group] = hooks[hook.event]
         [handler] = group["hooks"]
