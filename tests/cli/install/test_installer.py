@@ -122,7 +122,7 @@ def test_everything_else_in_the_files_keeps_its_bytes(home: Path, project: Path)
     )
     assert '\n\t\t\t{"hooks": [{"type": "command", "command": "say done"}]},\n' in installed
     assert installed.endswith('\n\t},\n\t"model": "opus"\n}\n\n')
-    assert [len(groups) for groups in json.loads(installed)["hooks"].values()] == [2, 1, 1, 1, 1, 1]
+    assert [len(groups) for groups in json.loads(installed)["hooks"].values()] == [2, 1, 1, 1, 1, 1, 1]
     apply_plan(_uninstall(home, project))
     assert path.read_text(encoding="utf-8") == text
 

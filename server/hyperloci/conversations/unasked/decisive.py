@@ -31,7 +31,7 @@ QUIET_MEANING: Final = 0.5
 """The cosine that brings a memory with such a prompt, if it shares a word too. Of 86 of them none came nearer than 0.45
 to a memory by chance (`bench push`)."""
 
-ENOUGH_WORDS: Final = 3
+ENOUGH_WORDS: Final = 6
 """Rare words in common after which more say nothing new."""
 
 SMALLEST_PROJECT: Final = 20
