@@ -24,12 +24,15 @@ BINDING: Final = frozenset({"constraint", "dead_end", "decision", "procedure", "
 INFORMING: Final = frozenset({"insight", "semantic", "user_info"})
 """Kinds that say what is so: they decide now and then, and need more to be shown."""
 
-QUIET_FORMS: Final = frozenset({SMALL_TALK, LOOK, EXPLAIN, CHORE})
+IDLE_FORMS: Final = frozenset({SMALL_TALK, LOOK})
+"""Prompts that nothing said before bears on."""
+
+QUIET_FORMS: Final = frozenset({EXPLAIN, CHORE})
 """Prompts that hardly anything said before bears on."""
 
-QUIET_MEANING: Final = 0.5
-"""The cosine that brings a memory with such a prompt, if it shares a word too. Of 86 of them none came nearer than 0.45
-to a memory by chance (`bench push`)."""
+QUIET_MEANING: Final = 0.55
+"""The cosine that brings a memory with such a prompt, if it shares a word too. Of 86 of them none came nearer than 0.52
+to a memory by chance (`bench push`, replayed sessions)."""
 
 ENOUGH_WORDS: Final = 6
 """Rare words in common after which more say nothing new."""
@@ -78,10 +81,10 @@ class MemoryCandidate:
 
 
 def profile_prompt(prompt: str) -> PromptProfile | None:
-    """Read a prompt; None if it asks for nothing: small talk, a single word."""
+    """Read a prompt; None if it asks for nothing that was said before: small talk, a single word, a look at a file."""
     terms = analyse_terms(prompt)
     forms = find_forms(terms)
-    if len(terms) < 2 or SMALL_TALK in forms:
+    if len(terms) < 2 or not forms.isdisjoint(IDLE_FORMS):
         return None
     return PromptProfile(
         terms=frozenset(terms) - _stop_terms(),
