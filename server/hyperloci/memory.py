@@ -737,6 +737,9 @@ class Memory:
 
     def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
         """Return how near a text is to memories in E1; of those without a vector nothing."""
+        # Without an embedder a hook is spared the modules of the search, two thirds of its work.
+        if self._client is None or not self._client.is_ready():
+            return {}
         return self._searcher.measure_meaning(text, keys)
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
