@@ -3,9 +3,10 @@
     python -m bench push [--sessions DIR] [--repos DIR ...] [--words] [--fit] [--json]
 
 Three kinds of cases, each a prompt, memories, and those of them that it should not be answered without:
-`push_cases.json` beside this file, five invented projects; DIR of `--sessions`, recorded projects with gold labels (one
-JSON file each with `keep` and `prompts`), whose statements are remembered as a good note-taker would write them; and
-`--repos`, clones of public repositories: of each symbol that was changed twice, the subject of the later commit is the
+`push_cases.json` beside this file, five invented projects, and two in `push_cases_unseen.json`, invented later; DIR of
+`--sessions`, recorded projects with gold labels (one JSON file each with `keep` and `prompts`), whose statements are
+remembered as a good note-taker would write them; and `--repos`, clones of public repositories (`git clone URL`, whole
+histories): of each symbol that was changed twice, the subject of the later commit is the
 request and the newest earlier commit that tells a reason decides. With every set go prompts that need nothing.
 
 `--words` measures without vectors. `--fit` prints weights for `data/weights.toml`, and how they do on projects that
@@ -47,6 +48,8 @@ from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, selec
 from hyperloci.store.memories.traversal import OUTWARD
 
 CASES: Final = Path(__file__).parent / "push_cases.json"
+UNSEEN: Final = Path(__file__).parent / "push_cases_unseen.json"
+"""Written after tables and weights, which know nothing of them; only the floor of the first three was set with them."""
 
 KINDS: Final = {"root_cause": "insight", "fact": "insight", "user": "user_info"}
 """Kinds of labels that the memory knows by another name."""
@@ -104,9 +107,9 @@ class PushTally:
         self.shown.append(len(given))
 
 
-def load_own_cases() -> Iterator[PushCase]:
-    """Yield the cases that stand beside this file."""
-    for project in json.loads(CASES.read_text("utf-8")):
+def load_own_cases(path: Path = CASES) -> Iterator[PushCase]:
+    """Yield the cases of a file that stands beside this one."""
+    for project in json.loads(path.read_text("utf-8")):
         memories = tuple((KINDS.get(kind, kind), text) for kind, text in project["memories"])
         for prompt, decisive in [*project["prompts"], *([quiet, []] for quiet in project["quiet"])]:
             yield PushCase(project["project"], prompt, memories, frozenset(decisive))
@@ -346,6 +349,7 @@ def main() -> None:
         fits = {how: fit_weights(every, words_only=how == "words") for how in ("meaning", "words")}
         print(json.dumps(fits, indent=2))
         return
+    cases["invented later"] = list(load_own_cases(UNSEEN))
     tallies = {name: measure_cases(some, words_only=options.words) for name, some in cases.items()}
     tallies |= {path.name: measure_repository(path) for path in options.repos}
     found = {name: asdict(tally) for name, tally in tallies.items()}

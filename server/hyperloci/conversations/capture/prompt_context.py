@@ -29,6 +29,7 @@ from hyperloci.conversations.unasked.decisive import (
     INFORMING,
     MemoryCandidate,
     PromptProfile,
+    is_worth_showing,
     profile_memory,
     profile_prompt,
     score_candidates,
@@ -181,8 +182,11 @@ def _choose_decisive(
         ],
     )
     ranked = sorted(zip(scores, nodes, strict=True), key=lambda pair: (-pair[0], -pair[1].event_time, pair[1].id))
-    chosen = [node for score, node in ranked if score > 0 and _is_new(node, occasion)]
-    return chosen[:DECISIVE_ITEMS]
+    return [
+        node
+        for rank, (score, node) in enumerate(ranked[:DECISIVE_ITEMS])
+        if is_worth_showing(profile, score, rank, by_meaning=node.key in meaning) and _is_new(node, occasion)
+    ]
 
 
 def _is_new(node: Node, occasion: PromptOccasion) -> bool:

@@ -41,6 +41,17 @@ SMALLEST_PROJECT: Final = 20
 """With fewer memories a word is not taken for common because one of five has it."""
 
 
+FIRST_ITEMS: Final = 3
+FIRST_FLOOR: Final = -1.5
+FIRST_FLOOR_BY_WORDS: Final = -1.0
+"""A request for work gets its first three memories at a lower floor: tables of words know what their author thought of.
+Of two projects invented after them, 57 % of what decides is found instead of 30 %, with 1.4 memories more a request
+(`bench push`, `invented later`). Without a vector at least one word or activity must be common."""
+
+MIN_REQUEST_TERMS: Final = 3
+"""Content words of a request for work; what is shorter ("composer install") is a command more often."""
+
+
 @dataclass(frozen=True, slots=True)
 class PromptProfile:
     """What a prompt asks for.
@@ -101,7 +112,7 @@ def profile_memory(kind: str, content: str) -> MemoryProfile:
 
 
 def score_candidates(prompt: PromptProfile, candidates: Sequence[MemoryCandidate]) -> list[float]:
-    """Return for each memory how much it decides what is asked; what is not above 0 is not worth showing.
+    """Return for each memory how much it decides what is asked; above 0 it is worth showing by itself.
 
     Args:
         prompt: what is asked.
@@ -114,6 +125,13 @@ def score_candidates(prompt: PromptProfile, candidates: Sequence[MemoryCandidate
         _weigh(make_features(prompt, candidate, rarity), "words" if candidate.cosine is None else "meaning")
         for candidate in candidates
     ]
+
+
+def is_worth_showing(prompt: PromptProfile, score: float, rank: int, *, by_meaning: bool) -> bool:
+    """Return whether a memory of this score that is at this rank (from 0) is shown; `by_meaning`: it has a vector."""
+    if prompt.is_quiet or len(prompt.terms) < MIN_REQUEST_TERMS or rank >= FIRST_ITEMS:
+        return score > 0
+    return score > (FIRST_FLOOR if by_meaning else FIRST_FLOOR_BY_WORDS)
 
 
 class TermRarity:
