@@ -16,10 +16,9 @@ from pathlib import Path
 
 from bench._shared import MarkdownTable, bench_settings, save_result
 from bench.quality import EvaluationCorpus, load_beam, store_corpus
-from hyperloci.conversations.capture.prompt_context import CONTENT_SUBTYPES, build_prompt_context
-from hyperloci.conversations.capture.session_events import SEARCH_LIMIT
+from hyperloci.clock import system_clock
+from hyperloci.conversations.capture.prompt_context import PromptOccasion, build_prompt_context
 from hyperloci.memory import Memory
-from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
 
 EVERYDAY = """thanks | thank you, looks good | fix the typo | run the tests | commit this | commit and push | continue |
 yes, do it | go ahead | ok | no, the other one | make it faster | why does this fail? | try again |
@@ -40,17 +39,11 @@ OTHERS_EVERY = 6
 
 def count_injected(memory: Memory, prompts: Sequence[str]) -> list[int]:
     """Return how many memories each prompt would bring up."""
-    counts = []
-    for prompt in prompts:
-        query = query_from_prompt(prompt)
-        if query is None:
-            counts.append(0)
-            continue
-        where = {"subtypes": list(CONTENT_SUBTYPES)}
-        answer = memory.search(query, limit=SEARCH_LIMIT, where=where, explain=True, reinforce=False)
-        hits = select_relevant(query, answer.results, PROMPT_FLOOR)
-        counts.append(len(build_prompt_context(hits, query, session_id="new").ids))
-    return counts
+    return [len(build_prompt_context(memory.store, _make_occasion(memory, prompt), memory).ids) for prompt in prompts]
+
+
+def _make_occasion(memory: Memory, prompt: str) -> PromptOccasion:
+    return PromptOccasion(prompt=prompt, scope=memory.project.id, session_id="new", now=system_clock())
 
 
 def measure_prompts(chats: Sequence[EvaluationCorpus], *, words_only: bool = False) -> dict[str, dict[str, float]]:

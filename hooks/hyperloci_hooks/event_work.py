@@ -101,8 +101,9 @@ class EventWork:
             memory.keep(record)
             self._unkept = None
             memory.consolidate_record(record)
-            self._news = memory.get_place_notice() if self._name == "SessionStart" else ""
-            return memory.get_context_for_record(record) if event.injects else ""
+            context = memory.get_context_for_record(record) if event.injects else ""
+            self._news = memory.get_place_notice() if self._name == "SessionStart" else memory.describe_recall(record)
+            return context
 
     def _drain_spool(self, memory: Any) -> None:
         from hyperloci_hooks.spool import drain_spool

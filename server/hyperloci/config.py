@@ -109,6 +109,7 @@ class Settings:
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
         inject_chars: how much SessionStart may inject, in characters.
+        announce: whether the user is told in one line what was put before the assistant with a prompt.
         fusion: how the spaces' scores are joined: `calibrated`, or `rrf` (reciprocal ranks, B.06).
         rrf_k, rrf_weight_fts, rrf_weight_vector, rrf_weight_graph: reciprocal ranks (B.06, B.20).
         pipeline_recall, pipeline_scan, pipeline_fused: memories that the stages of strategy `pipeline` keep (E.06).
@@ -158,6 +159,7 @@ class Settings:
     watch: bool = True
     capture_subagents: bool = False
     inject_chars: int = 6_000
+    announce: bool = True
     fusion: str = "calibrated"
     rrf_k: int = 60
     rrf_weight_fts: float = 1.0

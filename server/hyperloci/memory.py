@@ -19,7 +19,7 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
-from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from hyperloci.model.turn import Turn
     from hyperloci.project.places import LinkedProject, PlaceAccount
     from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
+    from hyperloci.queries.injection_report import InjectionReport
     from hyperloci.queries.relations import RelationService
     from hyperloci.queries.search_service import SearchService
     from hyperloci.queries.session_report import SessionReport
@@ -755,11 +756,28 @@ class Memory:
 
     def get_context_for_record(self, record: CaptureRecord) -> str:
         """Return the context to inject after a stored record, '' for none; it reinforces nothing."""
-        context = self._capture.context_after(record, self.search)
+        context = self._capture.context_after(record, self)
         if record.kind is CaptureKind.PROMPT:
             # Not before the search, which would wait behind the prompt's own fingerprint.
             self._notify_embedder()
         return context
+
+    def describe_recall(self, record: CaptureRecord) -> str:
+        """Return a line for the user on what was put before the assistant with a prompt, '' for nothing."""
+        return self._capture.describe_recall(record) if self.settings.announce else ""
+
+    def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
+        """Return how near a text is to memories in E1; of those without a vector nothing."""
+        # Without an embedder a hook is spared the modules of the search, two thirds of its work.
+        if self._client is None or not self._client.is_ready():
+            return {}
+        return self._searcher.measure_meaning(text, keys)
+
+    def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
+        """Return what was last put before the assistant unasked in this project's sessions, latest first."""
+        from hyperloci.queries.injection_report import list_injections
+
+        return tuple(list_injections(self.store, self.project.id, limit, self._present_hits))
 
     def add_turns(self, session_id: str, turns: Sequence[Turn]) -> int:
         """Store turns of a conversation from another client; return how many were new (B.01).

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from hyperloci.cli.common import open_memory
 from hyperloci.cli.main import app
+from hyperloci.clock import system_clock
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import EmbedderError
 from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
@@ -405,3 +408,18 @@ def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) 
     (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
 
     assert json.loads(run("index", "--no-embed", "--json"))["pending"] == 1
+
+
+@pytest.mark.req("U8")
+def test_what_was_last_put_before_the_assistant_is_shown(home: Path, tmp_path: Path) -> None:
+    assert "Nothing was put before the assistant" in run("last")
+    remember("Deploy the release from staging only", "--category", "constraint")
+    with open_memory(tmp_path / "project") as memory:
+        records = RecordFactory(memory.project, "s1", now=system_clock())
+        record = records.record_prompt("deploy the release now", event_id="p1")
+        assert record is not None
+        memory.keep(record)
+        memory.get_context_for_record(record)
+    assert "staging only" in run("last") and "prompt, session s1" in run("last")
+    (injection,) = json.loads(run("last", "--json"))
+    assert injection["event"] == "prompt" and injection["memories"][0]["subtype"] == "constraint"

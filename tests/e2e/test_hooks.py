@@ -93,6 +93,27 @@ def test_a_prompt_brings_up_what_bears_on_it_once_and_an_everyday_one_nothing(ho
         assert house.context("UserPromptSubmit", prompt=everyday) == ""
 
 
+@pytest.mark.req("U8")
+def test_a_person_is_told_in_one_line_what_a_prompt_brought_up_and_can_look_at_it(house: House) -> None:
+    with house.memory() as memory:
+        memory.remember_fact("Deploy the release from staging only", category="constraint")
+    answer = house.hook("UserPromptSubmit", prompt="deploy the release now", prompt_id="p1")
+    assert answer["systemMessage"] == "Hyperloci recalled: 1 constraint"
+    with house.memory() as memory:
+        (injection,) = memory.list_injections()
+    assert (injection.event, injection.session_id) == ("prompt", "s1")
+    assert [hit.content for hit in injection.memories] == ["Deploy the release from staging only"]
+
+
+def test_the_line_can_be_switched_off_and_an_everyday_prompt_has_none(house: House) -> None:
+    with house.memory() as memory:
+        memory.remember_fact("Deploy the release from staging only", category="constraint")
+    assert house.hook("UserPromptSubmit", prompt="thanks, looks good") == {}
+    house.environ["HYPERLOCI_ANNOUNCE"] = "false"
+    answer = house.hook("UserPromptSubmit", prompt="deploy the release now")
+    assert list(answer) == ["hookSpecificOutput"]
+
+
 def test_what_was_injected_is_not_captured_again(house: House) -> None:
     with house.memory() as memory:
         memory.remember_fact("The gateway listens on 8443", category="decision")

@@ -1,4 +1,4 @@
-"""Read commands: query, stats, sessions."""
+"""Read commands: query, last, stats, sessions."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ PREVIEW_LINES = 6
 def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(query)
+    app.command()(last)
     app.command()(stats)
     app.command()(sessions)
 
@@ -102,6 +103,28 @@ def _format_scores(hit: Hit) -> Table:
     for hint in explain.get("navigation_hints", ()):
         table.add_row("", "", "", "", "", hint)
     return table
+
+
+def last(
+    project: ProjectOption = Path("."),
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many times.")] = 3,
+    full: Annotated[bool, typer.Option("--full", help="Show whole memories.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what was last put before the assistant unasked: when, by which event, which memories."""
+    with open_memory(project) as memory:
+        found = memory.list_injections(limit)
+    if json:
+        print_json(found)
+        return
+    if not found:
+        console.print("Nothing was put before the assistant yet in this project's recent sessions.")
+    for injection in found:
+        console.print(Text(f"{injection.at}  {injection.event}, session {injection.session_id}", style="bold"))
+        for hit in injection.memories:
+            console.print(Text(f"[{hit.subtype or hit.type}]  {hit.id}"))
+            console.print(Text(_cut_preview(hit.content, full)))
+        console.print()
 
 
 def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:

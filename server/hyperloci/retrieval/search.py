@@ -192,17 +192,30 @@ class Searcher:
 
     def find_nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
         """Return the cosine of the memories nearest in meaning; empty without vectors."""
-        if self._encoder is None:
+        seen = self._encode_meaning(text)
+        if seen is None:
             return {}
+        keys, cosines = self._store.vectors.find_nearest(seen[1], allowed, seen[0], limit)
+        return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
+
+    def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
+        """Return the cosine of each of these memories; without those that have no vector, empty without any."""
+        seen = self._encode_meaning(text) if keys else None
+        if seen is None:
+            return {}
+        found, cosines = self._store.vectors.find_nearest_exactly(seen[1], np.array(keys, np.int64), seen[0], len(keys))
+        return {NodeKey(int(key)): float(cosine) for key, cosine in zip(found, cosines, strict=True)}
+
+    def _encode_meaning(self, text: str) -> tuple[int, NDArray[np.float32]] | None:
+        """Return the key of E1's model and the vector of a text, None without an embedder or its vectors."""
+        if self._encoder is None:
+            return None
         try:
             model_id, vector = self._encoder.embed_query(text)
         except (NotReadyError, EmbedderError):
-            return {}
+            return None
         model = self._store.vectors.find_model(model_id)
-        if model is None:
-            return {}
-        keys, cosines = self._store.vectors.find_nearest(vector, allowed, model, limit)
-        return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
+        return None if model is None else (model, vector)
 
     def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
         """Return the encoded question, or why there is none."""

@@ -63,7 +63,15 @@ def test_a_user_installation_makes_both_files(home: Path, project: Path) -> None
         "mcpServers": {"hyperloci": {"type": "stdio", "command": str(EXECUTABLES.server), "args": ["serve"]}}
     }
     hooks = _json(home / ".claude" / "settings.json")["hooks"]
-    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"]
+    assert list(hooks) == [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PreCompact",
+        "Stop",
+        "SessionEnd",
+    ]
     for hook in REGISTERED_HOOKS:
         [group] = hooks[hook.event]
         [handler] = group["hooks"]
@@ -114,7 +122,7 @@ def test_everything_else_in_the_files_keeps_its_bytes(home: Path, project: Path)
     )
     assert '\n\t\t\t{"hooks": [{"type": "command", "command": "say done"}]},\n' in installed
     assert installed.endswith('\n\t},\n\t"model": "opus"\n}\n\n')
-    assert [len(groups) for groups in json.loads(installed)["hooks"].values()] == [2, 1, 1, 1, 1, 1]
+    assert [len(groups) for groups in json.loads(installed)["hooks"].values()] == [2, 1, 1, 1, 1, 1, 1]
     apply_plan(_uninstall(home, project))
     assert path.read_text(encoding="utf-8") == text
 

@@ -43,6 +43,7 @@ REGISTERED_HOOKS: Final = (
     HookEntry("SessionStart", 10),
     HookEntry("UserPromptSubmit", 5),
     HookEntry("PostToolUse", 5, WATCHED_TOOLS),
+    HookEntry("PostToolUseFailure", 5, WATCHED_TOOLS),
     HookEntry("PreCompact", 10),
     HookEntry("Stop", 10),
     # Without a time-out here, Claude Code gives SessionEnd 1.5 s.

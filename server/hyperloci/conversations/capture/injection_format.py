@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
-from hyperloci.model.kinds import Origin
+from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.memories.traversal import INWARD
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 MAX_INJECTED_CHARS: Final = 9_500
@@ -127,10 +129,21 @@ def make_item(node: Node, *, limit: int | None = None) -> InjectedItem:
     return InjectedItem(node.id, format_line(node.id, kind or node.type, day, SOURCE_WORDS[node.origin], content))
 
 
-def format_line(id: str, kind: str, day: str, source: str, content: str) -> str:
-    """Return one line that quotes a text, with its kind, the start of its id, its day and where it is from."""
+def format_line(id: str, kind: str, day: str, source: str, content: str, note: str = "") -> str:
+    """Return one line that quotes a text, with its kind, the start of its id, its day, where it is from, and a note."""
     quoted = json.dumps(to_plain_line(content), ensure_ascii=False)
-    return f"- {kind} {id[:8]} ({day}, {source}): {quoted}"
+    return f"- {kind} {id[:8]} ({day}, {source}{f'; {note}' if note else ''}): {quoted}"
+
+
+def describe_possible_successors(store: Store, keys: Iterable[NodeKey]) -> dict[NodeKey, str]:
+    """Return, of those memories that a living one may have replaced, which, in words (edge `updates`)."""
+    steps = store.traversal.find_steps(keys, label="updates", direction=INWARD)
+    newer = store.nodes.get_by_keys({step.target for step in steps})
+    return {
+        step.source: f"possibly replaced by {newer[step.target].id[:8]}"
+        for step in steps
+        if newer[step.target].valid_until is None
+    }
 
 
 def to_plain_line(text: str) -> str:

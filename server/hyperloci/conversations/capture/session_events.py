@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
@@ -22,27 +22,14 @@ from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
+    from hyperloci.conversations.capture.prompt_context import PromptSearch
     from hyperloci.jobs import MaintenanceContext
-    from hyperloci.model.search import SearchAnswer
-
-SEARCH_LIMIT: Final = 12
-"""Hits that are looked at for a prompt: some are of this session or were shown, three or four are wanted."""
 
 CONTEXT_LOST_SOURCES: Final = frozenset({"startup", "clear", "compact"})
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
 
 RECENT_SESSIONS: Final = 20
 """Sessions whose transcripts are searched for turns that no hook reported."""
-
-
-class SearchFunction(Protocol):
-    """`Memory.search`."""
-
-    def __call__(
-        self, query: str, *, limit: int, where: dict[str, object], explain: bool, reinforce: bool, quick: bool
-    ) -> SearchAnswer:
-        """Find memories."""
-        ...
 
 
 class Capture:
@@ -136,19 +123,30 @@ class Capture:
         if scopes.find_key(record.project_id) is None:
             scopes.ensure_scope(record.project_id, now=now, name=record.project_name, root=record.project_root)
 
-    def context_after(self, record: CaptureRecord, search: SearchFunction | None = None) -> str:
+    def context_after(self, record: CaptureRecord, found: PromptSearch | None = None) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
         record = self._assign_scope(record)
         if record.kind is CaptureKind.STARTED:
             return self._session_context(record)
-        if record.kind is CaptureKind.PROMPT and search is not None:
-            return self._prompt_context(record, search)
+        if record.kind is CaptureKind.PROMPT and found is not None:
+            return self._prompt_context(record, found)
         return ""
+
+    def describe_recall(self, record: CaptureRecord) -> str:
+        """Return in one line what was recalled with a prompt, '' for nothing."""
+        from hyperloci.conversations.capture.shown_memories import describe_recall, list_injections
+
+        session = self._store.sessions.get_session(self._assign_scope(record).session_id)
+        injection = next((one for one in list_injections(session) if one.record == record.id), None)
+        if injection is None or record.kind is not CaptureKind.PROMPT:
+            return ""
+        nodes = filter(None, map(self._store.nodes.get_node, injection.ids))
+        return describe_recall([node.subtype or node.type for node in nodes])
 
     def _session_context(self, record: CaptureRecord) -> str:
         from hyperloci.conversations.capture.consolidation_offer import make_offer
         from hyperloci.conversations.capture.context_injection import open_session
-        from hyperloci.conversations.capture.shown_memories import save_shown_ids
+        from hyperloci.conversations.capture.shown_memories import Injection, save_injection
 
         session = self._store.sessions.get_session(record.session_id)
         if session is None:
@@ -162,7 +160,8 @@ class Capture:
                 now=record.at,
                 source=record.text,
             )
-            save_shown_ids(self._store, session, injection.ids, anew=record.text in CONTEXT_LOST_SOURCES)
+            shown = Injection(record.id, "session start", record.at, injection.ids)
+            save_injection(self._store, session, shown, anew=record.text in CONTEXT_LOST_SOURCES)
         offer = make_offer(self._store, self._settings, record.project_id, source=record.text, now=record.at)
         return "\n".join(filter(None, (injection.text, offer)))
 
@@ -172,28 +171,23 @@ class Capture:
 
         return prepare_opening(self._store, scope, self._settings, self._clock())
 
-    def _prompt_context(self, record: CaptureRecord, search: SearchFunction) -> str:
-        from hyperloci.conversations.capture.prompt_context import CONTENT_SUBTYPES, build_prompt_context
-        from hyperloci.conversations.capture.shown_memories import load_shown_ids, save_shown_ids
-        from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
+    def _prompt_context(self, record: CaptureRecord, found: PromptSearch) -> str:
+        from hyperloci.conversations.capture.prompt_context import PromptOccasion, build_prompt_context
+        from hyperloci.conversations.capture.shown_memories import Injection, load_shown_ids, save_injection
 
-        query = query_from_prompt(record.text)
-        if query is None:
-            return ""
-        answer = search(
-            query,
-            limit=SEARCH_LIMIT,
-            where={"subtypes": list(CONTENT_SUBTYPES)},
-            explain=True,
-            reinforce=False,
-            quick=True,
-        )
         session = self._store.sessions.get_session(record.session_id)
-        hits = select_relevant(query, answer.results, PROMPT_FLOOR)
-        injection = build_prompt_context(hits, query, session_id=record.session_id, seen=load_shown_ids(session))
+        occasion = PromptOccasion(
+            prompt=record.text,
+            scope=record.project_id,
+            session_id=record.session_id,
+            seen=load_shown_ids(session),
+            now=record.at,
+        )
+        injection = build_prompt_context(self._store, occasion, found)
         if injection.ids and session is not None:
             with self._store.transaction():
-                save_shown_ids(self._store, session, injection.ids, anew=False)
+                shown = Injection(record.id, "prompt", record.at, injection.ids)
+                save_injection(self._store, session, shown, anew=False)
         return injection.text
 
     def store_late_turns(self, scope: str) -> int:

@@ -1,15 +1,37 @@
-"""Shown memories: which memories a session was shown, so that nothing is shown twice."""
+"""Shown memories: which memories a session was shown, when and with what, so that nothing is shown twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 
 MAX_SHOWN: Final = 400
 """Ids of shown memories that are kept with a session: more than two days of work fill."""
+
+MAX_INJECTIONS: Final = 20
+"""Injections that are told of one session, the latest; their ids are among the shown ones for longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """One time that a session was shown memories.
+
+    Attributes:
+        record: id of the event's record.
+        event: how it came to be: `session start` or `prompt`.
+        at: when, in milliseconds.
+        ids: the memories, in their order.
+    """
+
+    record: str
+    event: str
+    at: int
+    ids: tuple[str, ...]
 
 
 def load_shown_ids(session: StoredSession | None) -> frozenset[str]:
@@ -18,9 +40,38 @@ def load_shown_ids(session: StoredSession | None) -> frozenset[str]:
     return frozenset(map(str, shown)) if isinstance(shown, list) else frozenset()
 
 
-def save_shown_ids(store: Store, session: StoredSession, ids: Iterable[str], *, anew: bool) -> None:
+def list_injections(session: StoredSession | None) -> list[Injection]:
+    """Return the latest times that a session was shown memories, oldest first."""
+    told = session.metadata.get("injections") if session else None
+    return [_read_injection(one) for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+
+
+def save_injection(store: Store, session: StoredSession, injection: Injection, *, anew: bool) -> None:
     """Note what a session was shown; `anew` forgets what it was shown before. Runs in a transaction."""
     before = [] if anew else [str(id) for id in session.metadata.get("shown") or ()]
-    shown = list(dict.fromkeys((*before, *ids)))[-MAX_SHOWN:]
-    if shown != before or anew:
-        store.sessions.merge_metadata(session.id, shown=shown)
+    shown = list(dict.fromkeys((*before, *injection.ids)))[-MAX_SHOWN:]
+    changes: dict[str, Any] = {"shown": shown} if shown != before or anew else {}
+    if injection.ids:
+        injections = [*list_injections(session), injection][-MAX_INJECTIONS:]
+        changes["injections"] = [asdict(one) for one in injections]
+    if changes:
+        store.sessions.merge_metadata(session.id, **changes)
+
+
+def describe_recall(kinds: Sequence[str]) -> str:
+    """Return in one line what was recalled, by kind: `Hyperloci recalled: 2 decisions, 1 dead end`."""
+    counts = Counter(_KIND_WORDS.get(kind, kind.replace("_", " ")) for kind in kinds)
+    return f"Hyperloci recalled: {', '.join(f'{n} {word}{_plural(word, n)}' for word, n in counts.items())}"
+
+
+_KIND_WORDS: Final[Mapping[str, str]] = {"semantic": "fact", "user_info": "fact", "insight": "fact", "episode": "turn"}
+"""Words for kinds whose names say nothing to a person."""
+
+
+def _plural(word: str, count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _read_injection(told: Mapping[str, Any]) -> Injection:
+    ids: Iterable[Any] = told.get("ids") or ()
+    return Injection(str(told.get("record")), str(told.get("event")), int(told.get("at") or 0), tuple(map(str, ids)))

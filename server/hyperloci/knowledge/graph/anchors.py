@@ -61,6 +61,11 @@ def find_code_names(text: str) -> list[str]:
     return list(dict.fromkeys(found))[:MAX_NAMES]
 
 
+def find_paths(text: str) -> list[str]:
+    """Return the words of a text that look like a file's path, each once."""
+    return list(dict.fromkeys(_PATH.findall(text[:MAX_CHARS])))[:MAX_NAMES]
+
+
 def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
     """Tie a fact to the symbols it names, where a name means exactly one; return how many.
 
@@ -117,7 +122,7 @@ def _anchor_fact(store: Store, key: NodeKey, text: str, scope_key: int) -> int:
 
 
 def _choose_anchor_places(store: Store, text: str, scope_key: int) -> list[tuple[str, str]]:
-    return list(dict.fromkeys(_find_unambiguous_places(store, text, scope_key)))[:MAX_ANCHORS]
+    return list(dict.fromkeys(find_named_places(store, text, scope_key)))[:MAX_ANCHORS]
 
 
 def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], scope_key: int) -> int:
@@ -128,13 +133,13 @@ def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], 
     return len(places)
 
 
-def _find_unambiguous_places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
-    """Yield the (path, symbol) of each name in a text that means exactly one."""
+def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
+    """Yield the (path, symbol) of each name of code in a text that means exactly one symbol of a project."""
     names = find_code_names(text)
     if not names:
         return
     known = store.positions.symbols_named(scope_key, {tail for name in names for tail in dotted_suffixes(name)})
-    paths = _PATH.findall(text)
+    paths = find_paths(text)
     for name in names:
         meant = [place for place in known if is_suffix_of_symbol(name, *place)]
         if len(meant) > 1:

@@ -158,6 +158,29 @@ class Positions:
         )
         return [StoredAnchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
 
+    def list_anchored(self, scope_key: int, path: str, symbol: str | None = None) -> list[NodeKey]:
+        """Return the memories that are tied to a symbol or its members; without a symbol, to any of a file."""
+        rows = self._connection.execute(
+            """
+            SELECT DISTINCT node_key FROM anchors WHERE scope_key = ?1 AND path = ?2
+                AND (?3 IS NULL OR symbol = ?3 OR substr(symbol, 1, length(?3) + 1) = ?3 || '.') ORDER BY node_key
+            """,
+            (scope_key, path, symbol),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
+    def list_snippets(self, scope_key: int, path: str, symbol: str) -> list[NodeKey]:
+        """Return the living snippets of a symbol and its members."""
+        rows = self._connection.execute(
+            """
+            SELECT n.key FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
+            WHERE f.scope_key = ?1 AND f.path = ?2 AND n.deleted_at IS NULL
+                AND (p.symbol = ?3 OR substr(p.symbol, 1, length(?3) + 1) = ?3 || '.') ORDER BY n.key
+            """,
+            (scope_key, path, symbol),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
     def get_symbol_text(self, scope_key: int, path: str, symbol: str) -> str | None:
         """Return a symbol's present text, joined from its living snippets in order; None where it is gone.
 

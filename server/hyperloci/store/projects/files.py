@@ -108,6 +108,15 @@ class Files:
         ).fetchone()
         return _file_from_row(row) if row else None
 
+    def find_paths(self, scope_key: int, name: str, limit: int) -> list[str]:
+        """Return the paths of indexed files that are, or end in, a path as people write it: `sync.py`, `io/sync.py`."""
+        rows = self._connection.execute(
+            "SELECT path FROM files WHERE scope_key = ?1 AND (path = ?2 OR substr(path, -length(?2) - 1) = '/' || ?2)"
+            " ORDER BY path LIMIT ?3",
+            (scope_key, name, limit),
+        )
+        return [row[0] for row in rows]
+
     def put_file(self, scope_key: int, path: str, *, size: int, mtime_ns: int, content_hash: bytes, now: int) -> int:
         """Store what is known of a file and return its key."""
         row = self._connection.execute(

@@ -1,0 +1,1 @@
+"""Unasked: which memories decide what a prompt asks for, though nobody asked the memory."""
