@@ -392,18 +392,23 @@ class Memory:
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
         from hyperloci.project.places import account_to_json
-        from hyperloci.store.archive.chunk_archive import Archive
 
         answer = self.store.count_everything()
         answer["project"] = account_to_json(self.describe_place())
         answer["database"] = str(self.settings.database)
         answer["embedder"] = self._describe_embedder()
         answer["chunks"] = self.store.chunks.count_by_stage()
-        answer["archive_bytes"] = Archive.for_database(self.store.path).total_bytes()
+        answer["archive"] = self._describe_archive()
         answer["history"] = asdict(self.get_history_progress())
         reach = self.get_embedding_coverage()
         answer["by_meaning"] = asdict(reach) | {"share": round(reach.share, 4)}
         return answer
+
+    def _describe_archive(self) -> dict[str, Any]:
+        from hyperloci.store.archive.chunk_archive import Archive, describe_retention
+
+        usage = Archive.for_database(self.store.path).measure_usage()
+        return asdict(usage) | {"limit": describe_retention(self.settings.cold_retention_days)}
 
     def get_history_progress(self) -> CommitCounts:
         """Return how much of the project's git history is stored."""
