@@ -187,11 +187,14 @@ class Memory:
         return self._search_service.search_line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
-        """Return the memories that are relevant to a prompt, as Markdown within a token budget (B.09); reinforces them.
+        """Return what a prompt should know, as Markdown within a token budget (B.09); reinforces what it shows.
 
-        Empty if no memory is relevant to the query (`retrieval.relevance`).
+        A question about sessions or a kind of memory (`queries.recall_targets`) gets what it asks for; every other what
+        is relevant to it (`retrieval.relevance`), which may be nothing.
         """
-        return self._search_service.assemble_context(query, max_tokens)
+        from hyperloci.queries.context_service import ContextService
+
+        return ContextService(self._search_service).assemble(query, max_tokens)
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
