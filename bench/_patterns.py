@@ -244,7 +244,7 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.conversations.consolidation import cues, statements
-    from hyperloci.conversations.pyramid import sentence_ranking
+    from hyperloci.conversations.pyramid import sentence_features
     from hyperloci.indexing import ignore_files
     from hyperloci.knowledge.relations import prose_relations
     from hyperloci.maintenance import backups
@@ -288,7 +288,7 @@ def _make_late() -> None:
         cues.leaves_choice,
         cues.is_particular,
         cues.holds_everywhere,
-        sentence_ranking.find_cues,
+        sentence_features.find_cues,
         causal.find_asked_side,
         causal.find_causal_pairs,
         goal._strip_reason,
@@ -301,8 +301,10 @@ def _make_late() -> None:
     causal._question_patterns()
     statements._request_pattern()
     statements._granted_pattern()
-    for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
+    for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures", "goal.wanted"):
         phrase_pattern(phrases)
+    for name in ("advice", "intent", "done"):
+        phrase_pattern(f"summary.{name}")
     causal._is_bare("nothing")
     goal.goal_of_text("Nothing of the kind.", "none here")
     for glob in GLOBS:

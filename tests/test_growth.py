@@ -15,7 +15,7 @@ import pytest
 from bench._fuzz import fuzz_settings
 from bench._pump import READER, Attack, generic_attacks, growing_attack
 from hyperloci.conversations.consolidation import cues, statements, text_similarity
-from hyperloci.conversations.pyramid import sentence_ranking
+from hyperloci.conversations.pyramid import sentence_features
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.knowledge import facets
@@ -55,7 +55,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "views of a question": views_of_query,
     "statements of a turn": lambda text: [statements.statements(each) for each in statements.sentences(text)],
     "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.user_cues(), *cues.assistant_cues())],
-    "cues of a summary": sentence_ranking.find_cues,
+    "cues of a summary": sentence_features.find_cues,
     "sameness": lambda text: text_similarity.says_same(text, f"{text} x"),
     "a prompt": relevance.query_from_prompt,
     "an excerpt": lambda text: relevance.find_excerpt(text, "x word", 300),

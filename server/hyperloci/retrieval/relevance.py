@@ -135,9 +135,14 @@ def _everyday_terms(table: str) -> frozenset[str]:
     return frozenset(term for words in languages for term in analyse_text(words))
 
 
-def is_smalltalk(word: str) -> bool:
-    """Return whether a word is one of courtesy and small talk, which names nothing."""
-    return all(term in _everyday_terms("smalltalk") for term in analyse_text(word))
+def is_smalltalk(text: str) -> bool:
+    """Return whether all words of a text are of courtesy and small talk, which name nothing."""
+    return all(term in _everyday_terms("smalltalk") for term in analyse_text(text))
+
+
+def is_everyday(word: str) -> bool:
+    """Return whether a word is one of small talk or of requests that any program gets (`test`, `fix`)."""
+    return all(term in _everyday_terms("smalltalk") or term in _everyday_terms("errand") for term in analyse_text(word))
 
 
 @dataclass(frozen=True, slots=True)
