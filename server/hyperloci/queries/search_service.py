@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.project.identity import Project
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import build_conditions
+from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.presentation import present_hits
 from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.store import Store
@@ -34,6 +36,8 @@ CONTRADICTION_CANDIDATES: Final = 30
 
 REINFORCE_PATIENCE_MS: Final = 100
 """How long a search waits to note what it recalled while another process writes."""
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
 """Memories that show files as they were indexed."""
@@ -68,6 +72,9 @@ class SearchService:
         """
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
+        named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
+        if named is not None:
+            return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
         found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
         terms = analyse_query(query)
         hits = self.present_hits(
@@ -80,6 +87,18 @@ class SearchService:
         if reinforce:
             self._reinforce_recalled([node.key for node in found.nodes])
         return self._compose(query, found, hits, conditions.where, started)
+
+    def _find_by_id(self, query: str, where: SearchFilter) -> SearchResult | None:
+        """Return the memory of an id; of a summary what it covers, in order; None where there is none in reach."""
+        from hyperloci.conversations.pyramid.chunk_expansion import list_contents
+
+        node = self.store.nodes.get_node(query.strip())
+        if node is None or node.deleted_at is not None or (where.scopes and node.scope not in where.scopes):
+            return None
+        found = list_contents(self.store, node) or [node]
+        return SearchResult(
+            intent=classify_intent(""), strategy="id", mode="list", degraded=None, nodes=tuple(found), scores={}
+        )
 
     def search_line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.

@@ -76,7 +76,9 @@ class SessionDigester:
                     through = chunk.last_seq
                     lines = "\n".join(f"  {cut_text(line, EXCERPT_CHARS)}" for line in node.content.splitlines())
                     place = f"turns {chunk.first_seq}-{chunk.last_seq}"
-                    yield ContextLine(node.id, f"- {place}, in short (expand_chunk {chunk.id}):\n{lines}")
+                    yield ContextLine(
+                        node.id, f"- {place}, in short (id {chunk.id}; search_memory with it gives the turns):\n{lines}"
+                    )
 
 
 def title_session(session: StoredSession, *, is_last: bool) -> str:
