@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
-from hyperloci.conversations.pyramid.sentence_features import is_question
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
+from hyperloci.text.language.questions import is_question
 from hyperloci.text.language.sentences import split_sentences
 from hyperloci.text.language.word_tables import phrase_pattern
 

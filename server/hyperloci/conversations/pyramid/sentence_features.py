@@ -16,6 +16,7 @@ from typing import Final
 from hyperloci.conversations.pyramid.turn_sentences import TurnSentence
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.retrieval.relevance import is_smalltalk
+from hyperloci.text.language.questions import first_word, is_question
 from hyperloci.text.language.word_tables import phrase_pattern, word_set
 
 _FILE: Final = Path(__file__).parent / "data" / "sentence_weights.toml"
@@ -67,17 +68,8 @@ def list_features(sentence: TurnSentence) -> Iterator[str]:
     yield from _list_forms(sentence)
 
 
-def is_question(text: str) -> bool:
-    """Return whether a sentence asks something, with its mark or without, as people type."""
-    return text.rstrip().endswith("?") or _first_word(text) in word_set("summary.question_openers")
-
-
-def _first_word(text: str) -> str:
-    return text.split(None, 1)[0].strip(".,:;!").lower() if text.strip() else ""
-
-
 def _asks_for_work(text: str) -> bool:
-    return _first_word(text) in word_set("goal.imperatives") or bool(phrase_pattern("goal.wanted").search(text))
+    return first_word(text) in word_set("goal.imperatives") or bool(phrase_pattern("goal.wanted").search(text))
 
 
 def _list_forms(sentence: TurnSentence) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from hyperloci.conversations.pyramid.sentence_features import estimate_worth, find_cues, is_question
+from hyperloci.conversations.pyramid.sentence_features import estimate_worth, find_cues
 from hyperloci.conversations.pyramid.sentence_ranking import (
     Embed,
     choose_sentences,
@@ -20,6 +20,7 @@ from hyperloci.conversations.pyramid.turn_sentences import TurnSentence, extract
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.text.language.questions import is_question
 from hyperloci.text.tokens import count_tokens
 
 SUMMARY_TOKENS: Final = {PyramidLevel.MICRO: 90, PyramidLevel.MINI: 150, PyramidLevel.MACRO: 260}
