@@ -18,7 +18,7 @@ from hyperloci.text.language.vocabulary import vocabulary
 from hyperloci.text.language.word_tables import word_set
 
 _FILE: Final = Path(__file__).parent.parent / "data" / "naming.toml"
-_LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ \t]*[\"'`“]?$")
+_LAST_WORD: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[ \t]*+[\"'`“]?+$")
 _ACTS: Final = re.compile(
     r"\s(?:is|was|has|had|does|did|uses|needs|can|will|would|should|supports|handles|breaks|fails|works|wants|said|says)\b"
 )
