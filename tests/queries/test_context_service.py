@@ -136,3 +136,22 @@ def test_the_share_of_entities_holds_what_is_known_of_those_that_are_named(memor
 
     titles = {section.title: section for section in context.sections}
     assert titles["Entities"].ids and "[tool] Redis: Redis is the queue of the mailer" in context.markdown
+
+
+def test_a_summary_that_repeats_a_better_hit_is_left_out(memory: Memory, clock: FakeClock) -> None:
+    texts = [f"Turn {number}: we decided to paint the {number}. shed green" for number in range(30)]
+    memory.add_turns(
+        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
+    )
+    clock.advance(3 * MS_PER_DAY)
+    memory.catch_up()
+    clock.advance(2 * MS_PER_DAY)
+    memory.run_maintenance()
+
+    shown = memory.get_context("which sheds did we paint green?", max_tokens=4_000).sources
+
+    nodes = [memory.store.nodes.get_node(id) for id in shown]
+    lines = [line for node in nodes if node is not None for line in node.content.splitlines()]
+    quoted = [line for line in lines if line.startswith("user: ")]
+    assert len(lines) > len(quoted)
+    assert len({line.removeprefix("user: ") for line in lines}) > 2 * len(lines) / 3

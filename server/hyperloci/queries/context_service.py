@@ -26,7 +26,7 @@ from hyperloci.retrieval.context_assembly import (
     render_hit,
 )
 from hyperloci.retrieval.filters import Conditions
-from hyperloci.retrieval.intent import COMPLEX, estimate_effort
+from hyperloci.retrieval.intent import COMPLEX, Intent, estimate_effort
 from hyperloci.retrieval.relevance import make_term_share, select_for_question, sort_terms
 from hyperloci.retrieval.search import MAX_LIMIT
 from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
@@ -126,9 +126,21 @@ class ContextService:
         limit = max(CANDIDATES, estimate_effort(query).limit)
         answer = self.asking.search(query, limit=limit, explain=True, reinforce=False)
         share = make_term_share(self.asking.store)
-        hits = select_for_question(query, answer.results, share)
+        relevant = select_for_question(query, answer.results, share)
+        if answer.intent == Intent.WHY:
+            relevant = self._admit_causes(answer.results, relevant)
+        hits = _drop_repetitions(relevant)
         entities = self._describe_entities(query) if sort_terms(query, share).subject else ()
         return arrange_hits(hits, tuple(entities))
+
+    def _admit_causes(self, found: Sequence[Hit], relevant: Sequence[Hit]) -> list[Hit]:
+        """Return the relevant hits and those found that are a known cause of one, in the order in which they came."""
+        nodes = {hit.id: self.asking.store.nodes.get_node(hit.id) for hit in found}
+        keys = {id: node.key for id, node in nodes.items() if node is not None}
+        is_cause = self.asking.store.consolidations.are_linked_causes
+        effects = [keys[hit.id] for hit in relevant if hit.id in keys]
+        causes = {id for id, key in keys.items() if any(is_cause(key, effect) for effect in effects)}
+        return [hit for hit in found if hit in relevant or hit.id in causes]
 
     def _describe_entities(self, query: str) -> Iterator[ContextLine]:
         """Yield what is known of the entities that a question names, where something is."""
@@ -149,6 +161,19 @@ class ContextService:
         return (
             f"- [{entity.kind}] {entity.canonical_name}: {text} (id {entity.id}; {entity.mention_count} mentions{more})"
         )
+
+
+def _drop_repetitions(hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out summaries that mostly quote what better hits say: a mini those of its micros, a macro those of both."""
+    kept: list[Hit] = []
+    said = ""
+    for hit in hits:
+        lines = hit.content.splitlines()
+        repeated = [line for line in lines if line.partition(": ")[2] in said]
+        if not (hit.subtype or "").startswith("chunk_") or 2 * len(repeated) < len(lines):
+            kept.append(hit)
+            said += f"\n{hit.content}"
+    return kept
 
 
 def _names_in(query: str) -> list[str]:

@@ -111,3 +111,4 @@ def test_who_asks_why_finds_the_cause(memory: Memory, clock: FakeClock) -> None:
 
     assert [each.content for each in found] == [DIAGNOSIS[1]]
     assert DIAGNOSIS[1] in [hit.content for hit in memory.search("why did customers get mail twice?").results]
+    assert DIAGNOSIS[1] in memory.get_context("why did some customers get the receipt twice?").markdown
