@@ -245,7 +245,7 @@ def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.conversations.consolidation import answer_context
     from hyperloci.conversations.consolidation.turn_view import TurnView
-    from hyperloci.conversations.pyramid import sentence_ranking
+    from hyperloci.conversations.pyramid import sentence_features
     from hyperloci.indexing import ignore_files
     from hyperloci.knowledge.relations import prose_relations
     from hyperloci.maintenance import backups
@@ -282,7 +282,7 @@ def _make_late() -> None:
     section_types.infer_section_type("nothing of the kind")
     references._question_forms()
     readers: tuple[Callable[[str], object], ...] = (
-        sentence_ranking.find_cues,
+        sentence_features.find_cues,
         causal.find_asked_side,
         causal.find_causal_pairs,
         goal._strip_reason,
@@ -292,8 +292,10 @@ def _make_late() -> None:
     answer_context.find_answer_context("the last", TurnView(0, "assistant", "1. one\n2. two"))
     causal._continuation_pattern()
     causal._question_patterns()
-    for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
+    for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures", "goal.wanted"):
         phrase_pattern(phrases)
+    for name in ("advice", "intent", "done"):
+        phrase_pattern(f"summary.{name}")
     causal._is_bare("nothing")
     goal.goal_of_text("Nothing of the kind.", "none here")
     for glob in GLOBS:

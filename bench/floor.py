@@ -21,7 +21,7 @@ from bench._shared import MarkdownTable, bench_settings, save_result
 from bench.prompts import EVERYDAY
 from bench.quality import LOADERS, EvaluationCorpus, EvaluationQuestion, Named, store_corpus
 from hyperloci.memory import Memory
-from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
+from hyperloci.retrieval.relevance import make_term_share, select_for_question
 
 LIMIT = 20
 """Hits that `get_context` looks at."""
@@ -55,9 +55,10 @@ def ask_questions(
     memory: Memory, named: Named, questions: Sequence[EvaluationQuestion]
 ) -> Iterator[tuple[bool, bool | None]]:
     """Yield, a question, whether anything passes, and whether the answer does (None if the search did not find it)."""
+    share = make_term_share(memory.store)
     for question in questions:
         results = memory.search(question.text, limit=LIMIT, explain=True, reinforce=False).results
-        passed = select_relevant(question.text, results, QUESTION_FLOOR)
+        passed = select_for_question(question.text, results, share)
         found, given = (any(named(hit) in question.relevant for hit in hits) for hits in (results, passed))
         yield bool(passed), given if found else None
 

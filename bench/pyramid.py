@@ -244,7 +244,7 @@ def measure_disk(corpora: dict[str, list[PyramidTalk]]) -> None:
                 print(f"{name}: {len(turns)} turns, as they came: {before}\n  packed: {after}")
                 raw = sum(len(turn.text.encode()) for turn in turns)
                 texts = _text_bytes(memory)
-                archived = Archive.for_database(memory.store.path).total_bytes()
+                archived = Archive.for_database(memory.store.path).measure_usage().bytes
                 whole = sum(texts.values()) + archived
                 kb = [f"{texts[stage] / 1_000:.0f}" for stage in ("hot", "warm", "cold")]
                 table.add(

@@ -16,7 +16,7 @@ from bench._fuzz import fuzz_settings
 from bench._pump import READER, Attack, generic_attacks, growing_attack
 from hyperloci.conversations.consolidation import heuristics, text_similarity
 from hyperloci.conversations.consolidation.turn_view import TurnView
-from hyperloci.conversations.pyramid import sentence_ranking
+from hyperloci.conversations.pyramid import sentence_features
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.knowledge import facets
@@ -57,7 +57,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "findings of a turn": lambda text: list(
         heuristics.extract_findings([TurnView(0, "assistant", text), TurnView(1, "user", text)])
     ),
-    "cues of a summary": sentence_ranking.find_cues,
+    "cues of a summary": sentence_features.find_cues,
     "sameness": lambda text: text_similarity.says_same(text, f"{text} x"),
     "a prompt": relevance.query_from_prompt,
     "an excerpt": lambda text: relevance.find_excerpt(text, "x word", 300),

@@ -50,6 +50,15 @@ def test_the_same_fact_twice_is_stored_once_and_counted(memory: Memory) -> None:
     assert memory.stats()["nodes"] == 1
 
 
+def test_the_statistics_tell_how_long_the_archive_is_kept(memory: Memory) -> None:
+    assert memory.stats()["archive"] == {
+        "bytes": 0,
+        "days": 0,
+        "oldest": None,
+        "limit": "kept for ever; cold_retention_days sets the limit",
+    }
+
+
 def test_preferences_are_global_and_decisions_the_projects(memory: Memory) -> None:
     preference = memory.get(memory.remember_fact("Tabs, never spaces", category="preference").id)
     decision = memory.get(memory.remember_fact("We ship on Fridays", category="decision").id)

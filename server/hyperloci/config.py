@@ -179,7 +179,7 @@ class Settings:
     hot_max_tokens: int = 50_000
     defer_summarization: bool = True
     archive_cold_content: bool = True
-    cold_retention_days: int = 90
+    cold_retention_days: int = 0
     log_level: str = "INFO"
     upkeep: bool = True
     prune_cap: int = 200

@@ -189,11 +189,14 @@ class Memory:
         return self._search_service.search_line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
-        """Return the memories that are relevant to a prompt, as Markdown within a token budget (B.09); reinforces them.
+        """Return what a prompt should know, as Markdown within a token budget (B.09); reinforces what it shows.
 
-        Empty if no memory is relevant to the query (`retrieval.relevance`).
+        A question about sessions or a kind of memory (`queries.recall_targets`) gets what it asks for; every other what
+        is relevant to it (`retrieval.relevance`), which may be nothing.
         """
-        return self._search_service.assemble_context(query, max_tokens)
+        from hyperloci.queries.context_service import ContextService
+
+        return ContextService(self._search_service).assemble(query, max_tokens)
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
@@ -398,18 +401,23 @@ class Memory:
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
         from hyperloci.project.places import account_to_json
-        from hyperloci.store.archive.chunk_archive import Archive
 
         answer = self.store.count_everything()
         answer["project"] = account_to_json(self.describe_place())
         answer["database"] = str(self.settings.database)
         answer["embedder"] = self._describe_embedder()
         answer["chunks"] = self.store.chunks.count_by_stage()
-        answer["archive_bytes"] = Archive.for_database(self.store.path).total_bytes()
+        answer["archive"] = self._describe_archive()
         answer["history"] = asdict(self.get_history_progress())
         reach = self.get_embedding_coverage()
         answer["by_meaning"] = asdict(reach) | {"share": round(reach.share, 4)}
         return answer
+
+    def _describe_archive(self) -> dict[str, Any]:
+        from hyperloci.store.archive.chunk_archive import Archive, describe_retention
+
+        usage = Archive.for_database(self.store.path).measure_usage()
+        return asdict(usage) | {"limit": describe_retention(self.settings.cold_retention_days)}
 
     def get_history_progress(self) -> CommitCounts:
         """Return how much of the project's git history is stored."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, Turn
+from tests.support import FakeClock
 
 
 @pytest.mark.req("B.12")
@@ -59,3 +62,24 @@ def test_what_may_have_been_replaced_stands_behind_what_may_replace_it(memory: M
     ids = [hit.id for hit in found]
     assert ids.index(old) == ids.index(new) + 1
     assert any(note == f"possibly replaced by {new}" for note in found[ids.index(old)].notes)
+
+
+@pytest.mark.req("C.07")
+def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Memory, clock: FakeClock) -> None:
+    fact = memory.remember_fact("the gateway listens on 8443").id
+    texts = [f"Turn {number}: we decided to paint shed {number} green" for number in range(30)]
+    memory.add_turns(
+        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
+    )
+    clock.advance(3 * MS_PER_DAY)
+    memory.catch_up()
+    clock.advance(2 * MS_PER_DAY)
+    memory.run_maintenance()
+    [mini] = memory.search("shed", where={"subtypes": ["chunk_mini"]}).results[:1]
+
+    assert [hit.id for hit in memory.search(fact).results] == [fact]
+    assert any("search for its id" in note for note in mini.notes)
+    parts = memory.search(mini.id).results
+    assert [hit.subtype for hit in parts] == ["chunk_micro", "chunk_micro", *["episode"] * 5]
+    assert [hit.content for hit in memory.search(parts[0].id).results] == texts[:10]
+    assert memory.search("0" * 8 + "-0000-0000-0000-" + "0" * 12).results == ()

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.model.search import Hit, HitSource
-from hyperloci.retrieval.context_assembly import assemble_context
+from hyperloci.retrieval.context_assembly import ContextLine, arrange_hits, assemble_context
 from hyperloci.text.tokens import count_tokens
 from tests.support import examples
 
+ENTITIES = [ContextLine(f"entity-{number}", f"- [tool] name {number}: " + "word " * 30) for number in range(20)]
 KINDS = ("fact", "decision", "entity", "experience", "snippet")
 
 
@@ -33,7 +34,7 @@ def hit(number: int, kind: str = "fact", content: str = "some words to remember"
 )
 @settings(max_examples=examples(60))
 def test_a_context_never_costs_more_than_its_budget(hits: list[tuple[str, str, float]], budget: int) -> None:
-    context = assemble_context("q", [hit(number, *values) for number, values in enumerate(hits)], budget)
+    context = assemble_context("q", arrange_hits([hit(number, *values) for number, values in enumerate(hits)]), budget)
 
     assert context.tokens == count_tokens(context.markdown) <= budget
     assert len(set(context.sources)) == len(context.sources)
@@ -43,7 +44,7 @@ def test_a_context_never_costs_more_than_its_budget(hits: list[tuple[str, str, f
 def test_facts_get_two_fifths_when_everything_is_scarce() -> None:
     hits = [hit(number, KINDS[number % 5], f"memory number {number} " + "word " * 30) for number in range(100)]
 
-    context = assemble_context("q", hits, 2_000)
+    context = assemble_context("q", arrange_hits(hits, ENTITIES), 2_000)
 
     shares = {section.title: section.tokens / 2_000 for section in context.sections}
     assert shares["Facts and decisions"] == pytest.approx(0.4, abs=0.05)
@@ -53,7 +54,7 @@ def test_facts_get_two_fifths_when_everything_is_scarce() -> None:
 def test_what_one_share_leaves_another_may_use() -> None:
     hits = [hit(number, "experience", f"turn {number} " + "word " * 30) for number in range(50)]
 
-    context = assemble_context("q", hits, 1_000)
+    context = assemble_context("q", arrange_hits(hits), 1_000)
 
     assert context.tokens > 800
 
@@ -61,15 +62,15 @@ def test_what_one_share_leaves_another_may_use() -> None:
 def test_the_summary_of_a_conversation_is_read_as_what_happened() -> None:
     summary = replace(hit(1, "snippet", "They measured the queue"), subtype="chunk_macro")
 
-    context = assemble_context("q", [summary, hit(2, "snippet", "def measure(queue)")], 1_000)
+    context = assemble_context("q", arrange_hits([summary, hit(2, "snippet", "def measure(queue)")]), 1_000)
 
     assert [section.title for section in context.sections if section.tokens] == [
-        assemble_context("q", [hit(1, "experience")], 1_000).sections[0].title,
-        assemble_context("q", [hit(1, "snippet")], 1_000).sections[0].title,
+        assemble_context("q", arrange_hits([hit(1, "experience")]), 1_000).sections[0].title,
+        assemble_context("q", arrange_hits([hit(1, "snippet")]), 1_000).sections[0].title,
     ]
 
 
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:
-    context = assemble_context("q", [hit(1, content="word " * 2_000)], 2_000)
+    context = assemble_context("q", arrange_hits([hit(1, content="word " * 2_000)]), 2_000)
 
     assert "[...]" in context.markdown and "id-1" in context.markdown

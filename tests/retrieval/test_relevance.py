@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,10 +12,13 @@ from hyperloci.model.search import Hit, HitSource
 from hyperloci.retrieval.relevance import (
     PROMPT_FLOOR,
     QUESTION_FLOOR,
+    QueryTerms,
     count_shared_terms,
     find_excerpt,
     query_from_prompt,
+    select_for_question,
     select_relevant,
+    sort_terms,
 )
 from hyperloci.store.keywords.analysis import analyse_query
 from tests.support import examples
@@ -112,3 +117,37 @@ def test_everyday_prompts_are_not_searched_for(prompt: str) -> None:
 def test_a_question_is_searched_for_by_its_beginning() -> None:
     assert query_from_prompt("Which port does the gateway listen on?") == "Which port does the gateway listen on?"
     assert len(query_from_prompt("gateway port configuration " + "x" * 5_000) or "") == 1_000
+
+
+def never(term: str) -> float:
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    "query", ["hello", "thanks a lot!", "what is the weather?", "who are you?", "2 + 2?", "привет"]
+)
+def test_small_talk_has_no_subject_and_no_answer(query: str) -> None:
+    assert sort_terms(query, never) == QueryTerms(frozenset(), frozenset())
+    assert select_for_question(query, [hit(query, words=1.0)], never) == []
+
+
+def test_a_request_that_any_program_gets_finds_what_was_told_and_no_code() -> None:
+    told = hit("Run the tests against the staging broker", words=0.8)
+    code = replace(told, id="code", type="snippet", subtype="code", source=HitSource(kind="code", symbol="run_tests"))
+    assert select_for_question("run the tests", [code, told], never) == [told]
+
+
+def test_a_section_of_that_name_answers_a_request_too() -> None:
+    section = HitSource(kind="markdown", section_path=("Running the tests",))
+    text = replace(hit("make check does it"), type="snippet", subtype="markdown", source=section)
+    assert select_for_question("run the tests", [text], never) == [text]
+
+
+def test_one_word_of_a_subject_is_enough_where_it_names_the_place() -> None:
+    inside = replace(hit("the multipart of it", words=0.5), type="snippet", subtype="code")
+    named = replace(inside, id="named", source=HitSource(kind="code", symbol="MultipartStream"))
+    assert select_for_question("multipart?", [inside, named], never) == [named]
+
+
+def test_a_word_that_many_memories_hold_is_a_subject_whatever_it_is() -> None:
+    assert sort_terms("what is the weather?", lambda term: 0.2).subject == {"weather"}

@@ -162,5 +162,7 @@ def annotate(
 ) -> None:
     """Join a memory in prose, or that text of it, to the entities it names, and store its facets."""
     said = node.content if text is None else text
-    linker.link_text(node.key, node.scope, said, now=now, author=author)
+    # An action's line begins with the assistant's own tool, which it is not about.
+    about = said.partition(" ")[2] if node.subtype == "action" else said
+    linker.link_text(node.key, node.scope, about, now=now, author=author)
     store.facets.add_facets(node.key, classify_facets(said, node.origin, confidence=node.confidence))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import build_conditions
+from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.presentation import present_hits, put_newer_first
 from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.store import Store
@@ -27,21 +29,17 @@ from hyperloci.store.keywords.analysis import analyse_query
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.knowledge.contradictions.detector import ContradictionCandidate
-    from hyperloci.model.answers import AssembledContext, ContradictionReport
+    from hyperloci.model.answers import ContradictionReport
 
 logger = logging.getLogger(__name__)
 
 CONTRADICTION_CANDIDATES: Final = 30
 """Memories a new statement is compared with: those nearest in words and in meaning."""
 
-CONTEXT_CANDIDATES: Final = 20
-"""Memories that a context is chosen from, at least."""
-
-DEFAULT_TOKENS: Final = 2_000
-"""The budget of B.20 at which simple and complex questions get the 1,000 and 3,000 tokens of B.08."""
-
 REINFORCE_PATIENCE_MS: Final = 100
 """How long a search waits to note what it recalled while another process writes."""
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
 """Memories that show files as they were indexed."""
@@ -76,10 +74,13 @@ class SearchService:
         """
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
+        named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
+        if named is not None:
+            return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
         found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
         found = replace(found, nodes=put_newer_first(self.store, found.nodes))
         terms = analyse_query(query)
-        hits = self._present_hits(
+        hits = self.present_hits(
             found.nodes,
             scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
             explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
@@ -89,6 +90,18 @@ class SearchService:
         if reinforce:
             self._reinforce_recalled([node.key for node in found.nodes])
         return self._compose(query, found, hits, conditions.where, started)
+
+    def _find_by_id(self, query: str, where: SearchFilter) -> SearchResult | None:
+        """Return the memory of an id; of a summary what it covers, in order; None where there is none in reach."""
+        from hyperloci.conversations.pyramid.chunk_expansion import list_contents
+
+        node = self.store.nodes.get_node(query.strip())
+        if node is None or node.deleted_at is not None or (where.scopes and node.scope not in where.scopes):
+            return None
+        found = list_contents(self.store, node) or [node]
+        return SearchResult(
+            intent=classify_intent(""), strategy="id", mode="list", degraded=None, nodes=tuple(found), scores={}
+        )
 
     def search_line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.
@@ -106,21 +119,7 @@ class SearchService:
         limit, _ = given.pop("limit"), given.pop("profile", None)
         conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
         found = self.searcher.list_memories(conditions, limit=limit)
-        return self._compose(line, found, self._present_hits(found.nodes), conditions.where, started)
-
-    def assemble_context(self, query: str, max_tokens: int | None) -> AssembledContext:
-        """Assemble what a prompt should know (B.09), and note what of it was recalled."""
-        from hyperloci.retrieval.context_assembly import assemble_context
-        from hyperloci.retrieval.intent import estimate_effort
-        from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
-
-        level = estimate_effort(query)
-        answer = self.search(query, limit=max(CONTEXT_CANDIDATES, level.limit), explain=True, reinforce=False)
-        hits = select_relevant(query, answer.results, QUESTION_FLOOR)
-        own = level.tokens * self.token_budget // DEFAULT_TOKENS
-        context = assemble_context(query, hits, own if max_tokens is None else max_tokens)
-        self._reinforce_recalled([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
-        return context
+        return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
 
     def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
         """Compare a statement with the memories and the documents nearest to it in words and in meaning (D.10)."""
@@ -177,13 +176,14 @@ class SearchService:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")
         return self.facts.resolve_living_node(answer.results[0].id, argument)
 
-    def _present_hits(
+    def present_hits(
         self,
         nodes: Sequence[Node],
         *,
         scores: Mapping[NodeKey, float] | None = None,
         explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
     ) -> list[Hit]:
+        """Return nodes as hits, in their order."""
         return present_hits(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
 
     def _compose(
@@ -219,6 +219,11 @@ class SearchService:
         if root is None or self.store.files.is_indexed_root(self.project.id, str(self.project.root)):
             return ()
         return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
+
+    def reinforce_ids(self, ids: Iterable[str]) -> None:
+        """Record that memories, by their ids, were recalled."""
+        found = (self.store.nodes.get_node(id) for id in ids)
+        self._reinforce_recalled([node.key for node in found if node is not None])
 
     def _reinforce_recalled(self, keys: Sequence[NodeKey]) -> None:
         """Record that memories were recalled (B.12); if that fails, the answer is given all the same."""

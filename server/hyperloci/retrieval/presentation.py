@@ -101,7 +101,7 @@ def _collect_notes(node: Node, stale: str | None) -> tuple[str, ...]:
     if stale:
         notes.append(f"outdated: {stale}")
     if node.subtype in CHUNKS.values():
-        notes.append(f"summary of {node.metadata.get('turns')} turns; expand_chunk gives them")
+        notes.append(f"summary of {node.metadata.get('turns')} turns; a search for its id gives them")
     if node.deleted_at is not None:
         notes.append("forgotten")
     if node.valid_until is not None:

@@ -14,18 +14,19 @@ which the answer does, where the search found it (`python -m bench floor`):
 
 | | own questions | answers | other subjects | everyday |
 |---|---|---|---|---|
-| short turns | 1.00 | 0.99 | 0.07 | 0.33 |
-| long turns | 1.00 | 0.94 | 0.15 | 0.59 |
-| documents | 0.99 | 0.93 | 0.07 | 0.55 |
-| code | 0.97 | 0.87 | 0.15 | 0.56 |
-| short turns, without vectors | 0.93 | 0.84 | 0.03 | 0.25 |
-| long turns, without vectors | 0.89 | 0.81 | 0.24 | 0.77 |
-| documents, without vectors | 0.98 | 0.95 | 0.07 | 0.69 |
-| code, without vectors | 0.61 | 0.32 | 0.05 | 0.46 |
+| short turns | 1.00 | 0.97 | 0.05 | 0.00 |
+| long turns | 1.00 | 0.94 | 0.11 | 0.00 |
+| documents | 0.98 | 0.91 | 0.11 | 0.01 |
+| code | 0.97 | 0.90 | 0.10 | 0.00 |
+| short turns, without vectors | 0.94 | 0.84 | 0.03 | 0.00 |
+| long turns, without vectors | 0.89 | 0.84 | 0.21 | 0.00 |
+| documents, without vectors | 0.97 | 0.90 | 0.10 | 0.01 |
+| code, without vectors | 0.63 | 0.47 | 0.07 | 0.00 |
 
-An everyday request passes mostly by holding all of its two words; a hook, which asks with every prompt, has a stricter
-floor than a tool that is called on purpose. Measured for prompts on ten long chats with 20 questions each and the same
-everyday requests, the share of prompts with which something is injected (`python -m bench prompts`):
+Before words of small talk and of any program's chores were no subject, 0.25 to 0.77 of the everyday requests passed,
+mostly by holding all of their two words. A hook, which asks with every prompt, has a stricter floor than a tool that is
+called on purpose. Measured for prompts on ten long chats with 20 questions each and the same everyday requests,
+the share of prompts with which something is injected (`python -m bench prompts`):
 
 | floor | the chat's own questions | another chat's questions | everyday prompts |
 |---|---|---|---|
@@ -35,14 +36,19 @@ everyday requests, the share of prompts with which something is injected (`pytho
 
 from __future__ import annotations
 
+import functools
+import tomllib
 from bisect import bisect
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
+from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
 from hyperloci.spaces.space import SPACES
+from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 from hyperloci.text.language.sentences import sentence_spans
 
@@ -96,6 +102,117 @@ QUERY_CHARS: Final = 1_000
 
 EXCERPTED_CHARS: Final = 20_000
 """Characters of a longer text that are searched."""
+
+
+TOPIC_SHARE: Final = 0.01
+"""Of a memory's texts: a topic of small talk that so many hold is what the program is about. `weather` stands in a
+thousandth of SQLAlchemy's."""
+
+ERRAND_MEANING: Final = 0.45
+"""Cosine from which on what somebody told bears on an everyday request; that of `PROMPT_FLOOR`, for the same reason."""
+
+DOCUMENTS: Final = frozenset({"markdown", "text", "section"})
+
+_EVERYDAY: Final = Path(__file__).parent / "data" / "everyday.toml"
+
+TermShare = Callable[[str], float]
+"""The share of a memory's texts that hold an index term."""
+
+
+def make_term_share(store: Store) -> TermShare:
+    """Return a function that gives the share of a memory's texts that hold a term."""
+
+    def measure(term: str) -> float:
+        total = store.keywords.count_texts()
+        return store.keyword_search.count_frequencies([term]).get(term, 0) / total if total else 0.0
+
+    return measure
+
+
+@functools.cache
+def _everyday_terms(table: str) -> frozenset[str]:
+    """Return the index terms of a table of everyday words, in all languages."""
+    languages = tomllib.loads(_EVERYDAY.read_text(encoding="utf-8"))[table].values()
+    return frozenset(term for words in languages for term in analyse_text(words))
+
+
+def is_smalltalk(text: str) -> bool:
+    """Return whether all words of a text are of courtesy and small talk, which name nothing."""
+    return all(term in _everyday_terms("smalltalk") for term in analyse_text(text))
+
+
+def is_everyday(word: str) -> bool:
+    """Return whether a word is one of small talk or of requests that any program gets (`test`, `fix`)."""
+    return all(term in _everyday_terms("smalltalk") or term in _everyday_terms("errand") for term in analyse_text(word))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """The terms of a question: of its subject, and of what is done to any program (`fix the typo`)."""
+
+    subject: frozenset[str]
+    errand: frozenset[str]
+
+
+def sort_terms(query: str, share: TermShare) -> QueryTerms:
+    """Return the terms of a question by what they tell; those of courtesy and small talk tell nothing."""
+    asked = {term for term in analyse_query(query) if not (term.isdigit() and len(term) < MIN_TELLING_DIGITS)}
+    rest = asked - _everyday_terms("smalltalk")
+    idle = {term for term in rest & _everyday_terms("leisure") if share(term) < TOPIC_SHARE}
+    errand = rest & _everyday_terms("errand")
+    return QueryTerms(frozenset(rest - idle - errand), frozenset(errand))
+
+
+MIN_TELLING_DIGITS: Final = 3
+"""`2 + 2` is about nothing, 404 is."""
+
+
+def select_for_question(query: str, hits: Sequence[Hit], share: TermShare) -> list[Hit]:
+    """Return the hits of a search (one that explains its hits) that are relevant to a question asked on purpose.
+
+    A question without a subject gets what somebody told alone, and one of small talk nothing.
+    """
+    terms = sort_terms(query, share)
+    if terms.subject:
+        return [hit for hit in hits if _bears_on_subject(hit, terms)]
+    return [hit for hit in hits if terms.errand and _bears_on_errand(hit, terms.errand)]
+
+
+def _bears_on_subject(hit: Hit, terms: QueryTerms) -> bool:
+    """Return whether a hit passes the floor and is about the subject: by meaning, or by enough of its words."""
+    asked = terms.subject | terms.errand
+    if not (QUESTION_FLOOR.admits(hit, terms.subject) or QUESTION_FLOOR.admits(hit, asked)):
+        return False
+    cosine = space_score(hit, "e1")
+    if cosine is not None and cosine >= QUESTION_FLOOR.min_meaning:
+        return True
+    if len(terms.subject) == 1 and not _is_told(hit) and terms.subject.isdisjoint(_place_terms(hit)):
+        return not terms.subject.isdisjoint(_text_terms(hit)) and count_shared_terms(hit, asked) > 1
+    return 2 * count_shared_terms(hit, terms.subject) >= len(terms.subject)
+
+
+def _bears_on_errand(hit: Hit, errand: frozenset[str]) -> bool:
+    """Return whether what somebody told, or a section named so, bears on a request without a subject."""
+    if not _is_told(hit):
+        return hit.subtype in DOCUMENTS and len(errand) > 1 and errand <= _place_terms(hit)
+    cosine = space_score(hit, "e1")
+    return (cosine is not None and cosine >= ERRAND_MEANING) or 2 * count_shared_terms(hit, errand) > len(errand)
+
+
+def _is_told(hit: Hit) -> bool:
+    """Return whether somebody told it: a fact, a decision, a dead end; not a commit, a turn, a file."""
+    return hit.subtype in ("dead_end", "outcome") or (
+        hit.type in (NodeType.FACT, NodeType.DECISION) and hit.subtype != "commit"
+    )
+
+
+def _place_terms(hit: Hit) -> set[str]:
+    source = hit.source
+    return set(analyse_text(" ".join((*source.section_path, source.symbol or "", source.path or ""))))
+
+
+def _text_terms(hit: Hit) -> set[str]:
+    return set(analyse_text(hit.content))
 
 
 def select_relevant(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:

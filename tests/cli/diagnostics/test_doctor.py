@@ -13,6 +13,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.claude_allowance import ClaudeAllowance
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.store import Store
+from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci_hooks import outcome_log
 from tests.support import NOW, add
 
@@ -187,3 +188,17 @@ def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, t
     levels, messages = zip(*said(), strict=True)
     assert levels == (Severity.WARNING, Severity.WARNING, Severity.WARNING, Severity.OK)
     assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "were lost" in messages[2]
+
+
+@pytest.mark.parametrize(("days", "told"), [("0", "kept for ever"), ("30", "deleted after 30 days")])
+def test_the_doctor_tells_what_the_archive_holds_and_how_to_limit_it(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: str, told: str
+) -> None:
+    monkeypatch.setenv("HYPERLOCI_COLD_RETENTION_DAYS", days)
+    Store.open(database).close()
+    assert not [item for item in run_checks(tmp_path) if item.subject == "archive"]
+    Archive.for_database(database).append_lines("2026-01-15", [{"chunk": "c", "turns": []}])
+
+    [found] = [item for item in run_checks(tmp_path) if item.subject == "archive"]
+
+    assert "since 2026-01-15" in found.message and told in found.message and "cold_retention_days" in found.message

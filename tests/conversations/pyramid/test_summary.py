@@ -139,3 +139,34 @@ def test_pasted_logs_are_cut_in_length_and_number() -> None:
         [said("word and another thing " * 100), said("\n".join(f"line {n} of that log file" for n in range(999)))]
     )
     assert len(found) <= MAX_SENTENCES and all(len(sentence.text) <= MAX_CHARS + 6 for sentence in found)
+
+
+def test_identifiers_stay_as_they_were_said() -> None:
+    talk = [
+        said("Retry in `_send_handling_retries`, we decided against a wrapper because `__version__.py` imports it."),
+        said("Both _private and other_ names of the module must stay as they are in 2.0.", Speaker.ASSISTANT),
+    ]
+    told = HEURISTIC(PyramidLevel.MICRO, talk * 3, []).summary
+    assert "`_send_handling_retries`" in told and "`__version__.py`" in told
+
+
+def test_what_the_user_decided_comes_before_advice_and_announcements() -> None:
+    talk = [
+        said("Make it 6 attempts with a base of 60s, their maintenance window is 20 minutes."),
+        said("I'll look at the queue and its options first, then at the worker and the retries.", Speaker.ASSISTANT),
+        said("You could also consider a dead-letter queue for the attempts of the worker.", Speaker.ASSISTANT),
+        said("Done: 6 attempts, exponential, 60 s base.", Speaker.ASSISTANT),
+        said("should we sign the payloads of the worker btw"),
+    ] * 2
+    told = HEURISTIC(PyramidLevel.MICRO, talk, []).summary
+    assert "Make it 6 attempts" in told and "Done: 6 attempts" in told
+    assert "I'll look" not in told and "could also" not in told and "should we sign" not in told
+
+
+def test_themes_are_names_and_noun_phrases_or_there_are_none() -> None:
+    talk = [
+        said("Feel free to keep using the nightly delete in `worker.ts`, that sure works."),
+        said("The nightly delete is slow, feel free to look. Sure, keep using worker.ts."),
+    ]
+    assert set(HEURISTIC(PyramidLevel.MICRO, talk, []).themes) == {"nightly delete", "worker.ts"}
+    assert HEURISTIC(PyramidLevel.MICRO, [said("Sure, feel free to keep using that code")] * 3, []).themes == ()

@@ -97,3 +97,32 @@ def test_a_list_of_a_hundred_identifiers_is_cut() -> None:
 def test_any_text_is_read_and_each_name_stands_in_it_once(text: str) -> None:
     found = [squash_name(one.name) for one in extract_entities(text)]
     assert len(found) == len(set(found)) and all(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Then we looked at Unused imports and Regularly updated pins.",
+        "We saw the Storage fill up at 8 kHz and 4 GiB.",
+        "See Relationship Loading Styles for more, IN NO EVENT SHALL THE AUTHORS be liable.",
+        "They wrote Decoding with a capital; the decoding is slow.",
+    ],
+)
+def test_words_of_the_language_name_nothing_though_they_bear_a_capital(text: str) -> None:
+    assert not [each.name for each in extract_entities(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("We measured it with Perfetto last week.", "Perfetto"),
+        ("Since then Karpenter's nodes stay.", "Karpenter"),
+        ("the transitions of Framer Motion are smooth", "Framer Motion"),
+    ],
+)
+def test_a_word_that_stands_where_names_do_is_one(text: str, name: str) -> None:
+    assert name in [each.name for each in extract_entities(text)]
+
+
+def test_a_given_name_before_a_number_is_no_person() -> None:
+    assert EntityKind.PERSON not in [each.kind for each in extract_entities("We run it with Claude Fable 5 now.")]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hyperloci.errors import NotFoundError, StoreCorruptError, StoreError
 from hyperloci.model.pyramid import ArchivePlace
-from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.archive.chunk_archive import Archive, ArchiveUsage
 from tests.support import examples
 
 DAY = "2026-11-21"
@@ -44,7 +44,7 @@ def test_a_day_is_json_lines_that_any_zstd_reads_and_each_chunk_is_read_alone(ar
     assert [row["chunk"] for row in stored(archive)] == ["a", "b", "c"]
     assert [archive.read_line(place)["chunk"] for place in (*first, *second)] == ["a", "b", "c"]
     assert archive.read_line(second[0]) == line("c", "four\n\ud800¶")
-    assert archive.list_days() == [DAY] and archive.total_bytes() == second[0].offset + second[0].length
+    assert archive.measure_usage() == ArchiveUsage(second[0].offset + second[0].length, days=1, oldest=DAY)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes as POSIX has them")

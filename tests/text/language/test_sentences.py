@@ -84,3 +84,11 @@ def test_spans_tile_any_part_of_any_text(text: str, start: int) -> None:
     spans = list(sentence_spans(text, start))
     assert "".join(text[low:high] for low, high in spans) == text[start:]
     assert all(low < high for low, high in spans)
+
+
+def test_names_keep_their_underscores_and_code_its_stars() -> None:
+    text = "Both _private and other_ names stay. The globs `*.py` and `*.toml` match, **as said** before."
+    assert split_sentences(text) == [
+        "Both _private and other_ names stay.",
+        "The globs `*.py` and `*.toml` match, as said before.",
+    ]

@@ -22,7 +22,7 @@ from hyperloci.maintenance import backups
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.project.places import PlaceAccount, describe_place
 from hyperloci.store import Store, integrity
-from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.archive.chunk_archive import Archive, describe_retention
 from hyperloci.store.database import vector_extension
 from hyperloci.store.database.checkpoint import measure_log
 from hyperloci.store.database.error_translation import translate_block_errors
@@ -74,6 +74,7 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
     for check in (
         _check_sqlite,
         _check_database,
+        _check_archive,
         _check_backups,
         _check_disk,
         _git_project,
@@ -121,6 +122,13 @@ def _check_database(settings: Settings, project: Path, repair: bool) -> Iterator
         yield Diagnosis(Severity.ERROR, "database", str(error), _restore_advice(settings))
     except HyperlociError as error:
         yield Diagnosis(Severity.ERROR, "database", str(error))
+
+
+def _check_archive(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
+    usage = Archive.for_database(settings.database).measure_usage()
+    if usage.oldest is not None:
+        held = f"{usage.bytes / 1e6:.1f} MB of conversations since {usage.oldest}"
+        yield Diagnosis(Severity.OK, "archive", f"{held}; {describe_retention(settings.cold_retention_days)}")
 
 
 def _saved_copies(path: Path) -> Iterator[Diagnosis]:

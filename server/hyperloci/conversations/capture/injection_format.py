@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.clock import to_iso
 from hyperloci.model.kinds import NodeKey, Origin
-from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import INWARD
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
@@ -43,8 +41,6 @@ SOURCE_WORDS: Final = {
     Origin.CODE: "code",
     Origin.IMPORT: "import",
 }
-
-_EPISODE_WORDS: Final = {"user": "prompt", "assistant": "answer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +113,6 @@ def _render_lines(
         if kept:
             yield _format_heading(part)
             yield from (f"{item.text}\n" for item in items if item in kept)
-
-
-def make_item(node: Node, *, limit: int | None = None) -> InjectedItem:
-    """Return a memory as a line; beyond `limit` characters its text is cut."""
-    content = node.content
-    if limit is not None and len(content) > limit:
-        content = content[: limit - 1].rstrip() + "…"
-    kind = _EPISODE_WORDS.get(str(node.metadata.get("role"))) if node.subtype == "episode" else node.subtype
-    day = to_iso(node.event_time)[:10]
-    return InjectedItem(node.id, format_line(node.id, kind or node.type, day, SOURCE_WORDS[node.origin], content))
 
 
 def format_line(id: str, kind: str, day: str, source: str, content: str, note: str = "") -> str:

@@ -1,11 +1,17 @@
-"""Causal links: which turns of a session caused the next, inferred by rules from consecutive ones (B.18)."""
+"""Causal links: which turns of a session tell the cause of what others report, or brought them about (B.18)."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hyperloci.conversations.consolidation.debugging import (
+    MAX_EVIDENCE_CHARS,
+    MAX_TURNS_BETWEEN,
+    DebuggingChain,
+    find_chains,
+)
 from hyperloci.conversations.consolidation.finding_writer import FindingWriter
 from hyperloci.conversations.consolidation.findings import CausalClaim
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
@@ -23,14 +29,23 @@ SHARED_WORDS: Final = 2
 SESSIONS_PER_RUN: Final = 50
 """Sessions that one run takes up; those that come later wait for the next."""
 
-MAX_EVIDENCE_CHARS: Final = 300
-
 
 def infer_causes(turns: Sequence[Node]) -> list[CausalClaim]:
-    """Return the causes among consecutive turns: a reported failure and its fix, or a turn that says it follows."""
+    """Return the causes among turns: confirmed diagnoses, failures and their fixes, turns that say that they follow.
+
+    A diagnosis is the cause of its symptom, so that who asks why finds it from what was reported, and of its fix.
+    """
     said = [turn for turn in turns if turn.subtype == "episode" and turn.seq is not None]
-    found = (_infer_cause(cause, effect) for cause, effect in itertools.pairwise(said))
-    return [cause for cause in found if cause is not None]
+    stated = (_infer_cause(cause, effect) for cause, effect in itertools.pairwise(said))
+    chained = (claim for chain in find_chains(turns) for claim in _claims_of_chain(chain))
+    found = [claim for claim in (*stated, *chained) if claim is not None]
+    return list({(claim.cause, claim.effect): claim for claim in found}.values())
+
+
+def _claims_of_chain(chain: DebuggingChain) -> Iterator[CausalClaim]:
+    for effect in (chain.symptom, chain.fix):
+        if effect is not None:
+            yield CausalClaim(chain.diagnosis.seq or 0, effect.seq or 0, chain.evidence)
 
 
 def _infer_cause(cause: Node, effect: Node) -> CausalClaim | None:
@@ -76,8 +91,9 @@ def _infer_from_pairs(
     """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
     turns = progress.list_turns(session.session_key, session.causes_seq, pairs + 1)
     is_rest = len(turns) <= pairs
-    # The last turn of a part is the first of the next: the pair across the cut counts too.
-    through = session.next_seq if is_rest else int(turns[-1].seq or 0)
+    # The last turns of a part are the first of the next: what reaches across the cut counts too.
+    again = min(MAX_TURNS_BETWEEN, len(turns) // 2)
+    through = session.next_seq if is_rest else int(turns[-1 - again].seq or 0)
     by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
     added, now = 0, context.clock()
     scope_key = context.store.scopes.ensure_scope(session.scope, now=now)

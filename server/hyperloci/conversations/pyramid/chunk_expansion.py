@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from hyperloci.clock import to_iso
 from hyperloci.errors import NotFoundError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ExpandedChunk, ExpandedTurn, PyramidChunk
+from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.memories.nodes import hash_content
 from hyperloci.text.tokens import count_tokens
@@ -37,6 +41,36 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
             themes=chunk.themes,
             turns=tuple(_expand_turns(store, chunk)),
         )
+
+
+def list_contents(store: Store, node: Node) -> list[Node] | None:
+    """Return what a chunk's summary is of: the summaries of the chunks in it and the turns in none; None for others."""
+    chunk = store.chunks.get_chunk(node.id)
+    if chunk is None:
+        return None
+    found = store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False)
+    for level in _PARTS[chunk.level]:
+        found = _fold_turns(store, found, store.chunks.list_of_session(chunk.session_key, level))
+    return found
+
+
+_PARTS: Final = {
+    PyramidLevel.MICRO: (),
+    PyramidLevel.MINI: (PyramidLevel.MICRO,),
+    PyramidLevel.MACRO: (PyramidLevel.MINI,),
+}
+
+
+def _fold_turns(store: Store, turns: Sequence[Node], chunks: Sequence[PyramidChunk]) -> list[Node]:
+    """Put the summaries of chunks in place of their turns, where all of them are there."""
+    folded = list(turns)
+    for chunk in chunks:
+        inside = [node for node in folded if node.seq is not None and chunk.first_seq <= node.seq <= chunk.last_seq]
+        summary = None if chunk.node_key is None else store.nodes.get_by_key(chunk.node_key)
+        if len(inside) == chunk.turns and summary is not None:
+            at = folded.index(inside[0])
+            folded[at : at + len(inside)] = [summary]
+    return folded
 
 
 def _expand_turns(store: Store, chunk: PyramidChunk) -> list[ExpandedTurn]:

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from hyperloci.conversations.chat_model import ChatModel
 from hyperloci.conversations.consolidation.text_similarity import NUMBER
-from hyperloci.conversations.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
+from hyperloci.conversations.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS
+from hyperloci.conversations.pyramid.themes import MAX_THEME_CHARS, MAX_THEMES
 from hyperloci.conversations.transcript_prompt import DATA
 from hyperloci.errors import BadRequestError
 from hyperloci.model.pyramid import Digest

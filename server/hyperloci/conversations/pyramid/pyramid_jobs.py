@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from hyperloci.conversations.pyramid.builder import PyramidBuilder
     from hyperloci.conversations.pyramid.sentence_ranking import Embed
-    from hyperloci.conversations.pyramid.summary import Rarity, Summariser
+    from hyperloci.conversations.pyramid.summary import Summariser
+    from hyperloci.conversations.pyramid.themes import Rarity
     from hyperloci.embedder.client import EmbedderClient
 
 logger = logging.getLogger(__name__)

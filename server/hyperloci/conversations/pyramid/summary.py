@@ -5,25 +5,22 @@ The heuristic strategy only quotes sentences: it can miss the point, but it cann
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from hyperloci.conversations.pyramid.sentence_features import estimate_worth, find_cues
 from hyperloci.conversations.pyramid.sentence_ranking import (
     Embed,
     choose_sentences,
-    find_cues,
     rank_sentences,
-    sentence_prior,
 )
-from hyperloci.conversations.pyramid.turn_sentences import TurnSentence, content_terms, extract_sentences
+from hyperloci.conversations.pyramid.themes import Rarity, extract_themes
+from hyperloci.conversations.pyramid.turn_sentences import TurnSentence, extract_sentences
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.keywords.analysis import stop_words
-from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.questions import is_question
 from hyperloci.text.tokens import count_tokens
 
 SUMMARY_TOKENS: Final = {PyramidLevel.MICRO: 90, PyramidLevel.MINI: 150, PyramidLevel.MACRO: 260}
@@ -35,13 +32,6 @@ SUMMARY_SHARE: Final = 0.3
 
 MAX_FACTS: Final = {PyramidLevel.MICRO: 4, PyramidLevel.MINI: 6, PyramidLevel.MACRO: 10}
 """RFC-013 caps them at ten; what a macro keeps, its micros needn't hold once more."""
-
-MAX_THEMES: Final = 5
-MAX_THEME_WORDS: Final = 3
-MAX_THEME_CHARS: Final = 40
-
-Rarity = Callable[[str], float]
-"""The inverse document frequency of an index term in this memory."""
 
 
 class Summariser(Protocol):
@@ -117,57 +107,6 @@ def render_sentences(chosen: Sequence[TurnSentence]) -> str:
     return "\n".join(lines)
 
 
-def extract_themes(turns: Sequence[Turn], rarity: Rarity) -> tuple[str, ...]:
-    """Return what turns are about: the phrases that stand in several of them and are rare elsewhere."""
-    held: dict[str, set[int]] = {}
-    written: dict[str, Counter[str]] = {}
-    for number, turn in enumerate(turns):
-        for phrase in _split_phrases(mask_code(turn.text)):
-            key = " ".join(content_terms(phrase))
-            if key:
-                held.setdefault(key, set()).add(number)
-                written.setdefault(key, Counter())[phrase] += 1
-    scores = {
-        key: len(where) * _phrase_weight(key, rarity)
-        for key, where in held.items()
-        if len(where) > 1 or len(turns) == 1
-    }
-    best: list[str] = []
-    for key in sorted(scores, key=lambda key: (-scores[key], key)):
-        words = set(key.split())
-        if not any(words & set(other.split()) for other in best):
-            best.append(key)
-        if len(best) == MAX_THEMES:
-            break
-    return tuple(written[key].most_common(1)[0][0] for key in best)
-
-
-def _phrase_weight(key: str, rarity: Rarity) -> float:
-    words = key.split()
-    return sum(map(rarity, words)) / math.sqrt(len(words))
-
-
-def _split_phrases(text: str) -> list[str]:
-    """Return the runs of one to three words between stop words and punctuation."""
-    found: list[str] = []
-    run: list[str] = []
-    for token in text.split():
-        word = token.strip("\"'“”«»()[]{}<>*`.,;:!?…#|")
-        plain = bool(word) and word.lower() not in stop_words() and len(word) > 2 and not word.isdigit()
-        if plain and "'" not in word and "’" not in word:
-            run.append(word.lower() if word.istitle() or word.isupper() else word)
-        broken = not plain or token[-1:] in ".,;:!?)"
-        if broken or len(run) == MAX_THEME_WORDS:
-            found += _sub_phrases(run)
-            run = []
-    return found + _sub_phrases(run)
-
-
-def _sub_phrases(run: list[str]) -> list[str]:
-    whole = [" ".join(run)] if len(run) > 1 else []
-    return [phrase for phrase in (*whole, *run) if len(phrase) <= MAX_THEME_CHARS]
-
-
 def _select_facts(level: PyramidLevel, found: Sequence[TurnSentence], ranks: object, alike: object) -> tuple[str, ...]:
     """Return the sentences that state something to be kept: a decision, a preference, a limit, an outcome, a date."""
     import numpy as np
@@ -176,7 +115,7 @@ def _select_facts(level: PyramidLevel, found: Sequence[TurnSentence], ranks: obj
     if not stated:
         return ()
     places = [number for number, sentence in enumerate(found) if _states_something(sentence)]
-    weights = np.asarray(ranks)[places] * np.array([sentence_prior(sentence) for sentence in stated])
+    weights = np.asarray(ranks)[places] * np.array([estimate_worth(sentence) for sentence in stated])
     nearness = np.asarray(alike)[np.ix_(places, places)]
     return tuple(
         f"{sentence.role.value}: {sentence.text}"
@@ -185,7 +124,7 @@ def _select_facts(level: PyramidLevel, found: Sequence[TurnSentence], ranks: obj
 
 
 def _states_something(sentence: TurnSentence) -> bool:
-    said = sentence.kind is TurnKind.TEXT and not sentence.text.rstrip().endswith("?")
+    said = sentence.kind is TurnKind.TEXT and not is_question(sentence.text)
     return said and bool(find_cues(sentence.text))
 
 

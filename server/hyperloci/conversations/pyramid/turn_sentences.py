@@ -64,7 +64,7 @@ def _split_turn(turn: Turn) -> Iterator[str]:
         yield _tidy_text(turn.text)
         return
     for sentence in split_sentences(turn.text):
-        yield _tidy_text(sentence.replace("`", ""))
+        yield _tidy_text(sentence)
 
 
 def _tidy_text(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.knowledge.entities.naming import is_name
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.memories.entities import squash_name
 from hyperloci.text.language.code_fences import mask_code
@@ -71,6 +72,10 @@ _VERB_AFTER: Final = re.compile(
     r"\s(?:is|was|has|had|does|did|uses|used|runs|ran|needs|can|will|would|should|supports|handles|stores|keeps|writes|"
     r"reads|sends|and|or|as|for|breaks|fails|works|owns|wants|likes|prefers|said|says)\b"
 )
+_NUMBER_AFTER: Final = re.compile(r" \d")
+MIN_CAMEL_CHARS: Final = 5
+"""A shorter word with a capital inside is a unit: `kHz`, `GiB`."""
+
 _SENTENCE_END: Final = '.!?:;\n|>•–—"“(#*[+/='
 """What a capital after it says nothing about."""
 
@@ -164,7 +169,7 @@ def _find_in_tokens(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
 def _classify_token(token: str, words: Vocabulary) -> EntityMention | None:
     if "." in token and _PATH.fullmatch(token):
         return EntityMention(token.lstrip("./"), EntityKind.CONCEPT)
-    if _IDENTIFIER.fullmatch(token):
+    if _IDENTIFIER.fullmatch(token) and len(token) >= MIN_CAMEL_CHARS:
         return EntityMention(token, EntityKind.CONCEPT)
     if token.isupper() and _ACRONYM.fullmatch(token) and not words.is_plain_acronym(token):
         return EntityMention(token, EntityKind.CONCEPT)
@@ -233,7 +238,7 @@ def _find_proper_nouns(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
             parts.pop()
         parts = _strip_possessive(parts)
         name = " ".join(parts)
-        if not 2 < len(name) <= MAX_NAME_CHARS or (name.isupper() and len(parts) == 1) or len(parts) > 5:
+        if not 2 < len(name) <= MAX_NAME_CHARS or name.isupper() or len(parts) > 5:
             continue
         kind = _classify_proper_noun(text, start, parts, words)
         if kind is not None:
@@ -251,12 +256,17 @@ def _strip_possessive(parts: Sequence[str]) -> list[str]:
 
 def _classify_proper_noun(text: str, start: int, parts: Sequence[str], words: Vocabulary) -> EntityKind | None:
     if words.is_given_name(parts[0]) and not (words.is_ordinary_name(parts[0]) and len(parts) == 1):
-        return EntityKind.PERSON if len(parts) <= 3 else None
+        # "Claude Fable 5" is a product: nobody has a number.
+        return (
+            EntityKind.PERSON
+            if len(parts) <= 3 and not _NUMBER_AFTER.match(text, start + len(" ".join(parts)))
+            else None
+        )
     if len(parts) > 1 and _ORG_ENDING.search(parts[-1]):
         return EntityKind.ORGANIZATION
     if _begins_sentence(text, start) or _in_heading(text, start):
         return None
-    return EntityKind.CONCEPT if all(part[0].isupper() for part in parts) else None
+    return EntityKind.CONCEPT if all(part[0].isupper() for part in parts) and is_name(text, start, parts) else None
 
 
 def _in_heading(text: str, start: int) -> bool:

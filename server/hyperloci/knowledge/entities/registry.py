@@ -262,8 +262,12 @@ class EntityLinker:
         ]
 
 
+_THINGS: Final = frozenset({EntityKind.TOOL, EntityKind.PROJECT, EntityKind.CONCEPT})
+"""What one name is to several memories: a tool that is imported, a project on a page, a thing that is spoken of."""
+
+
 def _kinds_agree(known: EntityKind, named: EntityKind) -> bool:
-    return known == named or EntityKind.CONCEPT in (known, named)
+    return known == named or EntityKind.CONCEPT in (known, named) or {known, named} <= _THINGS
 
 
 def guess_kind(name: str) -> EntityKind:

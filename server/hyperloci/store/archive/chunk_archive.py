@@ -14,6 +14,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +44,21 @@ _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\.zst")
 
 ArchivedLine = Mapping[str, Any]
 """What is archived of one chunk, JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveUsage:
+    """What an archive takes: bytes, files (one a day), and the oldest day, None without any."""
+
+    bytes: int
+    days: int
+    oldest: str | None
+
+
+def describe_retention(days: int) -> str:
+    """Return in words how long an archive is kept, and how to change that (`settings.cold_retention_days`)."""
+    kept = f"deleted after {days} days" if days else "kept for ever"
+    return f"{kept}; cold_retention_days sets the limit"
 
 
 class Archive:
@@ -140,9 +156,11 @@ class Archive:
         with self._lock_folder(), _translate_os_errors(self._path_of_day(day)):
             self._path_of_day(day).unlink(missing_ok=True)
 
-    def total_bytes(self) -> int:
-        """Return how many bytes the archive takes."""
-        return sum(self._path_of_day(day).stat().st_size for day in self.list_days())
+    def measure_usage(self) -> ArchiveUsage:
+        """Return what the archive takes on the disk."""
+        days = self.list_days()
+        sizes = [self._path_of_day(day).stat().st_size for day in days]
+        return ArchiveUsage(bytes=sum(sizes), days=len(days), oldest=days[0] if days else None)
 
     def _path_of_day(self, day: str) -> Path:
         return self.folder / f"{day}.jsonl.zst"

@@ -33,9 +33,12 @@ _STANDS_ALONE: Final = re.compile(r"[ \t]*+(?:\#{1,6}+\s|\|)")
 _TABLE_ROW: Final = re.compile(r"\s*+\|.*\|\s*", re.DOTALL)
 _LIST_MARK: Final = re.compile(r"\s*+(?:(?:\#{1,6}+|[-*+•](?:\s++\[[ xX]\])?+|\d{1,3}+[.)])\s++|>\s*+)++")
 _EMPHASIS: Final = re.compile(
-    r"(?<![\w*])(?P<stars>\*{1,3}+)(?=[^\s*])(?P<strong>[^*]*[^\s*])(?P=stars)(?![\w*])"
-    r"|(?<![\w_])(?P<bars>_{1,2}+)(?=[^\s_]++\s)(?P<weak>[^_]*[^\s_])(?P=bars)(?!\w)"
+    r"(?P<code>`[^`\n]++`)"
+    r"|(?<![\w*])(?P<stars>\*{1,3}+)(?=[^\s*])(?P<strong>[^*]*[^\s*])(?P=stars)(?![\w*])"
+    r"|(?<![\w_])__(?=[^\s_]++\s)(?P<bold>[^_]*[^\s_])__(?!\w)"
 )
+"""One underscore is part of a name (`_private and other_`) more often than it leans a word; inline code has neither."""
+
 _OPENED: Final = "\"'“«([*_"
 """What may stand before the first word of a sentence."""
 
@@ -73,7 +76,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
 def _clean(piece: str) -> str:
     line = " ".join(piece.split())
     unmarked = line[mark.end() :] if (mark := _LIST_MARK.match(line)) else line
-    return _EMPHASIS.sub(lambda match: match["strong"] or match["weak"], unmarked)
+    return _EMPHASIS.sub(lambda match: match["code"] or match["strong"] or match["bold"], unmarked)
 
 
 def _cuts(text: str, start: int, end: int) -> Iterator[int]:
