@@ -24,7 +24,8 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.transcript import read_batch
-from hyperloci.conversations.consolidation.statements import sentences, word_count
+from hyperloci.conversations.consolidation.heuristics import extract_findings
+from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, TurnView
 from hyperloci.embedder import protocol
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
@@ -499,8 +500,7 @@ def _read_text(source: str) -> None:
     find_injection_flags(source)
     analyse_statements(source)
     find_verdict(source, "The server listens on port 80, and nobody disabled it.")
-    for sentence in sentences(source):
-        word_count(sentence)
+    list(extract_findings([TurnView(0, USER, source), TurnView(1, ASSISTANT, source), TurnView(2, USER, "the second")]))
     query_from_prompt(source)
     find_excerpt(source, "the token of the server", 200)
     describe_tool_use("Bash", {"command": source, "file_path": source}, response=source)
