@@ -8,8 +8,8 @@ from typing import Final
 
 from hyperloci.conversations.consolidation.finding_writer import FindingWriter
 from hyperloci.conversations.consolidation.findings import CausalClaim
-from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
