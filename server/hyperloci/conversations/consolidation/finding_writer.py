@@ -193,7 +193,6 @@ class FindingWriter:
         turns = ", ".join(str(node.seq) for node in plan.sources)
         metadata: dict[str, Any] = {"strategy": strategy, "trust": _trust_in(plan.finding, plan.sources)}
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
-        metadata |= _said_fields(plan)
         if kind is FindingKind.DEAD_END:
             metadata["approach"] = plan.text.text
         who = " and ".join(sorted({_speaker_word(source) for source in plan.sources}))
@@ -211,7 +210,7 @@ class FindingWriter:
                 scope=plan.scope,
                 event_time=said,
                 valid_from=said,
-                metadata={name: value for name, value in metadata.items() if value},
+                metadata={name: value for name, value in metadata.items() if value} | _said_fields(plan),
             ),
             progress.scope,
             now=now,
@@ -323,7 +322,7 @@ def _said_fields(plan: FindingPlan) -> dict[str, Any]:
     finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": _speaker_word(last)}
-    return {**fields, "due": finding.due}
+    return {name: value for name, value in {**fields, "due": finding.due}.items() if value is not None}
 
 
 def _speaker_word(node: Node) -> str:

@@ -92,9 +92,9 @@ def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> No
 def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFinding]:
     turn, weights = turns[at], load_weights()
     scores = [weights.score(read_features(turns, at, number)) for number in range(len(turn.sentences))]
-    found = [_make_finding(turns, at, run, scores) for run in _find_runs(turn, scores)]
-    best = sorted(found, key=lambda finding: -finding.confidence)[:PER_TURN]
-    yield from (finding for finding in found if finding in best)
+    runs = list(_find_runs(turn, scores))
+    surest = sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:PER_TURN]
+    yield from (_make_finding(turns, at, run, scores) for run in runs if run in surest)
 
 
 def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:

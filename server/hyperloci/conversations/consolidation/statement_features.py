@@ -14,6 +14,7 @@ Those of an assistant's sentence begin with `A|`: the same words mean something 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -76,7 +77,7 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     found.update((f"who={turn.speaker}", _length_name("len", len(words))))
     found.update(_place_features(turn.sentences, number))
     if turn.speaker == USER:
-        asked = set(_asked_features(find_reply_before(turns, at)))
+        asked = _read_asked_features(find_reply_before(turns, at))
         found.update(asked)
         if number == 0:
             size = _length_name("", len(words))
@@ -127,6 +128,11 @@ def _place_features(sentences: Sequence[Sentence], number: int) -> Iterator[str]
                 yield f"{name}?"
 
 
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn answers the same words.
+def _read_asked_features(reply: TurnView | None) -> frozenset[str]:
+    return frozenset(_asked_features(reply))
+
+
 def _asked_features(reply: TurnView | None) -> Iterator[str]:
     if reply is None:
         return
@@ -152,13 +158,20 @@ def _reply_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) ->
     reply = find_reply_after(turns, at)
     if reply is None or (turns[at + 1].speaker == ACTION and turns[min(at + 2, len(turns) - 1)] is not reply):
         return
-    answered = split_words(reply.text)
+    answered, distinct = _read_answer(reply)
     yield from _first_words("reply^", answered, 2)
     yield _length_name("reply", len(answered))
     said = {word for word in words if len(word) >= MIN_ECHO_CHARS or word == "#"}
     if said:
-        share = len(said.intersection(answered)) / len(said)
+        share = len(said & distinct) / len(said)
         yield "echo=none" if share == 0 else "echo=some" if share < 1 / 3 else "echo=most"
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn is followed by the same words.
+def _read_answer(reply: TurnView) -> tuple[Sequence[str], frozenset[str]]:
+    """Return the words of what followed, and each of them once."""
+    words = split_words(reply.text)
+    return words, frozenset(words)
 
 
 def _first_words(prefix: str, words: Sequence[str], count: int) -> Iterable[str]:
