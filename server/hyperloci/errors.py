@@ -11,6 +11,7 @@ The tree, by what a caller can do about it; those that one module alone raises a
     │   └── MaintenanceStoppedError  maintenance was interrupted; the rest is done the next time
     ├── ConfigurationError       a setting, file or environment variable is wrong; names it
     ├── ChatError                the language model did not answer, or not as it should
+    │   └── AllowanceSpentError  today's calls are used up, or the last one failed a moment ago
     ├── EmbedderError            the embedder process could not answer
     │   ├── ProtocolError        its socket is answered by something else
     │   ├── ConnectionLostError  it went away before it had answered

@@ -410,7 +410,6 @@ def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) 
     assert json.loads(run("index", "--no-embed", "--json"))["pending"] == 1
 
 
-@pytest.mark.req("U8")
 def test_what_was_last_put_before_the_assistant_is_shown(home: Path, tmp_path: Path) -> None:
     assert "Nothing was put before the assistant" in run("last")
     remember("Deploy the release from staging only", "--category", "constraint")

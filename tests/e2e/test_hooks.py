@@ -93,7 +93,6 @@ def test_a_prompt_brings_up_what_bears_on_it_once_and_an_everyday_one_nothing(ho
         assert house.context("UserPromptSubmit", prompt=everyday) == ""
 
 
-@pytest.mark.req("U8")
 def test_a_person_is_told_in_one_line_what_a_prompt_brought_up_and_can_look_at_it(house: House) -> None:
     with house.memory() as memory:
         memory.remember_fact("Deploy the release from staging only", category="constraint")

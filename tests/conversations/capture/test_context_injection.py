@@ -250,11 +250,13 @@ def ready(house: House) -> StoredOpening | None:
     return house.store.openings.get_opening(PROJECT)
 
 
-def test_the_end_of_a_session_renders_what_the_next_one_begins_with(house: House) -> None:
+def test_what_the_next_session_begins_with_is_rendered_ahead(house: House) -> None:
     house.add("decision", "Use SQLite")
     house.tell(CaptureKind.PROMPT, "Make the importer resume", "old", NOW - 900)
     assert ready(house) is None
     house.tell(CaptureKind.ENDED, "other", "old", NOW - 700)
+    assert house.capture.prepare_opening(PROJECT)
+    assert not house.capture.prepare_opening(PROJECT)
     opening = ready(house)
     assert opening is not None and opening.text == house.start(session="new")
     assert "Use SQLite" in opening.text and "Make the importer resume" in opening.text

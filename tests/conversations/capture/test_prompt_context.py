@@ -203,7 +203,6 @@ def test_turns_are_told_with_their_places_where_little_decides(house: House) -> 
         "an echo",
     ],
 )
-@pytest.mark.req("S9")
 def test_a_prompt_is_not_told(house: House, left_out: Hit) -> None:
     assert ask_about_port(house, left_out, seen=frozenset({"seen"})) == ""
 

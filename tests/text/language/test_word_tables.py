@@ -20,6 +20,7 @@ MAY_LACK = {
     "goal.infinitives",
     "goal.objects",
     "stop.words",
+    "summary.determiners",
 }
 """What a language need not have: its grammar knows no such words, or nobody has made the list yet. `[clauses]` serves
 the contradiction rules, which read only English; `[sections]` names the kinds that titles tell."""
