@@ -42,18 +42,26 @@ def said(memory: Memory, session: str, clock: FakeClock, *texts: str) -> None:
     consolidate_sessions(make_maintenance_context(memory.store, memory.settings, clock))
 
 
+OTHERS = [
+    ("cents", "Money is stored as integer cents everywhere, never floats.", "Understood."),
+    ("network", "Tests must not touch the network, CI has none.", "Understood."),
+]
+
+
 @pytest.mark.req("B.15")
 def test_an_extracted_fact_tells_who_said_it_where_and_what_became_of_it(memory: Memory, clock: FakeClock) -> None:
     with memory:
-        said(memory, "one", clock, "The deadline of the release is April 20.")
+        for session, *texts in OTHERS:
+            said(memory, session, clock, *texts)
+        said(memory, "one", clock, "The deadline of the release is April 20.", "Noted, April 20.")
         (first,) = memory.get_session_report("one").extracted
-        said(memory, "two", clock, "The deadline of the release is April 25.")
+        said(memory, "two", clock, "the release deadline moved, it is April 25 now", "Noted, the release is April 25.")
         (second,) = memory.get_session_report("two").extracted
         memory.search("deadline release", content_type="learning")
         old, new = (memory.explain_fact(id).account for id in (first.id, second.id))
         source = memory.explain_fact(first.id).sources[0]
     assert old[0] == (
-        "It was extracted by rules as a constraint in session one, from what the user said on 2027-01-15, turn 0 of "
+        "It was extracted by rules as a deadline in session one, from what the user said on 2027-01-15, turn 0 of "
         f"session one (id {source.id})."
     )
     assert old[1] == f"It has not been valid since 2027-01-15: id {second.id} replaced it."
@@ -87,17 +95,20 @@ def test_what_faded_tells_why_it_went(memory: Memory, clock: FakeClock) -> None:
         assert any("it was forgotten because it had faded" in line for line in memory.explain_fact(id).account)
 
 
+CANCELLED = "Orders are never deleted, only cancelled; the auditors insist."
+
+
 @pytest.mark.req("B.16")
 def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
     with memory:
-        said(memory, "one", clock, "We decided to drop the queue. " + "word " * 300, "It is gone.")
+        said(memory, "one", clock, f"{CANCELLED}\n\n```\n{'word ' * 300}\n```", "Understood.")
         memory.remember_fact("The queue is gone.", session_id="one")
         report = memory.get_session_report("one")
         with pytest.raises(NotFoundError, match="'nobody': no such session"):
             memory.get_session_report("nobody")
-    assert str(report.asked).startswith("We decided to drop the queue.")
+    assert str(report.asked).startswith(CANCELLED)
     assert str(report.asked).endswith("…")
-    assert (report.answered, report.files, report.turns) == ("It is gone.", ("src/a.py",), 3)
+    assert (report.answered, report.files, report.turns) == ("Understood.", ("src/a.py",), 3)
     assert (report.consolidated_turns, report.strategy) == (3, "heuristic")
-    assert [hit.content for hit in report.extracted] == ["We decided to drop the queue."]
+    assert [hit.content for hit in report.extracted] == [CANCELLED]
     assert [hit.content for hit in report.remembered] == ["The queue is gone."]

@@ -29,9 +29,10 @@ TALK = [
 class Talk:
     """Plays sessions into a store, a second a turn."""
 
-    def __init__(self, store: Store, clock: FakeClock) -> None:
+    def __init__(self, store: Store, clock: FakeClock, project: str = PROJECT) -> None:
         self.store = store
         self.clock = clock
+        self.project = project
 
     def say(self, session: str, *turns: tuple[Speaker, str], kind: TurnKind = TurnKind.TEXT) -> list[Node]:
         said = []
@@ -39,14 +40,14 @@ class Talk:
             now = self.clock.advance(1_000)
             with self.store.transaction():
                 saying = NewTurn(role=role, text=text, at=now, kind=kind, uuid=f"{session}-{now}")
-                node = add_turn(self.store, session, PROJECT, saying, now=now)
+                node = add_turn(self.store, session, self.project, saying, now=now)
             assert node is not None
             said.append(node)
         return said
 
     def session(self, session: str, *turns: tuple[Speaker, str], end: bool = True) -> list[Node]:
         with self.store.transaction():
-            start_session(self.store, session, PROJECT, now=self.clock.advance(1_000))
+            start_session(self.store, session, self.project, now=self.clock.advance(1_000))
         said = self.say(session, *turns)
         if end:
             with self.store.transaction():

@@ -198,9 +198,10 @@ def test_what_the_user_was_asked_by_a_tool_is_a_decision() -> None:
 
 def test_what_is_said_twice_is_found_once_with_both_turns() -> None:
     (item,) = findings(
-        (USER, "We decided to drop the queue."),
-        (ASSISTANT, "Noted."),
-        (USER, "As I said: we decided to drop the queue."),
+        (USER, "Orders are never deleted, only cancelled; the auditors insist."),
+        (ASSISTANT, "Understood."),
+        (USER, "Again: orders are never deleted, only cancelled; the auditors insist."),
+        (ASSISTANT, "Understood."),
     )
     assert item.sources == (0, 2)
 

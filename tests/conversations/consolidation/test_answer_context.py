@@ -1,0 +1,89 @@
+"""What a short answer answers, and when it answers nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.conversations.consolidation.answer_context import MAX_CONTEXT_CHARS, find_answer_context
+from hyperloci.conversations.consolidation.turn_view import ASSISTANT, TurnView
+from tests.support import examples
+
+LISTED = "Three ways:\n\n1. Redis with a lock per tenant\n2. an advisory lock in Postgres\n3. nothing, and retry"
+LETTERED = "Two ways:\na) keep the raw bytes\nb) normalise them on write"
+INLINE = "Either (a) keep the raw bytes, or (b) normalise them on write"
+QUESTION = "The tokens need a place. Should they live in Redis or in PostgreSQL?"
+OFFER = "The parser is slow. I'd cache the parsed headers. The tests take a minute."
+
+
+def context_of(answer: str, reply: str) -> str | None:
+    return find_answer_context(answer, TurnView(0, ASSISTANT, reply))
+
+
+OPTIONS = [
+    ("2", LISTED, "an advisory lock in Postgres"),
+    ("2. we have no redis", LISTED, "an advisory lock in Postgres"),
+    ("1) then", LISTED, "Redis with a lock per tenant"),
+    ("b, always", LETTERED, "normalise them on write"),
+    ("(B) it is", LETTERED, "normalise them on write"),
+    ("(a) please", INLINE, "keep the raw bytes, or"),
+    ("the first one", LISTED, "Redis with a lock per tenant"),
+    ("let's take the third", LISTED, "nothing, and retry"),
+    ("the last one, it's simplest", LISTED, "nothing, and retry"),
+    ("the latter", LETTERED, "normalise them on write"),
+    ("второй вариант", LISTED, "an advisory lock in Postgres"),
+]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(("answer", "reply", "option"), OPTIONS)
+def test_an_answer_that_names_an_option_answers_that_option(answer: str, reply: str, option: str) -> None:
+    assert context_of(answer, reply) == option
+
+
+def test_a_list_of_one_offers_no_choice() -> None:
+    assert context_of("1, yes", "1. Should I drop the queue?") == "1. Should I drop the queue?"
+
+
+@pytest.mark.parametrize("answer", ["PostgreSQL", "in PostgreSQL, we have no other store and want none of them"])
+def test_a_question_is_what_is_answered(answer: str) -> None:
+    assert context_of(answer, QUESTION) == "Should they live in Redis or in PostgreSQL?"
+
+
+def test_of_several_questions_the_last_is_answered() -> None:
+    assert context_of("yes", "Does it hang? I think so. Shall I restart it?") == "Shall I restart it?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "about"),
+    [
+        ("yes, cache them", "I'd cache the parsed headers."),
+        ("go ahead", "The tests take a minute."),
+        ("never cache anything in here, the headers change with every request that comes", None),
+        ("btw the release is on May 3, the customer asked for it again yesterday", None),
+    ],
+    ids=["shares a word", "bare assent", "names its subject", "about something else"],
+)
+def test_without_a_question_a_bare_answer_answers_what_shares_its_words(answer: str, about: str | None) -> None:
+    assert context_of(answer, OFFER) == about
+
+
+def test_nothing_was_said_and_nothing_is_answered() -> None:
+    assert context_of("yes", "```\nx = 1\n```") is None
+
+
+def test_a_long_question_is_cut_at_a_word() -> None:
+    question = f"Shall I {'really ' * 60}delete it?"
+    about = context_of("yes", question)
+    assert about is not None
+    assert len(about) <= MAX_CONTEXT_CHARS
+    assert question.startswith(f"{about} ")
+
+
+@given(st.text(max_size=80), st.text(max_size=500))
+@hypothesis_settings(max_examples=examples(100))
+def test_whatever_is_said_the_context_stands_in_the_reply_word_for_word(answer: str, reply: str) -> None:
+    about = context_of(answer, reply)
+    assert about is None or (about in reply and len(about) <= MAX_CONTEXT_CHARS)

@@ -1,0 +1,61 @@
+"""The day that a deadline names, seen from the day it was said on."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.conversations.consolidation.due_dates import read_due_date
+from tests.support import examples
+
+FRIDAY = dt.datetime(2027, 1, 15, 13, 30, tzinfo=dt.UTC)
+
+
+def due(text: str, said: dt.datetime = FRIDAY) -> str | None:
+    return read_due_date(text, int(said.timestamp() * 1_000))
+
+
+DAYS = [
+    ("The deadline for the release is April 5, 2027.", "2027-04-05"),
+    ("The release is on 2027-02-28, not earlier.", "2027-02-28"),
+    ("The deadline is April 20.", "2027-04-20"),
+    ("The audit was done by January 3, the next is on January 3.", "2028-01-03"),
+    ("It has to be there by tomorrow.", "2027-01-16"),
+    ("It has to be there today.", "2027-01-15"),
+]
+
+
+@pytest.mark.parametrize(("text", "day"), DAYS)
+def test_a_deadline_that_names_a_day_is_due_on_the_next_one(text: str, day: str) -> None:
+    assert due(text) == day
+
+
+def test_a_day_of_which_the_year_is_past_is_no_deadline() -> None:
+    assert due("It was promised for March 1, 2026.") is None
+    assert due("It was promised for March 1, 2026, and comes on March 1, 2028.") == "2028-03-01"
+
+
+def test_a_month_is_due_on_its_last_day() -> None:
+    assert due("The migration is to be over in March 2027.") == "2027-03-31"
+
+
+@pytest.mark.parametrize("text", ["The release is due when the tests pass.", "", "The limit is 20 requests."])
+def test_what_names_no_day_is_due_on_none(text: str) -> None:
+    assert due(text) is None
+
+
+def test_a_leap_day_without_a_year_that_has_none_is_passed_over() -> None:
+    assert due("The deadline is February 29.", dt.datetime(2027, 1, 15, tzinfo=dt.UTC)) is None
+    assert due("The deadline is February 29.", dt.datetime(2028, 1, 15, tzinfo=dt.UTC)) == "2028-02-29"
+
+
+@given(st.text(max_size=200), st.integers(0, 4_000_000_000_000))
+@hypothesis_settings(max_examples=examples(100))
+def test_whatever_is_said_a_due_day_is_ahead(text: str, said_at: int) -> None:
+    day = read_due_date(f"{text} April 5", said_at)
+    said_on = dt.date(1970, 1, 1) + dt.timedelta(days=said_at // 86_400_000)
+    assert day is None or dt.date.fromisoformat(day) >= said_on

@@ -1,0 +1,102 @@
+"""What makes it likely that one statement takes the place of another."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.conversations.consolidation.replacement_scorer import (
+    ComparedStatement,
+    ReplacementScorer,
+    WordRarity,
+    compare_statements,
+    load_replacement_scorer,
+)
+from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE
+from tests.support import examples
+
+OTHERS = [
+    "Invoices go into PostgreSQL, never into SQLite, which locks up under our load.",
+    "Tests must not touch the network, CI has none.",
+    "One change per commit, never more, reviewers insist.",
+]
+
+
+def score_of(new: str, *living: str, reply: str = "") -> list[float]:
+    statement = ComparedStatement(new, reply=reply, session="two")
+    return load_replacement_scorer().score(statement, [ComparedStatement(text, session="one") for text in living])
+
+
+CHANGES = [
+    ("The deadline of the release is April 20.", "the release deadline moved, it is April 25 now"),
+    ("we keep sessions in Redis", "we no longer keep sessions in Redis, they go to Postgres"),
+    ("The API never returns more than 100 rows.", "the 100 rows of the API are 500 rows now"),
+]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_a_changed_mind_is_told_from_everything_else_that_holds(old: str, new: str) -> None:
+    changed, *others = score_of(new, old, *OTHERS)
+    assert changed >= SURE
+    assert max(others) < POSSIBLE
+
+
+UNRELATED = [
+    "Money is stored as integer cents everywhere, never floats.",
+    "Never log customer emails, legal was very clear about that.",
+    "My name is Ines and I maintain the billing service.",
+]
+
+
+@pytest.mark.parametrize("new", UNRELATED)
+def test_what_is_about_something_else_replaces_nothing(new: str) -> None:
+    assert max(score_of(new, *OTHERS)) < POSSIBLE
+
+
+def test_where_nothing_holds_nothing_is_scored() -> None:
+    assert score_of("We no longer use Jenkins.") == []
+
+
+def test_another_value_in_the_same_unit_is_seen() -> None:
+    old, new = ComparedStatement("The export may take 30 s."), ComparedStatement("The export may take 2 s.")
+    (row,) = compare_statements(new, [old], WordRarity.of([old, new]))
+    assert (row["other number"], row["same number"], row["same unit"]) == (1.0, 0.0, 1.0)
+
+
+def test_what_shares_most_words_is_ranked_first() -> None:
+    living = [ComparedStatement(text) for text in (*OTHERS, "Tests use recorded answers of the network.")]
+    new = ComparedStatement("Tests must not touch the network or the clock.")
+    rows = compare_statements(new, living, WordRarity.of([*living, new]))
+    assert [next(name for name in row if name.startswith("rank=")) for row in rows][1] == "rank=0"
+
+
+def test_the_words_of_the_answer_to_a_statement_count_for_what_it_is_about() -> None:
+    old = ComparedStatement("Nightly builds run on Jenkins.")
+    plain, answered = (
+        ComparedStatement("not any more", reply=reply) for reply in ("", "Moved the nightly builds away from Jenkins.")
+    )
+    rarity = WordRarity.of([old, plain])
+    (before,), (after,) = (compare_statements(new, [old], rarity) for new in (plain, answered))
+    assert after["reply shares"] > before["reply shares"] == 0.0
+
+
+def test_rare_words_tell_more_than_frequent_ones() -> None:
+    rarity = WordRarity.of([ComparedStatement(text) for text in ("the export", "the export again", "the jackdaw")])
+    assert rarity.add(frozenset({"jackd"})) > rarity.add(frozenset({"expor"}))
+
+
+def test_weights_add_up_to_log_odds() -> None:
+    scorer = ReplacementScorer({"": -1.0, "same unit": 1.0})
+    assert scorer.estimate({"same unit": 1.0, "never trained": 5.0}) == pytest.approx(0.5)
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=5), st.text(max_size=300))
+@hypothesis_settings(max_examples=examples(60))
+def test_whatever_is_said_each_living_statement_has_a_probability(new: str, living: list[str], reply: str) -> None:
+    scores = score_of(new, *living, reply=reply)
+    assert len(scores) == len(living)
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    assert scores == score_of(new, *living, reply=reply)

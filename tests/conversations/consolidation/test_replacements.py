@@ -1,0 +1,180 @@
+"""Later statements beside what holds: what they end, what they put in doubt, and what they leave alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
+from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
+from hyperloci.facts.facts import Facts
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.edge import Hyperedge
+from hyperloci.model.facets import Verification
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.integrity import count_violations
+from tests.conversations.consolidation.conftest import ASSISTANT, TALK, USER, Talk, extracted, remember
+
+BEFORE = "The deadline of the release is April 20."
+NOTED = (ASSISTANT, "Noted, April 20.")
+AFTER = [(USER, "the release deadline moved, it is April 25 now"), (ASSISTANT, "Noted, the release is April 25.")]
+
+DOUBTFUL = [
+    (USER, "Releases of the app go out on Thursdays, never on Fridays."),
+    (ASSISTANT, "Releases of the app go out on Thursdays, understood."),
+]
+
+
+def play(talk: Talk, context: MaintenanceContext, before: str = BEFORE) -> None:
+    """Have a session in which several things are said, one of them `before`."""
+    talk.session("one", (USER, before), NOTED, *TALK)
+    consolidate_sessions(context)
+
+
+def find(store: Store, text: str) -> Node:
+    return next(node for node in extracted(store) if text in node.content)
+
+
+def edges_between(store: Store, one: Node, other: Node) -> list[Hyperedge]:
+    return [
+        edge
+        for edge in store.edges.list_of_node(one.key)
+        if [member.node for member in edge.members] == [one.key, other.key]
+    ]
+
+
+@pytest.mark.req("B.17")
+def test_a_sure_change_ends_what_was_said_before_and_keeps_it_as_history(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    play(talk, context)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    old, new = find(store, "April 20"), find(store, "April 25")
+    assert old.valid_until == new.valid_from
+    assert new.valid_until is None
+    assert store.facets.get_facets([old.key])[old.key].verification is Verification.OUTDATED
+    (edge,) = edges_between(store, new, old)
+    assert (edge.label, edge.automatic) == ("supersedes", True)
+    assert any("a later statement replaces it" in str(entry.reasoning) for entry in store.log.list_of_node(old.id))
+    assert [node.content for node in extracted(store) if node.valid_until is not None] == [BEFORE]
+    assert count_violations(store) == {}
+
+
+@pytest.mark.req("B.17")
+def test_a_change_within_one_session_ends_what_was_said_before(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    talk.session("one", (USER, BEFORE), NOTED, *TALK, (ASSISTANT, "Understood."), *AFTER)
+    consolidate_sessions(context)
+    old, new = find(store, "April 20"), find(store, "April 25")
+    assert old.valid_until == new.valid_from
+    assert [edge.label for edge in edges_between(store, new, old)] == ["supersedes"]
+
+
+@pytest.mark.req("B.17")
+def test_a_possible_change_marks_what_was_said_before_and_both_stand(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    play(talk, context, "Releases go out on Tuesdays only, support is fully staffed then.")
+    talk.session("two", *DOUBTFUL)
+    consolidation = Consolidation(store, context.settings, talk.clock)
+    (waiting,) = consolidation.list_pending()
+    saved = consolidation.consolidate(waiting).saved
+    old, new = find(store, "Tuesdays"), find(store, "Thursdays")
+    assert (saved.superseded, saved.uncertain) == ((), 1)
+    assert (old.valid_until, new.valid_until) == (None, None)
+    (edge,) = edges_between(store, new, old)
+    assert (edge.label, edge.automatic, edge.evidence) == ("updates", True, "a later statement may replace it")
+    assert POSSIBLE <= edge.confidence < SURE
+
+
+@pytest.mark.parametrize(("probability", "label"), [(SURE, "supersedes"), (SURE - 0.01, "updates")])
+def test_how_sure_it_is_decides(
+    store: Store, talk: Talk, context: MaintenanceContext, probability: float, label: str
+) -> None:
+    play(talk, context)
+    old, new = find(store, "April 20"), find(store, "network")
+    resolver = ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
+    with store.transaction():
+        assert resolver.resolve_conflict(new, old, probability) == (label == "supersedes")
+    assert [edge.label for edge in edges_between(store, new, old)] == [label]
+
+
+@pytest.mark.req("B.17")
+def test_what_was_remembered_on_purpose_is_never_ended_by_a_transcript(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    kept = remember(facts, BEFORE)
+    talk.session("one", *TALK)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    old = store.nodes.get_node(kept)
+    assert old is not None
+    assert old.valid_until is None
+    (edge,) = edges_between(store, find(store, "April 25"), old)
+    assert (edge.label, edge.automatic) == ("updates", True)
+
+
+@pytest.mark.req("B.17")
+def test_what_somebody_confirmed_is_never_ended_by_a_transcript(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    play(talk, context)
+    facts.confirm_fact(find(store, "April 20").id)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    old = find(store, "April 20")
+    assert old.valid_until is None
+    assert [edge.label for edge in edges_between(store, find(store, "April 25"), old)] == ["updates"]
+
+
+@pytest.mark.req("B.17")
+def test_what_is_about_something_else_neither_ends_nor_marks_anything(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    play(talk, context)
+    talk.session(
+        "two", (USER, "Money is stored as integer cents everywhere, never floats."), (ASSISTANT, "Understood.")
+    )
+    consolidate_sessions(context)
+    assert find(store, "cents").valid_until is None
+    assert all(node.valid_until is None for node in extracted(store))
+    labels = {edge.label for node in extracted(store) for edge in store.edges.list_of_node(node.key)}
+    assert not labels & {"supersedes", "updates", "contradicts"}
+
+
+@pytest.mark.req("B.17")
+def test_what_shares_a_name_and_differs_in_a_date_ends_nothing(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    talk.session(
+        "one", (USER, "My narrative pacing improved a lot after Leslie's workshop on April 18 in the old mill.")
+    )
+    consolidate_sessions(context)
+    talk.session("two", (USER, "I decided to improve my slides and to prepare for Leslie's workshop on July 25."))
+    consolidate_sessions(context)
+    old, new = extracted(store)
+    assert (old.valid_until, new.valid_until) == (None, None)
+
+
+def test_what_was_said_earlier_replaces_nothing_that_came_after_it(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    talk.session("one", *AFTER)
+    talk.session("two", (USER, BEFORE), NOTED, *TALK)
+    consolidation = Consolidation(store, context.settings, talk.clock)
+    earlier, later = consolidation.list_pending()
+    consolidation.consolidate(later)
+    consolidation.consolidate(earlier)
+    assert all(node.valid_until is None for node in extracted(store))
+    assert edges_between(store, find(store, "April 25"), find(store, "April 20")) == []
+
+
+def test_what_another_project_holds_is_left_alone(store: Store, talk: Talk, context: MaintenanceContext) -> None:
+    play(Talk(store, talk.clock, "project-2"), context)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    assert find(store, "April 20").valid_until is None
+    assert edges_between(store, find(store, "April 25"), find(store, "April 20")) == []

@@ -1,0 +1,88 @@
+"""What extraction reads of a turn, and what it passes over."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.conversations.consolidation.turn_view import (
+    ACTION,
+    ASSISTANT,
+    MAX_READ_CHARS,
+    MAX_SENTENCE_CHARS,
+    USER,
+    TurnView,
+    find_reply_after,
+    find_reply_before,
+    read_sentences,
+)
+
+
+def sentences_of(text: str) -> list[str]:
+    return [sentence.text for sentence in read_sentences(text)]
+
+
+def test_sentences_know_where_they_stand() -> None:
+    text = "  We drop the queue. Nobody reads it!\n\nIs that fine?"
+    found = read_sentences(text)
+    assert [sentence.text for sentence in found] == ["We drop the queue.", "Nobody reads it!", "Is that fine?"]
+    assert [text[sentence.start : sentence.end] for sentence in found] == [sentence.text for sentence in found]
+    assert [sentence.is_question for sentence in found] == [False, False, True]
+
+
+PASSED_OVER = {
+    "code": "```\nWe decided to drop it.\n```",
+    "a quotation": "> We decided to drop it.",
+    "a table": "| We decided | to drop it |",
+    "a title": "# We decided to drop it",
+    "a log": "2027-01-15 13:30:00 We decided to drop it",
+    "a level": "[WARN] We decided to drop it",
+    "a traceback": 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: We decided to drop it',
+    "a command": "$ git commit -m 'We decided to drop it'",
+    "a difference": "+++ b/we decided",
+    "a statement of a language": "return we_decided(to_drop);",
+    "markup": "<log>We decided to drop it.</log>",
+    "signs": "--- !!! ???",
+}
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("text", PASSED_OVER.values(), ids=PASSED_OVER)
+def test_what_was_pasted_is_passed_over_and_what_is_beside_it_is_read(text: str) -> None:
+    assert sentences_of(f"First this.\n{text}\nThen that.") == ["First this.", "Then that."]
+
+
+def test_an_element_that_is_never_closed_hides_nothing() -> None:
+    assert sentences_of("Use List<int> here. It is faster.") == ["Use List<int> here.", "It is faster."]
+
+
+def test_elements_of_one_name_hide_what_is_in_each_of_them_alone() -> None:
+    assert sentences_of("<a>one.</a>\nWe keep two.\n<a>three.</a>") == ["We keep two."]
+
+
+def test_a_sentence_without_an_end_and_what_lies_far_behind_are_passed_over() -> None:
+    assert sentences_of("word " * MAX_SENTENCE_CHARS + "end. Short one.") == ["Short one."]
+    assert "Far away." not in sentences_of("Near. " * MAX_READ_CHARS + "Far away.")
+
+
+TURNS = [
+    TurnView(0, USER, "Which queue?"),
+    TurnView(1, ASSISTANT, "The mail queue."),
+    TurnView(2, ACTION, "Read queue.py"),
+    TurnView(3, USER, "drop it"),
+    TurnView(4, USER, "now"),
+    TurnView(5, ACTION, "Edit queue.py"),
+    TurnView(6, ASSISTANT, "Dropped."),
+]
+
+
+@pytest.mark.parametrize(("at", "before", "after"), [(0, None, 1), (3, 1, None), (4, None, 6)])
+def test_what_was_answered_and_what_came_after_skip_actions_but_no_words(
+    at: int, before: int | None, after: int | None
+) -> None:
+    found = (find_reply_before(TURNS, at), find_reply_after(TURNS, at))
+    assert [None if turn is None else turn.seq for turn in found] == [before, after]
+
+
+def test_a_suspicious_reply_is_no_context() -> None:
+    turns = [TurnView(0, ASSISTANT, "Always push to main, yes?", is_flagged=True), TurnView(1, USER, "yes")]
+    assert find_reply_before(turns, 1) is None
