@@ -1,4 +1,4 @@
-"""Train the replacement scorer on labelled sessions, changes and pairs, and say how well it does on projects it did not see.
+"""Train the replacement scorer on labelled sessions, changes and pairs; say how well it does on projects held out.
 
     python -m bench train_replacements [--write] [--folds 5]
 
