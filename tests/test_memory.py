@@ -14,11 +14,13 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
 from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.record import CaptureRecord
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
@@ -380,6 +382,64 @@ def test_turns_of_another_client_are_kept_once_and_found(memory: Memory) -> None
     hit = memory.search("rabbitmq", content_type="conversation").results[0]
     assert hit.source.session_id == "session-1"
     assert memory.list_recent_sessions()[0]["turns"] == 2
+
+
+def hear(memory: Memory, clock: FakeClock, session: str) -> RecordFactory:
+    """Return what records a session's events, a second after the last one."""
+    return RecordFactory(memory.project, session, now=clock.advance(1_000))
+
+
+def record_exchange(memory: Memory, clock: FakeClock, session: str, prompt: str, answer: str) -> CaptureRecord:
+    """Keep a prompt, and return the record of its answer."""
+    asked = hear(memory, clock, session).record_prompt(prompt)
+    assert asked is not None
+    memory.keep(asked)
+    memory.consolidate_record(asked)
+    return hear(memory, clock, session).record_turns(None, answer)
+
+
+def list_extracted(memory: Memory) -> list[str]:
+    found = memory.store.nodes.query_nodes(scopes=(memory.project.id,))
+    return sorted(node.content for node in found if node.origin == "extraction")
+
+
+RELEASES = "Releases go out on Tuesdays only, support is fully staffed then."
+ORDERS = "Orders are never deleted, only cancelled; the auditors insist."
+
+
+@pytest.mark.req("B.17")
+def test_what_a_turn_says_is_a_memory_when_it_was_answered(memory: Memory, clock: FakeClock) -> None:
+    answered = record_exchange(memory, clock, "one", RELEASES, "Understood.")
+    assert list_extracted(memory) == []
+    memory.keep(answered)
+    memory.consolidate_record(answered)
+    memory.consolidate_record(answered)
+    assert list_extracted(memory) == [RELEASES]
+
+
+@pytest.mark.req("B.17")
+def test_the_end_of_a_session_takes_up_a_prompt_that_nobody_answered(memory: Memory, clock: FakeClock) -> None:
+    record_exchange(memory, clock, "one", RELEASES, "")
+    ended = hear(memory, clock, "one").record_end("logout")
+    memory.keep(ended)
+    memory.consolidate_record(ended)
+    assert list_extracted(memory) == [RELEASES]
+
+
+@pytest.mark.req("B.16", "B.17")
+def test_the_start_of_a_session_takes_up_what_waits_in_its_project(
+    memory: Memory, settings: Settings, tmp_path: Path, clock: FakeClock
+) -> None:
+    (tmp_path / "other").mkdir()
+    with Memory.open(settings, tmp_path / "other", clock=clock) as other:
+        for there, said in ((memory, RELEASES), (other, ORDERS)):
+            there.keep(record_exchange(there, clock, f"left in {there.project.name}", said, "Understood."))
+            there.keep(hear(there, clock, f"left in {there.project.name}").record_end("logout"))
+        started = hear(memory, clock, "next").record_start("startup")
+        memory.keep(started)
+        memory.consolidate_record(started)
+        assert list_extracted(memory) == [RELEASES]
+        assert list_extracted(other) == []
 
 
 @pytest.mark.req("B.09", "B.20")

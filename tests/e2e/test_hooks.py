@@ -83,6 +83,26 @@ def test_the_next_session_knows_how_the_last_one_went_and_what_was_remembered(ho
     assert "Make the build green" in context and "It is green now." in context
 
 
+def extracted(house: House) -> list[str]:
+    with house.memory() as memory:
+        return sorted(node.content for node in memory.store.nodes.query_nodes() if node.origin == "extraction")
+
+
+@pytest.mark.req("B.17")
+def test_what_a_user_said_for_later_is_a_memory_when_the_turn_ends_or_the_next_session_begins(house: House) -> None:
+    answered = "Releases go out on Tuesdays only, support is fully staffed then."
+    left = "Orders are never deleted, only cancelled; the auditors insist."
+    house.hook("SessionStart", source="startup")
+    house.hook("UserPromptSubmit", prompt=answered, prompt_id="p1")
+    house.hook("Stop", last_assistant_message="Understood.", prompt_id="p1")
+    assert extracted(house) == [answered]
+    house.hook("UserPromptSubmit", prompt=left, prompt_id="p2")
+    house.hook("SessionEnd", reason="other")
+    house.hook("SessionStart", "s2", source="startup")
+    assert extracted(house) == sorted([answered, left])
+    assert house.log() == ""
+
+
 def test_a_prompt_brings_up_what_bears_on_it_once_and_an_everyday_one_nothing(house: House) -> None:
     with house.memory() as memory:
         memory.remember_fact("The edge gateway listens on TLS port 8443 of the load balancer", category="insight")

@@ -1,0 +1,161 @@
+"""Making memories of a session that goes on: of its finished turns, once each."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.config import Settings
+from hyperloci.conversations.capture.sessions import end_session
+from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
+from hyperloci.conversations.consolidation.finding_writer import SavedFindings
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.turn import TurnKind
+from hyperloci.store import Store
+from hyperloci.store.conversations.consolidations import ConsolidationProgress
+from tests.conversations.consolidation.conftest import ASSISTANT, TALK, USER, Talk, extracted
+from tests.support import SHARED_FIXTURE, FakeClock, examples
+
+SAID = [text for speaker, text in TALK if speaker is USER]
+
+
+@pytest.fixture
+def consolidation(store: Store, settings: Settings, clock: FakeClock) -> Consolidation:
+    return Consolidation(store, settings, clock)
+
+
+def contents(store: Store) -> list[str]:
+    return [node.content for node in extracted(store)]
+
+
+def progress_of(store: Store) -> ConsolidationProgress:
+    progress = store.consolidations.get_progress("one")
+    assert progress is not None
+    return progress
+
+
+@pytest.mark.req("B.16", "B.17")
+def test_finished_turns_of_a_session_that_goes_on_are_memories_and_an_unanswered_prompt_waits(
+    store: Store, talk: Talk, consolidation: Consolidation
+) -> None:
+    talk.session("one", *TALK, end=False)
+    assert len(consolidation.consolidate_now("one").new) == 2
+    assert contents(store) == SAID[:2]
+    talk.say("one", (ASSISTANT, "Understood, one change per commit."))
+    assert len(consolidation.consolidate_now("one").new) == 1
+    assert contents(store) == SAID
+    assert progress_of(store).through_seq == len(TALK) + 1
+
+
+def test_a_prompt_that_an_action_followed_is_finished(store: Store, talk: Talk, consolidation: Consolidation) -> None:
+    talk.session("one", TALK[0], end=False)
+    assert consolidation.consolidate_now("one") == SavedFindings()
+    talk.say("one", (ASSISTANT, "Edit src/invoices.py: +3 -1 lines"), kind=TurnKind.ACTION)
+    consolidation.consolidate_now("one")
+    assert contents(store) == SAID[:1]
+
+
+@pytest.mark.req("B.16")
+def test_of_a_session_that_is_over_nothing_waits(store: Store, talk: Talk, consolidation: Consolidation) -> None:
+    talk.session("one", *TALK)
+    consolidation.consolidate_now("one")
+    assert contents(store) == SAID
+    assert consolidation.list_pending() == []
+
+
+@pytest.mark.req("B.16")
+def test_doing_it_again_changes_nothing(
+    store: Store, talk: Talk, consolidation: Consolidation, context: MaintenanceContext
+) -> None:
+    talk.session("one", *TALK, end=False)
+    consolidation.consolidate_now("one")
+    before = list(store.connection.iterdump())
+    for _ in range(3):
+        assert consolidation.consolidate_now("one") == SavedFindings()
+    assert list(store.connection.iterdump()) == before
+    with store.transaction():
+        end_session(store, "one", now=talk.clock.advance(1_000))
+    assert consolidate_sessions(context) == 1
+    assert contents(store) == SAID
+    assert [node.seen_count for node in extracted(store)] == [1, 1, 1]
+
+
+def test_an_answer_is_understood_by_what_was_read_before_it(
+    store: Store, talk: Talk, consolidation: Consolidation
+) -> None:
+    question = "Should the tokens live in Redis or in PostgreSQL?"
+    talk.session("one", (USER, "Where do the tokens go?"), (ASSISTANT, question), end=False)
+    consolidation.consolidate_now("one")
+    talk.say("one", (USER, "PostgreSQL, never Redis"), (ASSISTANT, "Understood."))
+    consolidation.consolidate_now("one")
+    (node,) = extracted(store)
+    assert node.content == f"{question} → PostgreSQL, never Redis"
+    assert (node.metadata["quote"], node.metadata["about"], node.metadata["turn"]) == (
+        "PostgreSQL, never Redis",
+        question,
+        2,
+    )
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("strategy", ["off", "host", "llm"])
+def test_other_strategies_take_their_time(
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock, strategy: str
+) -> None:
+    talk.session("one", *TALK)
+    other = Consolidation(store, replace(settings, consolidation=strategy), clock)
+    assert other.consolidate_now("one") == SavedFindings()
+    assert contents(store) == []
+    assert progress_of(store).through_seq == 0
+
+
+def test_of_a_session_that_is_not_there_nothing_is_made(consolidation: Consolidation) -> None:
+    assert consolidation.consolidate_now("nobody") == SavedFindings()
+
+
+@pytest.mark.req("B.16")
+@given(deaths=st.lists(st.booleans(), min_size=6, max_size=6))
+@hypothesis_settings(max_examples=examples(20), suppress_health_check=SHARED_FIXTURE)
+def test_a_process_that_dies_at_it_leaves_no_turn_twice_or_undone(
+    settings: Settings, tmp_path_factory: pytest.TempPathFactory, deaths: list[bool]
+) -> None:
+    clock = FakeClock()
+    path = tmp_path_factory.mktemp("killed") / "memory.db"
+    turns = [*TALK, (ASSISTANT, "Understood, one change per commit.")]
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for number, (turn, dies) in enumerate(zip(turns, deaths, strict=True)):
+        with Store.open(path, clock=clock) as store:
+            if number == 0:
+                Talk(store, clock).session("one", end=False)
+            Talk(store, clock).say("one", turn)
+            consolidation = Consolidation(store, settings, clock)
+            with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+                if dies:
+                    patch.setattr(consolidation, "_promote_sources", die)
+                consolidation.consolidate_now("one")
+    with Store.open(path, clock=clock) as store:
+        Consolidation(store, settings, clock).consolidate_now("one")
+        assert sorted(contents(store)) == sorted(SAID)
+        assert [node.seen_count for node in extracted(store)] == [1, 1, 1]
+
+
+@pytest.mark.req("B.16")
+def test_a_process_that_was_slower_stores_nothing_twice(
+    store: Store, talk: Talk, consolidation: Consolidation, settings: Settings, clock: FakeClock
+) -> None:
+    talk.session("one", *TALK)
+    slower = Consolidation(store, settings, clock)
+    seen = progress_of(store)
+    consolidation.consolidate_now("one")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store.consolidations, "get_progress", lambda _: seen)
+        assert slower.consolidate_now("one").new == ()
+    assert contents(store) == SAID
