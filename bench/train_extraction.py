@@ -36,7 +36,7 @@ KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
 OVERLAP = 0.5
 """A sentence is one to keep if half of it, or half of what is kept, is in the other."""
 
-LOOKALIKE_WEIGHT = 4.0
+LOOKALIKE_WEIGHT = 8.0
 """How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
 missing one."""
 
@@ -54,14 +54,11 @@ KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
 
 SEED = 17
 
-FRAMES: tuple[tuple[tuple[str, str | None], ...], ...] = (
-    ((USER, None),),
-    ((USER, None), (ASSISTANT, "Understood.")),
-    ((ASSISTANT, "The tests pass now."), (USER, None), (ASSISTANT, "Noted, I'll keep to that.")),
-    ((ASSISTANT, "Done."), (USER, None), (ACTION, "Bash: make")),
-    ((ASSISTANT, "I changed both files."), (USER, None)),
-)
-"""What is said around a statement on its own; None stands for it."""
+PLAIN_WEIGHT = 3.0
+"""How much more a statement on its own counts than a sentence of a session: who says a thing that plainly means it."""
+
+LONE_OTHERS = 3
+"""Sentences that are not to be kept for each statement on its own: about as many as in the turns that say something."""
 
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
@@ -97,27 +94,27 @@ def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
 
 
 def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
-    """Yield statements on their own as sentences to keep, and as many of sessions that are not, in the same frames.
+    """Yield statements on their own as sentences to keep, and more of sessions that are not, between the same turns.
 
-    In sessions people rarely say things in plain words; where they do, it must not be lost. The frames (what is said
-    before and after) are the same for both, so that only the words tell.
+    In sessions people rarely say things in plain words; where they do, it must not be lost. What is said before and
+    after is drawn from the sessions for both alike, so that only the words tell.
     """
     rows = [json.loads(line) for line in KINDS_FILE.read_text("utf-8").splitlines()]
     chance = random.Random(SEED)
-    others = [
-        sentence.text
-        for project in projects
-        for session in project.sessions
-        for turn in session
-        if turn.view.speaker == USER and not turn.kept
-        for sentence in turn.view.sentences
-    ]
-    for number, (row, other) in enumerate(zip(rows, chance.sample(others, len(rows)), strict=True)):
-        frame = FRAMES[number % len(FRAMES)]
+    turns = [turn for project in projects for session in project.sessions for turn in session]
+    answers = [turn.view.text for turn in turns if turn.view.speaker == ASSISTANT]
+    idle = [turn for turn in turns if turn.view.speaker == USER and not turn.kept]
+    others = [sentence.text for turn in idle for sentence in turn.view.sentences]
+    for number, row in enumerate(rows):
         label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
-        for text, found in ((row["text"], label), (other, None)):
-            views = [TurnView(at, speaker, text if said is None else said) for at, (speaker, said) in enumerate(frame)]
-            at = next(at for at, (_, said) in enumerate(frame) if said is None)
+        drawn = chance.sample(others, LONE_OTHERS)
+        for text, found in ((row["text"], label), *((other, None) for other in drawn)):
+            views = [
+                TurnView(0, ASSISTANT, chance.choice(answers)),
+                TurnView(1, USER, text),
+                TurnView(2, *chance.choice(((ASSISTANT, chance.choice(answers)), (ACTION, "Bash: make")))),
+            ][chance.randrange(2) : chance.randrange(2, 4)]
+            at = next(at for at, view in enumerate(views) if view.speaker == USER)
             for place in range(len(views[at].sentences)):
                 features = frozenset(read_features(views, at, place))
                 yield Sample(features, found, False, f"lone/{number % 40}", f"lone/{number}/{found is None}")
@@ -141,7 +138,7 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
     """Return the weights that `statement_scorer` reads."""
     vectors, matrix = _vectorize(samples, min_projects)
     truth = [sample.label is not None for sample in samples]
-    stakes = [LOOKALIKE_WEIGHT if sample.is_lookalike else 1.0 for sample in samples]
+    stakes = [_stake(sample) for sample in samples]
     keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, truth, stakes)
     kept = [
         (number, label)
@@ -156,6 +153,13 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
         "keep": _weights(names, keep.intercept_[0], keep.coef_[0]),
         "kinds": _train_kinds(samples),
     }
+
+
+def _stake(sample: Sample) -> float:
+    """Return how much a sample counts."""
+    if sample.is_lookalike:
+        return LOOKALIKE_WEIGHT
+    return PLAIN_WEIGHT if sample.label is not None and sample.project.startswith("lone/") else 1.0
 
 
 def _train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:

@@ -33,8 +33,14 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.28
-"""Probability from which on a sentence of the user's is kept."""
+KEEP: Final = 0.3
+"""Probability from which on a sentence of the user's is kept: of the sentences that pass it, four in five say something
+worth keeping in sessions that the weights have not seen (docs/benchmarks.md, "Sessions")."""
+
+KEEP_ANSWER: Final = 0.2
+"""The same for a word or two that answer a question: they say nothing else."""
+
+ANSWER_WORDS: Final = 2
 
 KEEP_ASSISTANT: Final = 0.7
 """The same for the assistant's: what it found out and did, which the user did not say."""
@@ -92,7 +98,7 @@ def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> No
 def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFinding]:
     turn, weights = turns[at], load_weights()
     scores = [weights.score(read_features(turns, at, number)) for number in range(len(turn.sentences))]
-    runs = list(_find_runs(turn, scores))
+    runs = list(_find_runs(scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:PER_TURN]
     yield from (_make_finding(turns, at, run, scores) for run in runs if run in surest)
 
@@ -108,9 +114,17 @@ def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:
             )
 
 
-def _find_runs(turn: TurnView, scores: Sequence[StatementScore]) -> Iterator[list[int]]:
+def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
+    """Return the probability from which on something of a turn is kept."""
+    if turns[at].speaker != USER:
+        return KEEP_ASSISTANT
+    reply = find_reply_before(turns, at)
+    was_asked = reply is not None and reply.text.rstrip().endswith("?")
+    return KEEP_ANSWER if was_asked and len(turns[at].text.split()) <= ANSWER_WORDS else KEEP
+
+
+def _find_runs(scores: Sequence[StatementScore], least: float) -> Iterator[list[int]]:
     """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
-    least = KEEP if turn.speaker == USER else KEEP_ASSISTANT
     for belongs, run in groupby(range(len(scores)), key=lambda number: scores[number].probability >= EXTEND):
         numbers = list(run)
         if belongs and max(scores[number].probability for number in numbers) >= least:

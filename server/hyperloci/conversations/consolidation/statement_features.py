@@ -7,7 +7,7 @@ A feature is a name that is there or not. Groups, by prefix:
 - `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`: what it is made of.
 - `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
-- `next`, `reply^`, `echo`: what followed: an action, a short assent, an answer that repeats what was said.
+- `echo`: the answer repeats what was said.
 
 Those of an assistant's sentence begin with `A|`: the same words mean something else there.
 """
@@ -21,7 +21,6 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.conversations.consolidation.turn_view import (
-    ACTION,
     ASSISTANT,
     USER,
     Sentence,
@@ -82,7 +81,7 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
         if number == 0:
             size = _length_name("", len(words))
             found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
-    found.update(_reply_features(turns, at, words))
+    found.update(_echo_features(turns, at, words))
     return found
 
 
@@ -150,28 +149,21 @@ def _asked_features(reply: TurnView | None) -> Iterator[str]:
         yield "offered"
 
 
-def _reply_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> Iterator[str]:
-    if at + 1 == len(turns):
-        yield "next=none"
-        return
-    yield f"next={turns[at + 1].speaker}"
+def _echo_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> Iterator[str]:
+    """Yield whether the answer repeats what was said; how else it is worded tells of the assistant, not of that."""
     reply = find_reply_after(turns, at)
-    if reply is None or (turns[at + 1].speaker == ACTION and turns[min(at + 2, len(turns) - 1)] is not reply):
-        return
-    answered, distinct = _read_answer(reply)
-    yield from _first_words("reply^", answered, 2)
-    yield _length_name("reply", len(answered))
     said = {word for word in words if len(word) >= MIN_ECHO_CHARS or word == "#"}
-    if said:
-        share = len(said & distinct) / len(said)
-        yield "echo=none" if share == 0 else "echo=some" if share < 1 / 3 else "echo=most"
+    if reply is None or not said:
+        return
+    share = len(said & _read_answer(reply)) / len(said)
+    if share > 0:
+        yield "echo=some" if share < 1 / 3 else "echo=most"
 
 
 @functools.lru_cache(maxsize=1)  # Every sentence of a turn is followed by the same words.
-def _read_answer(reply: TurnView) -> tuple[Sequence[str], frozenset[str]]:
-    """Return the words of what followed, and each of them once."""
-    words = split_words(reply.text)
-    return words, frozenset(words)
+def _read_answer(reply: TurnView) -> frozenset[str]:
+    """Return the words of what followed."""
+    return frozenset(split_words(reply.text))
 
 
 def _first_words(prefix: str, words: Sequence[str], count: int) -> Iterable[str]:
