@@ -100,10 +100,19 @@ class EventWork:
                 self._drain_spool(memory)
             memory.keep(record)
             self._unkept = None
-            memory.consolidate_record(record)
+            self._consolidate(memory, record)
             context = memory.get_context_for_record(record) if event.injects else ""
             self._news = memory.get_place_notice() if self._name == "SessionStart" else memory.describe_recall(record)
             return context
+
+    def _consolidate(self, memory: Memory, record: CaptureRecord) -> None:
+        """Store what the turns yield; if that fails, maintenance does it later, and the session gets its context."""
+        from hyperloci.errors import HyperlociError
+
+        try:
+            memory.consolidate_record(record)
+        except HyperlociError as error:
+            self.write_log(f"{self._name}: the turns are stored, but not consolidated yet: {error}")
 
     def _drain_spool(self, memory: Any) -> None:
         from hyperloci_hooks.spool import drain_spool
