@@ -64,6 +64,20 @@ def test_what_may_have_been_replaced_stands_behind_what_may_replace_it(memory: M
     assert any(note == f"possibly replaced by {new}" for note in found[ids.index(old)].notes)
 
 
+def test_what_replaced_a_statement_stands_before_the_turn_that_said_it(memory: Memory, clock: FakeClock) -> None:
+    turn = Turn(uuid="1", role=Speaker.USER, text="push the retry work to the branch retry-v2", timestamp_ms=clock())
+    memory.add_turns("s", [turn])
+    [said] = memory.search("retry-v2").results
+    old = memory.remember_fact("push to the branch retry-v2").id
+    memory.relate("derived_from", [{"id": old, "role": "subject"}, {"id": said.id, "role": "object"}])
+    new = memory.correct_fact(old, "everything goes to main by merge request").id
+
+    query = "which branch retry-v2"
+    assert [hit.id for hit in memory.search(query).results] == [new, said.id]
+    assert [hit.id for hit in memory.search(query, limit=1).results] == [new]
+    assert [hit.id for hit in memory.search(query, content_type="conversation").results] == [said.id]
+
+
 @pytest.mark.req("C.07")
 def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Memory, clock: FakeClock) -> None:
     fact = memory.remember_fact("the gateway listens on 8443").id

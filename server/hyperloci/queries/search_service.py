@@ -18,7 +18,7 @@ from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.retrieval.explanation import explain_scores
-from hyperloci.retrieval.filters import build_conditions
+from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.presentation import present_hits, put_newer_first
 from hyperloci.retrieval.search import Searcher, SearchResult
@@ -78,11 +78,12 @@ class SearchService:
         if named is not None:
             return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
         found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
-        found = replace(found, nodes=put_newer_first(self.store, found.nodes))
+        may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
+        found = replace(found, nodes=put_newer_first(self.store, found.nodes, limit=limit, may_add=may_add))
         terms = analyse_query(query)
         hits = self.present_hits(
             found.nodes,
-            scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
+            scores=_carry_scores(found),
             explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
             if explain
             else {},
@@ -234,6 +235,15 @@ class SearchService:
                 self.store.nodes.reinforce_nodes(keys, now=self.clock())
         except StoreError as error:
             logger.info("could not record a recall: %s", error)
+
+
+def _carry_scores(found: SearchResult) -> dict[NodeKey, float]:
+    """Return the score of each hit; what stands before a hit because it replaced it has that one's."""
+    scores = {key: min(1.0, scores.total) for key, scores in found.scores.items()}
+    carried = 0.0
+    for node in reversed(found.nodes):
+        carried = scores.setdefault(node.key, carried)
+    return scores
 
 
 def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:

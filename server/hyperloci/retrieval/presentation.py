@@ -73,15 +73,51 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
 
 
-def put_newer_first(store: Store, nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Return nodes in their order, but each that another of them may have replaced right behind that one."""
-    places = {node.key: place for place, node in enumerate(nodes)}
-    order: dict[NodeKey, float] = {key: float(place) for key, place in places.items()}
-    for step in _find_steps(store, list(places), "updates", "in"):
-        newer = places.get(step.target)
-        if newer is not None and newer > places[step.source]:
-            order[step.source] = max(order[step.source], newer + 0.5)
-    return tuple(sorted(nodes, key=lambda node: order[node.key]))
+def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> tuple[Node, ...]:
+    """Return nodes in their order, but what replaced one of them, or may have, right before that one.
+
+    A turn stands for what was made of it: who asks finds what holds before the words that no longer do.
+
+    Args:
+        store: where they are.
+        nodes: hits, best first.
+        limit: how many are returned at most.
+        may_add: whether what surely replaced a hit comes in if it is none itself; what only may have never does.
+    """
+    places = {node.key: node for node in nodes}
+    newer = _find_newer(store, nodes, may_add=may_add)
+    placed: dict[NodeKey, Node] = {}
+    for node in nodes:
+        for successor in newer.get(node.key, ()):
+            placed.setdefault(successor.key, places.get(successor.key, successor))
+        placed.setdefault(node.key, node)
+    return tuple(placed.values())[:limit]
+
+
+def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
+    """Return, of each node that something living replaced or may have, what that is."""
+    stands_for = _list_statements(store, nodes)
+    known = {node.key for node in nodes}
+    found: dict[NodeKey, list[Node]] = {}
+    for label in ("supersedes", "updates"):
+        steps = _find_steps(store, list(stands_for), label, "in")
+        others = store.nodes.get_by_keys({step.target for step in steps})
+        for step in steps:
+            other = others.get(step.target)
+            is_wanted = step.target in known or (may_add and label == "supersedes")
+            if other is not None and other.valid_until is None and other.deleted_at is None and is_wanted:
+                for key in stands_for[step.source]:
+                    found.setdefault(key, []).append(other)
+    return found
+
+
+def _list_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, list[NodeKey]]:
+    """Return the statements that nodes are or that were made of them, each with the nodes it is looked up for."""
+    found: dict[NodeKey, list[NodeKey]] = {node.key: [node.key] for node in nodes}
+    turns = [node.key for node in nodes if node.subtype == "episode"]
+    for step in _find_steps(store, turns, "derived_from", "in"):
+        found.setdefault(step.target, []).append(step.source)
+    return found
 
 
 def _find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:
