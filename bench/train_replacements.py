@@ -70,7 +70,7 @@ def read_session_pairs(projects: Iterable[LabelledProject]) -> Iterator[Pair]:
     """Yield every pair of labelled statements of each project."""
     for project in projects:
         living: list[tuple[str, ComparedStatement]] = []
-        for number, session in enumerate(project.sessions):
+        for session in project.sessions:
             views = [turn.view for turn in session]
             for at, turn in enumerate(session):
                 for kept in turn.kept:
@@ -79,7 +79,6 @@ def read_session_pairs(projects: Iterable[LabelledProject]) -> Iterator[Pair]:
                         kept.quote,
                         about=kept.about or "",
                         reply=reply.text if reply else "",
-                        session=f"{project.name}/{number}",
                     )
                     ended = {kept.old[0]} if kept.old is not None and kept.old[1] in ENDING else set()
                     yield from _make_pairs(new, living, ended, project.name)
@@ -91,11 +90,9 @@ def read_change_pairs(path: Path) -> Iterator[Pair]:
     """Yield the pairs of a file of changes: what holds, and what is said then."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
         row = json.loads(line)
-        living = [(str(at), ComparedStatement(text, session="before")) for at, text in enumerate(row["living"])]
+        living = [(str(at), ComparedStatement(text)) for at, text in enumerate(row["living"])]
         for change in row["new"]:
-            new = ComparedStatement(
-                change["text"], about=change.get("about") or "", reply=change.get("reply") or "", session="now"
-            )
+            new = ComparedStatement(change["text"], about=change.get("about") or "", reply=change.get("reply") or "")
             ended = {str(at) for at in change["replaces"]} if change["how"] in ENDING else set()
             yield from _make_pairs(new, living, ended, f"changes/{number}", APART)
 
@@ -108,11 +105,9 @@ def read_statement_pairs(path: Path, others: Sequence[str]) -> Iterator[Pair]:
         is_contradiction = row["label"] == "contradiction"
         if row["kind"] == "question" or (is_contradiction and row["kind"] == "implicit"):
             continue
-        living = [
-            (str(at), ComparedStatement(text, session="before")) for at, text in enumerate(chance.sample(others, 9))
-        ]
-        living.insert(5, ("old", ComparedStatement(row["old"], session="before")))
-        new = ComparedStatement(row["new"], session="now")
+        living = [(str(at), ComparedStatement(text)) for at, text in enumerate(chance.sample(others, 9))]
+        living.insert(5, ("old", ComparedStatement(row["old"])))
+        new = ComparedStatement(row["new"])
         found = list(_make_pairs(new, living, {"old"} if is_contradiction else set(), f"pairs/{number % 60}", APART))
         yield found[5]
         yield from chance.sample([pair for pair in found if pair is not found[5]], 3)

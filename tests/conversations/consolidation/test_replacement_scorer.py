@@ -25,8 +25,8 @@ OTHERS = [
 
 
 def score_of(new: str, *living: str, reply: str = "") -> list[float]:
-    statement = ComparedStatement(new, reply=reply, session="two")
-    return load_replacement_scorer().score(statement, [ComparedStatement(text, session="one") for text in living])
+    statement = ComparedStatement(new, reply=reply)
+    return load_replacement_scorer().score(statement, [ComparedStatement(text) for text in living])
 
 
 CHANGES = [

@@ -26,22 +26,23 @@ _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json
 MAX_REPLY_CHARS: Final = 400
 """Of the answer to a statement: what it says first is about it."""
 
+LEAST_STATEMENTS: Final = 12
+"""A word that two of three statements share tells as much as one that two of twelve share: a young project has few."""
+
 _UNIT: Final = re.compile(
     r"\d\s?(ms|s|sec|min|h|hours?|days?|weeks?|months?|%|[kmgt]b|€|\$|px|hz|khz|mhz|v|ma)\b", re.IGNORECASE
 )
 
 _MAX_RANK: Final = 3
-_MAX_GAP: Final = 5
 
 
 class ComparedStatement:
     """A statement as it is compared with others.
 
-    `quote` is what was said, `about` the words that it answers, `reply` what was answered to it, `session` where.
+    `quote` is what was said, `about` the words that it answers, `reply` what was answered to it.
     """
 
-    def __init__(self, quote: str, *, about: str = "", reply: str = "", session: str = "") -> None:
-        self.session = session
+    def __init__(self, quote: str, *, about: str = "", reply: str = "") -> None:
         self.tokens = split_words(quote)
         self.words = meaningful_words(quote)
         self.context = meaningful_words(about) - self.words
@@ -69,23 +70,22 @@ class WordRarity:
 
     def add(self, words: frozenset[str]) -> float:
         """Return how much some words tell together."""
-        return sum(math.log((self.total + 1) / (self.counts.get(word, 0) + 0.5)) for word in words)
+        total = max(self.total, LEAST_STATEMENTS) + 1
+        return math.fsum(math.log(total / (self.counts.get(word, 0) + 0.5)) for word in words)
 
 
 def compare_statements(
     new: ComparedStatement, living: Sequence[ComparedStatement], rarity: WordRarity
 ) -> list[dict[str, float]]:
     """Return the features of a new statement with each of the living ones, which are in the order they were made."""
-    rows = [dict(_pair_features(new, old, len(living) - at, rarity)) for at, old in enumerate(living)]
+    rows = [dict(_pair_features(new, old, rarity)) for old in living]
     ranked = sorted(range(len(rows)), key=lambda at: -rows[at]["share old"] - rows[at]["told shared"])
     for rank, at in enumerate(ranked):
         rows[at][f"rank={min(rank, _MAX_RANK)}"] = 1.0
     return rows
 
 
-def _pair_features(
-    new: ComparedStatement, old: ComparedStatement, gap: int, rarity: WordRarity
-) -> Iterator[tuple[str, float]]:
+def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordRarity) -> Iterator[tuple[str, float]]:
     shared, core = new.all_words & old.all_words, new.words & old.words
     whole = rarity.add(old.all_words) or 1.0
     yield "share old", rarity.add(shared) / whole
@@ -98,8 +98,6 @@ def _pair_features(
     yield "other number", float(bool(new.numbers and old.numbers and not new.numbers & old.numbers))
     yield "same number", float(bool(new.numbers & old.numbers))
     yield "same unit", float(bool(new.units & old.units))
-    yield "same session", float(new.session == old.session)
-    yield f"gap={min(int(math.log2(gap)), _MAX_GAP)}", 1.0
     if shared:
         yield from ((f"w:{word}", 1.0) for word in new.tokens)
         yield from ((f"b:{one} {other}", 1.0) for one, other in pairwise(new.tokens))

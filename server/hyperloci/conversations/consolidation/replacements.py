@@ -43,9 +43,7 @@ class ReplacementResolver:
     ) -> list[tuple[Node, float]]:
         """Return the living statements that a new one replaces, or may, with the probability (B.19)."""
         living = self._list_living(new, progress.scope)
-        statement = ComparedStatement(
-            finding.content, about=finding.about or "", reply=finding.reply, session=progress.session_id
-        )
+        statement = ComparedStatement(finding.content, about=finding.about or "", reply=finding.reply)
         scores = load_replacement_scorer().score(statement, [_compared(node) for node in living])
         return [(old, probability) for old, probability in zip(living, scores, strict=True) if probability >= POSSIBLE]
 
@@ -83,7 +81,7 @@ class ReplacementResolver:
 
 def _compared(node: Node) -> ComparedStatement:
     quote, about = node.metadata.get("quote"), node.metadata.get("about")
-    return ComparedStatement(str(quote or node.content), about=str(about or ""), session=str(node.session_id or ""))
+    return ComparedStatement(str(quote or node.content), about=str(about or ""))
 
 
 def _may_replace(new: Node, old: Node) -> bool:
