@@ -69,13 +69,11 @@ def consolidate_session(memory: Memory, session_id: str) -> tuple[list[str], Cou
     consolidation = Consolidation(memory.store, memory.settings, system_clock)
     for waiting in consolidation.list_pending():
         consolidation.consolidate(waiting)
-    hits = memory.get_session_report(session_id).extracted
     rows = memory.store.connection.execute(
         "SELECT n.content, n.subtype FROM nodes n JOIN sessions t ON t.key = n.session_key WHERE t.id = ?"
         " AND n.origin = 'extraction' AND n.type <> 'entity' AND n.deleted_at IS NULL AND n.valid_until IS NULL",
         (session_id,),
     ).fetchall()
-    assert len(hits) <= len(rows) or not rows
     return [row[0] for row in rows], Counter(row[1] for row in rows)
 
 
