@@ -299,10 +299,8 @@ def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
 
 
 def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
-    """Return where a finding belongs: it concerns every project only if the user said so, in words of their own."""
-    about_user = finding.kind is FindingKind.USER_INFO or (
-        finding.everywhere and finding.kind is FindingKind.PREFERENCE
-    )
+    """Return where a finding belongs: who the user is, in words of their own, concerns every project."""
+    about_user = finding.kind is FindingKind.USER_INFO
     own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
     return GLOBAL_SCOPE if about_user and own_words else project
 

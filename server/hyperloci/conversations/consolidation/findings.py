@@ -74,7 +74,6 @@ class ExtractedFinding:
         about: the words that it answers, where it is not understood without them.
         reply: what was answered to it.
         due: of a deadline, the day (`2026-09-18`).
-        everywhere: about the user in every project, not this one alone.
         place: where it stood in the payload (`facts[2]`).
     """
 
@@ -85,7 +84,6 @@ class ExtractedFinding:
     about: str | None = None
     reply: str = ""
     due: str | None = None
-    everywhere: bool = False
     place: str = ""
 
     @property
