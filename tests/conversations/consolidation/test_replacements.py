@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
@@ -14,15 +15,18 @@ from hyperloci.model.facets import Verification
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.integrity import count_violations
+from hyperloci.store.vectors import float16
 from tests.conversations.consolidation.conftest import ASSISTANT, TALK, USER, Talk, extracted, remember
+from tests.support import NOW
 
 BEFORE = "The deadline of the release is April 20."
 NOTED = (ASSISTANT, "Noted, April 20.")
 AFTER = [(USER, "the release deadline moved, it is April 25 now"), (ASSISTANT, "Noted, the release is April 25.")]
 
+DOUBTED = "Releases go out on Tuesdays, support is fully staffed then."
 DOUBTFUL = [
-    (USER, "Releases of the app go out on Thursdays, never on Fridays."),
-    (ASSISTANT, "Releases of the app go out on Thursdays, understood."),
+    (USER, "Releases go out on Thursdays, never on Fridays."),
+    (ASSISTANT, "Releases go out on Thursdays, understood."),
 ]
 
 
@@ -77,12 +81,12 @@ def test_a_change_within_one_session_ends_what_was_said_before(
 def test_a_possible_change_marks_what_was_said_before_and_both_stand(
     store: Store, talk: Talk, context: MaintenanceContext
 ) -> None:
-    play(talk, context, "Releases go out on Tuesdays only, support is fully staffed then.")
+    play(talk, context, DOUBTED)
     talk.session("two", *DOUBTFUL)
     consolidation = Consolidation(store, context.settings, talk.clock)
     (waiting,) = consolidation.list_pending()
     saved = consolidation.consolidate(waiting).saved
-    old, new = find(store, "Tuesdays"), find(store, "Thursdays")
+    old, new = find(store, DOUBTED), find(store, DOUBTFUL[0][1])
     assert (saved.superseded, saved.uncertain) == ((), 1)
     assert (old.valid_until, new.valid_until) == (None, None)
     (edge,) = edges_between(store, new, old)
@@ -178,3 +182,85 @@ def test_what_another_project_holds_is_left_alone(store: Store, talk: Talk, cont
     consolidate_sessions(context)
     assert find(store, "April 20").valid_until is None
     assert edges_between(store, find(store, "April 25"), find(store, "April 20")) == []
+
+
+def embed(store: Store, *given: tuple[Node, list[float]]) -> None:
+    """Give statements a vector of two dimensions."""
+    with store.transaction():
+        model = store.vectors.use_model("plane", 2, now=NOW)
+        for node, vector in given:
+            row = np.asarray(vector, np.float32)
+            store.vectors.put_fingerprint(
+                node.key, model, {"e1": float16.pack_half(row / np.linalg.norm(row))}, now=NOW
+            )
+
+
+@pytest.fixture
+def resolver(store: Store, talk: Talk) -> ReplacementResolver:
+    return ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
+
+
+MEANT = "files go to S3"
+MEANT_LATER = "uploads are stored on Hetzner from now on"
+
+
+@pytest.fixture
+def meant(store: Store, talk: Talk, context: MaintenanceContext) -> tuple[Node, Node]:
+    """A statement, and another that takes its place in other words."""
+    play(talk, context, MEANT)
+    talk.session("two", (USER, MEANT_LATER), (ASSISTANT, "Understood."))
+    consolidate_sessions(context)
+    return find(store, "S3"), find(store, "Hetzner")
+
+
+@pytest.mark.req("B.17")
+def test_what_replaces_in_other_words_is_found_once_both_have_a_vector(
+    store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver
+) -> None:
+    old, new = meant
+    assert edges_between(store, new, old) == []
+    assert resolver.review_statements() == 0
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    resolver.review_statements()
+    (edge,) = edges_between(store, new, old)
+    assert edge.label in ("updates", "supersedes")
+
+
+def test_a_mark_by_words_stays_where_the_meaning_says_nothing(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    play(talk, context, DOUBTED)
+    talk.session("two", *DOUBTFUL)
+    consolidate_sessions(context)
+    old, new = find(store, DOUBTED), find(store, DOUBTFUL[0][1])
+    embed(store, (old, [1.0, 0.0]), (new, [-1.0, 0.1]))
+    resolver.review_statements()
+    assert [edge.label for edge in edges_between(store, new, old)] == ["updates"]
+
+
+def test_a_statement_is_judged_by_meaning_once(
+    store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver
+) -> None:
+    old, new = meant
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    assert [node.key for node in store.consolidations.list_reviews(None, 10)] == [old.key, new.key]
+    resolver.review_statements()
+    assert store.consolidations.list_reviews(None, 10) == []
+    with store.transaction():
+        assert not store.consolidations.finish_review(new.key)
+
+
+def test_only_statements_of_the_project_that_is_asked_for_are_judged(
+    store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver
+) -> None:
+    embed(store, *((node, [1.0, 0.0]) for node in meant))
+    assert store.consolidations.list_reviews("project-2", 10) == []
+    assert len(store.consolidations.list_reviews("project-1", 1)) == 1
+
+
+def test_what_was_purged_or_forgotten_is_not_judged(
+    store: Store, talk: Talk, meant: tuple[Node, Node], resolver: ReplacementResolver
+) -> None:
+    embed(store, *((node, [1.0, 0.0]) for node in meant))
+    store.nodes.delete_node(meant[0].id, now=talk.clock())
+    assert [node.key for node in store.consolidations.list_reviews(None, 10)] == [meant[1].key]

@@ -698,3 +698,11 @@ def test_a_pace_is_that_of_the_last_minute(store: Store) -> None:
         store.vectors.note_pace(32, 1.0, now=NOW + 2_000)
     assert store.vectors.get_pace(now=NOW + 2_000) == pytest.approx(0.8 * 16 + 0.2 * 32)
     assert store.vectors.get_pace(now=NOW + 70_000) is None
+
+
+def test_nodes_are_compared_by_cosine_where_both_have_a_vector_of_one_size(store: Store) -> None:
+    one, other, longer, without = make_nodes(store, 4)
+    put_all(store, [one, other], np.asarray([[1.0, 0.0], [0.6, 0.8]], np.float32))
+    put_all(store, [longer], np.asarray([[1.0, 0.0, 0.0]], np.float32), "another")
+    assert store.vectors.compare_with(one, [other, longer, without]) == {other: pytest.approx(0.6, abs=1e-3)}
+    assert store.vectors.compare_with(without, [one]) == {}

@@ -401,7 +401,7 @@ def consolidate_sessions(context: MaintenanceContext) -> int:
             tried.add(progress.session_key)
             saved = consolidation.consolidate(progress, offline=context.dry_run).saved
             changed += len(saved.new) + len(saved.known) + len(saved.superseded)
-    return changed
+    return changed + consolidation.write.replacements.review_statements()
 
 
 def store_late_turns(context: MaintenanceContext) -> int:

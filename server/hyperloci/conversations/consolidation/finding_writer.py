@@ -155,6 +155,8 @@ class FindingWriter:
                 continue
             nodes[plan.finding.place] = node
             (new if is_new else known).append(node.id)
+            if is_new:
+                self._progress.queue_review(node.key)
             for old, probability in self.replacements.detect_conflicts(node, plan.finding, progress) if is_new else ():
                 if self.replacements.resolve_conflict(node, old, probability):
                     superseded.append(old.id)

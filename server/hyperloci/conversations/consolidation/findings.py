@@ -72,7 +72,6 @@ class ExtractedFinding:
         sources: the numbers of the turns that say so.
         confidence: how sure the finder is, 0..1.
         about: the words that it answers, where it is not understood without them.
-        reply: what was answered to it.
         due: of a deadline, the day (`2026-09-18`).
         place: where it stood in the payload (`facts[2]`).
     """
@@ -82,7 +81,6 @@ class ExtractedFinding:
     sources: tuple[int, ...]
     confidence: float = DEFAULT_CONFIDENCE
     about: str | None = None
-    reply: str = ""
     due: str | None = None
     place: str = ""
 

@@ -27,7 +27,6 @@ from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     USER,
     TurnView,
-    find_reply_after,
     find_reply_before,
     view_turn,
 )
@@ -139,14 +138,12 @@ def _make_finding(
     quote = turn.text[turn.sentences[run[0]].start : turn.sentences[run[-1]].end][:MAX_CONTENT_CHARS]
     reply = find_reply_before(turns, at) if turn.speaker == USER and best.needs_context else None
     about = find_answer_context(quote, reply) if reply is not None else None
-    after = find_reply_after(turns, at) if turn.speaker == USER else None
     kind = load_weights().choose_kind(read_kind_features(quote))
     return ExtractedFinding(
         kind=kind,
         content=quote,
         about=about,
         sources=(turn.seq,) if reply is None or about is None else (reply.seq, turn.seq),
-        reply=after.text if after is not None else "",
         due=read_due_date(quote, turn.at) if kind is FindingKind.DEADLINE else None,
         confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )

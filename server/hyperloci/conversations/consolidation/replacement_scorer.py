@@ -1,8 +1,10 @@
 """Replacement scorer: how likely a new statement takes the place of an older one, or takes it back (B.17).
 
-A linear model over what two statements share and what the new one says: a changed mind names its subject by a word or
-two, tells a new value or a change, and the answer to it often repeats the old words. The weights are data
-(`data/replacement_scorer.json`), trained by `python -m bench train_replacements` on sessions written for it.
+A linear model over what two statements share, of which kinds they are and what the new one says: a changed mind names
+its subject by a word or two, or means it without naming it, and tells a new value or a change. There are two sets of
+weights: one reads words alone, for what has just been said; the other also the cosine of both statements in E1, which
+finds what is meant in other words. They are data (`data/replacement_scorer.json`), trained by
+`python -m bench train_replacements` on sessions written for it.
 """
 
 from __future__ import annotations
@@ -18,13 +20,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from hyperloci.conversations.consolidation.statement_features import split_words
+from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.conversations.consolidation.statement_features import read_kind_features, split_words
+from hyperloci.conversations.consolidation.statement_scorer import load_weights
 from hyperloci.conversations.consolidation.text_similarity import STEM_CHARS, find_numbers, meaningful_words
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
-
-MAX_REPLY_CHARS: Final = 400
-"""Of the answer to a statement: what it says first is about it."""
 
 LEAST_STATEMENTS: Final = 12
 """A word that two of three statements share tells as much as one that two of twelve share: a young project has few."""
@@ -35,18 +36,25 @@ _UNIT: Final = re.compile(
 
 _MAX_RANK: Final = 3
 
+COSINE_SCALE: Final = 3.0
+"""Cosines of statements differ by some tenths: as large as the other features, regularisation treats them alike."""
+
+
+KindShares = Mapping[FindingKind, float]
+"""How likely a statement is of each kind; together 1."""
+
 
 class ComparedStatement:
     """A statement as it is compared with others.
 
-    `quote` is what was said, `about` the words that it answers, `reply` what was answered to it.
+    `quote` is what was said, `about` the words that it answers, `kinds` how likely it is of which kind.
     """
 
-    def __init__(self, quote: str, *, about: str = "", reply: str = "") -> None:
+    def __init__(self, quote: str, *, about: str = "", kinds: KindShares | None = None) -> None:
         self.tokens = split_words(quote)
         self.words = meaningful_words(quote)
         self.context = meaningful_words(about) - self.words
-        self.reply = meaningful_words(reply[:MAX_REPLY_CHARS])
+        self.kinds = estimate_kinds(quote) if kinds is None else kinds
         self.numbers = find_numbers(quote)
         self.units = {unit.lower() for unit in _UNIT.findall(quote)}
 
@@ -54,6 +62,12 @@ class ComparedStatement:
     def all_words(self) -> frozenset[str]:
         """Its own words and those that it answers."""
         return self.words | self.context
+
+
+@functools.lru_cache(maxsize=2_048)  # The same living statements are compared again and again.
+def estimate_kinds(quote: str) -> KindShares:
+    """Return how likely a statement is of each kind."""
+    return load_weights().weigh_kinds(read_kind_features(quote))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +89,31 @@ class WordRarity:
 
 
 def compare_statements(
-    new: ComparedStatement, living: Sequence[ComparedStatement], rarity: WordRarity
+    new: ComparedStatement,
+    living: Sequence[ComparedStatement],
+    rarity: WordRarity,
+    cosines: Sequence[float] | None = None,
 ) -> list[dict[str, float]]:
-    """Return the features of a new statement with each of the living ones, which are in the order they were made."""
+    """Return the features of a new statement with each of the living ones, which are in the order they were made.
+
+    Args:
+        new: the new statement.
+        living: those that hold.
+        rarity: how much words tell among all of them.
+        cosines: of the new statement with each of the living ones in E1, where they are known.
+    """
     rows = [dict(_pair_features(new, old, rarity)) for old in living]
-    ranked = sorted(range(len(rows)), key=lambda at: -rows[at]["share old"] - rows[at]["told shared"])
-    for rank, at in enumerate(ranked):
-        rows[at][f"rank={min(rank, _MAX_RANK)}"] = 1.0
+    _add_ranks(rows, "rank", [row["share old"] + row["told shared"] for row in rows])
+    if cosines is not None:
+        _add_ranks(rows, "near", cosines)
+        for row, cosine in zip(rows, cosines, strict=True):
+            row["cosine"] = COSINE_SCALE * cosine
     return rows
+
+
+def _add_ranks(rows: Sequence[dict[str, float]], name: str, values: Sequence[float]) -> None:
+    for rank, at in enumerate(sorted(range(len(rows)), key=lambda at: -values[at])):
+        rows[at][f"{name}={min(rank, _MAX_RANK)}"] = 1.0
 
 
 def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordRarity) -> Iterator[tuple[str, float]]:
@@ -92,12 +123,14 @@ def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordR
     yield "share new", rarity.add(core) / (rarity.add(new.words) or 1.0)
     yield "told shared", rarity.add(shared) / 4
     yield "told core", rarity.add(core) / 4
-    yield "reply shares", rarity.add(new.reply & old.all_words) / whole
     yield "context shares", rarity.add(new.context & old.all_words) / whole
     yield f"core={min(len(core), 4)}", 1.0
     yield "other number", float(bool(new.numbers and old.numbers and not new.numbers & old.numbers))
     yield "same number", float(bool(new.numbers & old.numbers))
     yield "same unit", float(bool(new.units & old.units))
+    yield "same kind", math.fsum(share * old.kinds.get(kind, 0.0) for kind, share in new.kinds.items())
+    yield from ((f"new={kind}", share) for kind, share in new.kinds.items())
+    yield from ((f"old={kind}", share) for kind, share in old.kinds.items())
     if shared:
         yield from ((f"w:{word}", 1.0) for word in new.tokens)
         yield from ((f"b:{one} {other}", 1.0) for one, other in pairwise(new.tokens))
@@ -114,23 +147,42 @@ def _neighbours(tokens: Sequence[str], core: frozenset[str]) -> Iterator[str]:
 
 
 class ReplacementScorer:
-    """Scores a new statement against living ones. `weights`: of each feature, the intercept under ''."""
+    """Scores a new statement against living ones.
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        self._weights = weights
+    `words` and `meaning`: the weight of each feature, the intercept under '', without and with cosines.
+    """
 
-    def score(self, new: ComparedStatement, living: Sequence[ComparedStatement]) -> list[float]:
-        """Return for each living statement the probability that the new one replaces it or takes it back."""
+    def __init__(self, words: Mapping[str, float], meaning: Mapping[str, float]) -> None:
+        self._words = words
+        self._meaning = meaning
+
+    def score(
+        self,
+        new: ComparedStatement,
+        living: Sequence[ComparedStatement],
+        cosines: Sequence[float] | None = None,
+    ) -> list[float]:
+        """Return for each living statement the probability that the new one replaces it or takes it back.
+
+        Where cosines are known, what words or meaning tell more surely: words name what meaning takes for near, and
+        the average of both finds less (docs/benchmarks.md, "Sessions").
+        """
         rarity = WordRarity.of([*living, new])
-        return [self.estimate(row) for row in compare_statements(new, living, rarity)]
+        rows = compare_statements(new, living, rarity, cosines)
+        by_words = [estimate_probability(self._words, row) for row in rows]
+        if cosines is None:
+            return by_words
+        by_meaning = (estimate_probability(self._meaning, row) for row in rows)
+        return [max(both) for both in zip(by_words, by_meaning, strict=True)]
 
-    def estimate(self, row: Mapping[str, float]) -> float:
-        """Return the probability for one pair's features (`compare_statements`)."""
-        total = self._weights[""] + sum(self._weights.get(name, 0.0) * value for name, value in row.items())
-        return 1.0 / (1.0 + math.exp(-total))
+
+def estimate_probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
+    """Return the probability for one pair's features (`compare_statements`)."""
+    total = weights[""] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items())
+    return 1.0 / (1.0 + math.exp(-total))
 
 
 @functools.cache
 def load_replacement_scorer() -> ReplacementScorer:
     """Return the trained scorer."""
-    return ReplacementScorer(json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8")))
+    return ReplacementScorer(**json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8")))

@@ -2,11 +2,13 @@
 
 Each new statement is put beside the living ones of its project. A sure replacement ends the old one and joins the two
 (`supersedes`); where it is not sure, both stand, joined by `updates`: whoever shows the old one says that it may have
-been replaced.
+been replaced. That is judged by words as soon as something is said, and once more by meaning when both statements have
+a vector.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from hyperloci.clock import Clock
@@ -18,14 +20,20 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 
-SURE: Final = 0.6
-"""Probability from which on the old statement is ended."""
+SURE: Final = 0.5
+"""Probability from which on the old statement is ended: on projects held out, two in three of those are replaced, and
+three in five of the replaced ones are found (docs/benchmarks.md, "Sessions")."""
 
-POSSIBLE: Final = 0.25
-"""Probability from which on the old statement is marked as possibly replaced."""
+POSSIBLE: Final = 0.2
+"""Probability from which on the old statement is marked as possibly replaced: two in five are, three in four found."""
 
 MAX_LIVING: Final = 400
 """Living statements that a new one is compared with, the newest of each type: more than a year of sessions leaves."""
+
+REVIEWED_AT_ONCE: Final = 50
+"""Statements judged by meaning in one go, some milliseconds each: a long session's."""
+
+UNCERTAIN_LABEL: Final = "updates"
 
 _COMPARED_TYPES: Final = ((NodeType.FACT, ()), (NodeType.DECISION, ("decision",)), (NodeType.EXPERIENCE, ("dead_end",)))
 
@@ -41,11 +49,37 @@ class ReplacementResolver:
     def detect_conflicts(
         self, new: Node, finding: ExtractedFinding, progress: ConsolidationProgress
     ) -> list[tuple[Node, float]]:
-        """Return the living statements that a new one replaces, or may, with the probability (B.19)."""
+        """Return the living statements that a new one replaces, or may, with the probability by words (B.19)."""
         living = self._list_living(new, progress.scope)
-        statement = ComparedStatement(finding.content, about=finding.about or "", reply=finding.reply)
+        statement = ComparedStatement(finding.content, about=finding.about or "")
         scores = load_replacement_scorer().score(statement, [_compared(node) for node in living])
-        return [(old, probability) for old, probability in zip(living, scores, strict=True) if probability >= POSSIBLE]
+        return _choose_likely(living, scores)
+
+    def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
+        """Judge by meaning what has a vector by now; return how many old statements ended.
+
+        Args:
+            scope: only statements of sessions of this project.
+            limit: how many statements.
+        """
+        ended = 0
+        for new in self._store.consolidations.list_reviews(scope, limit):
+            likely = self._detect_by_meaning(new) if new.valid_until is None else []
+            with self._store.transaction():
+                if self._store.consolidations.finish_review(new.key):
+                    self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL])
+                    ended += sum(self.resolve_conflict(new, old, probability) for old, probability in likely)
+        return ended
+
+    def _detect_by_meaning(self, new: Node) -> list[tuple[Node, float]]:
+        progress = self._store.consolidations.get_progress(new.session_id) if new.session_id else None
+        living = self._list_living(new, progress.scope if progress else new.scope)
+        cosines = self._store.vectors.compare_with(new.key, [node.key for node in living])
+        living = [node for node in living if node.key in cosines]
+        scores = load_replacement_scorer().score(
+            _compared(new), [_compared(node) for node in living], [cosines[node.key] for node in living]
+        )
+        return _choose_likely(living, scores)
 
     def resolve_conflict(self, new: Node, old: Node, probability: float) -> bool:
         """End a statement in favour of a new one if that is sure, else mark it; True if it ended. In a transaction."""
@@ -69,7 +103,7 @@ class ReplacementResolver:
 
     def _mark_uncertain(self, old: Node, new: Node, probability: float) -> None:
         self._store.edges.link_nodes(
-            "updates",
+            UNCERTAIN_LABEL,
             new.key,
             [old.key],
             now=self._clock(),
@@ -77,6 +111,10 @@ class ReplacementResolver:
             automatic=True,
             evidence="a later statement may replace it",
         )
+
+
+def _choose_likely(living: Sequence[Node], scores: Sequence[float]) -> list[tuple[Node, float]]:
+    return [(old, probability) for old, probability in zip(living, scores, strict=True) if probability >= POSSIBLE]
 
 
 def _compared(node: Node) -> ComparedStatement:

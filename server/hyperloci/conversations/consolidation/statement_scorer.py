@@ -58,6 +58,13 @@ class ScorerWeights:
         names = frozenset(("", *features))
         return max(self.kinds, key=lambda kind: (_add_weights(self.kinds[kind], names), kind))
 
+    def weigh_kinds(self, features: Iterable[str]) -> dict[FindingKind, float]:
+        """Return how likely a statement with these features is of each kind; together 1."""
+        names = frozenset(("", *features))
+        odds = {kind: math.exp(_add_weights(weights, names)) for kind, weights in self.kinds.items()}
+        total = math.fsum(odds.values())
+        return {kind: value / total for kind, value in odds.items()}
+
 
 def _add_weights(weights: Mapping[str, float], names: Iterable[str]) -> float:
     return sum(weights.get(name, 0.0) for name in names)

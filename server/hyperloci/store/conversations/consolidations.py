@@ -114,6 +114,31 @@ class Consolidations:
         ).fetchone()
         return node_from_row(row) if row else None
 
+    def queue_review(self, key: NodeKey) -> None:
+        """Note that a statement is to be judged by meaning once it has a vector."""
+        self._connection.execute("INSERT OR IGNORE INTO statement_reviews(node_key) VALUES (?)", (key,))
+
+    def list_reviews(self, scope: str | None, limit: int) -> list[Node]:
+        """Return statements that wait to be judged by meaning and have a vector, in the order they were made.
+
+        Args:
+            scope: only those of sessions of this project.
+            limit: how many at most.
+        """
+        rows = self._connection.execute(
+            f"{SELECT_NODE} JOIN statement_reviews r ON r.node_key = n.key"
+            " WHERE EXISTS (SELECT 1 FROM fingerprints f WHERE f.node_key = n.key AND f.e1 IS NOT NULL)"
+            " AND n.deleted_at IS NULL AND (?1 IS NULL OR n.session_key IN (SELECT t.key FROM sessions t"
+            " JOIN scopes p ON p.key = t.scope_key WHERE p.id = ?1))"
+            " ORDER BY n.event_time, n.key LIMIT ?2",
+            (scope, limit),
+        )
+        return [node_from_row(row) for row in rows]
+
+    def finish_review(self, key: NodeKey) -> bool:
+        """Take a statement off those that wait to be judged; False if another process has done so meanwhile."""
+        return bool(self._connection.execute("DELETE FROM statement_reviews WHERE node_key = ?", (key,)).rowcount)
+
     def find_finished_seq(self, progress: ConsolidationProgress) -> int:
         """Return the number after the last turn of a session that something followed: an answer, or an action."""
         row = self._connection.execute(

@@ -388,6 +388,19 @@ class Fingerprints:
         )
         return {NodeKey(row[0]): tuple(row)[1:] for row in found}
 
+    def compare_with(self, key: NodeKey, others: Sequence[NodeKey]) -> dict[NodeKey, float]:
+        """Return the cosines in E1 of a node with others; those whose vector is absent or of another size are left out.
+
+        Nodes of two models of one size are compared while a new model takes over: for that time it means little.
+        """
+        blobs = {node: row[0] for node, row in self.get_rows([key, *others], [FLOAT_SPACE]).items() if row[0]}
+        mine = blobs.get(key)
+        alike = [node for node in others if mine is not None and len(blobs.get(node) or b"") == len(mine)]
+        if mine is None or not alike:
+            return {}
+        rows = float16.unpack_half([mine, *(blobs[node] for node in alike)])
+        return dict(zip(alike, (rows[1:] @ rows[0]).tolist(), strict=True))
+
     def _refresh_codes(self, space: str, dimensions: int) -> Codes | None:
         words = words_per_code(dimensions)
         codes = self._codes.get(space)
