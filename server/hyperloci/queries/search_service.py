@@ -20,7 +20,7 @@ from hyperloci.project.identity import Project
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
-from hyperloci.retrieval.presentation import present_hits, put_newer_first
+from hyperloci.retrieval.presentation import SPARE_HITS, arrange_hits, present_hits
 from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
@@ -77,9 +77,11 @@ class SearchService:
         named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
         if named is not None:
             return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
-        found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
+        found = self.searcher.find(
+            query, conditions, limit=limit + SPARE_HITS, profile=profile, explain=explain, quick=quick
+        )
         may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
-        found = replace(found, nodes=put_newer_first(self.store, found.nodes, limit=limit, may_add=may_add))
+        found = replace(found, nodes=arrange_hits(self.store, found.nodes, limit=limit, may_add=may_add))
         terms = analyse_query(query)
         hits = self.present_hits(
             found.nodes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hyperloci.clock import to_iso
 from hyperloci.knowledge.graph.anchors import describe_code_changes
@@ -73,6 +73,42 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
 
 
+SPARE_HITS: Final = 5
+"""Hits that a search finds beyond those it shows, for those that are said twice."""
+
+_SAME_TEXT_SHARE: Final = 0.7
+"""Share of a turn's characters that a statement must hold to say all of it: the rest is a greeting or a reason."""
+
+
+def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> tuple[Node, ...]:
+    """Return hits as they are shown: nothing twice, and what replaced one of them before it.
+
+    Args:
+        store: where they are.
+        nodes: hits, best first; some more than are shown.
+        limit: how many are returned at most.
+        may_add: whether what surely replaced a hit comes in if it is none itself; what only may have never does.
+    """
+    return put_newer_first(store, fold_said_twice(store, nodes)[:limit], limit=limit, may_add=may_add)
+
+
+def fold_said_twice(store: Store, nodes: Sequence[Node]) -> list[Node]:
+    """Return nodes without the turns of which a hit says all: that hit stands at the better of both places."""
+    places = {node.key: node for node in nodes}
+    statements: dict[NodeKey, Node] = {}
+    for step in _find_steps(store, [node.key for node in nodes if node.subtype == "episode"], "derived_from", "in"):
+        turn, statement = places[step.source], places.get(step.target)
+        if statement is not None and _holds_all(statement, turn):
+            statements[turn.key] = statement
+    folded = [statements.get(node.key, node) for node in nodes]
+    return list({node.key: node for node in folded}.values())
+
+
+def _holds_all(statement: Node, turn: Node) -> bool:
+    quote = str(statement.metadata.get("quote") or statement.content)
+    return quote in turn.content and len(quote) >= _SAME_TEXT_SHARE * len(turn.content.strip())
+
+
 def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> tuple[Node, ...]:
     """Return nodes in their order, but what replaced one of them, or may have, right before that one.
 
@@ -104,7 +140,7 @@ def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[N
         others = store.nodes.get_by_keys({step.target for step in steps})
         for step in steps:
             other = others.get(step.target)
-            is_wanted = step.target in known or (may_add and label == "supersedes")
+            is_wanted = step.target in known or may_add
             if other is not None and other.valid_until is None and other.deleted_at is None and is_wanted:
                 for key in stands_for[step.source]:
                     found.setdefault(key, []).append(other)
