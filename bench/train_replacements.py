@@ -28,7 +28,8 @@ from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, rea
 from bench._shared import MarkdownTable
 from bench.train_extraction import KINDS_FILE, Sample, train_kinds
 from hyperloci.conversations.consolidation import replacement_scorer
-from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
+from hyperloci.conversations.consolidation.heuristics import extract_findings
 from hyperloci.conversations.consolidation.replacement_scorer import (
     ComparedStatement,
     KindShares,
@@ -38,6 +39,7 @@ from hyperloci.conversations.consolidation.replacement_scorer import (
 )
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
+from hyperloci.conversations.consolidation.turn_view import TurnView
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
 CHANGES_FILE = FOLDER.parent / "changed_minds.jsonl"
@@ -116,21 +118,43 @@ class Pair:
 
 
 def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
-    """Yield every labelled statement of each project, with those that hold then."""
+    """Yield every statement that is extracted of each project, with those that hold then.
+
+    Statements are as extraction makes them, not as labels quote them: longer, and some say nothing worth keeping.
+    """
     for project in projects:
         living: list[Said] = []
+        extracted: dict[str, set[str]] = {}
         for number, session in enumerate(project.sessions):
-            for at, turn in enumerate(session):
-                place = f"{number}/{at}"
-                ends = {kept.name: _name_ended(kept) for kept in turn.kept}
+            by_turn = _extract_by_turn([turn.view for turn in session])
+            for turn in session:
+                place = f"{number}/{turn.view.seq}"
+                found = [
+                    (
+                        Said(f"{place}/{at}", finding.content, finding.about or "", project.name, place),
+                        [kept for kept in turn.kept if kept.quote in finding.content or finding.content in kept.quote],
+                    )
+                    for at, finding in enumerate(by_turn.get(turn.view.seq, ()))
+                ]
+                for said, labels in found:
+                    for kept in labels:
+                        extracted.setdefault(kept.name, set()).add(said.name)
+                ends = {
+                    said: {old for kept in labels for name in _name_ended(kept) for old in extracted.get(name, ())}
+                    - {said.name}
+                    for said, labels in found
+                }
                 of_turn = {name for names in ends.values() for name in names}
-                for kept in turn.kept:
-                    new = Said(kept.name, kept.quote, kept.about or "", project.name, place)
-                    here = {old.name for old in living if old.turn == place}
-                    ended = ends[kept.name]
-                    yield Situation(new, tuple(living), ended, frozenset((of_turn | here) - ended))
-                    living.append(new)
-                living = [old for old in living if old.name not in of_turn]
+                for said, ended in ends.items():
+                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended))
+                living = [old for old in living if old.name not in of_turn] + [said for said, _ in found]
+
+
+def _extract_by_turn(views: Sequence[TurnView]) -> dict[int, list[ExtractedFinding]]:
+    found: dict[int, list[ExtractedFinding]] = {}
+    for finding in extract_findings(views):
+        found.setdefault(finding.sources[-1], []).append(finding)
+    return found
 
 
 def _name_ended(kept: KeptStatement) -> frozenset[str]:

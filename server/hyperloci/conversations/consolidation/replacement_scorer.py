@@ -36,6 +36,9 @@ _UNIT: Final = re.compile(
 
 _MAX_RANK: Final = 3
 
+SHORT_WORDS: Final = 12
+"""Words of a short statement. Those of a longer one count less each, so that a story does not add up to a change."""
+
 COSINE_SCALE: Final = 3.0
 """Cosines of statements differ by some tenths: as large as the other features, regularisation treats them alike."""
 
@@ -132,9 +135,10 @@ def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordR
     yield from ((f"new={kind}", share) for kind, share in new.kinds.items())
     yield from ((f"old={kind}", share) for kind, share in old.kinds.items())
     if shared:
-        yield from ((f"w:{word}", 1.0) for word in new.tokens)
-        yield from ((f"b:{one} {other}", 1.0) for one, other in pairwise(new.tokens))
-        yield from ((name, 1.0) for name in _neighbours(new.tokens, core))
+        part = min(1.0, math.sqrt(SHORT_WORDS / max(1, len(new.tokens))))
+        yield from ((f"w:{word}", part) for word in new.tokens)
+        yield from ((f"b:{one} {other}", part) for one, other in pairwise(new.tokens))
+        yield from ((name, part) for name in _neighbours(new.tokens, core))
 
 
 def _neighbours(tokens: Sequence[str], core: frozenset[str]) -> Iterator[str]:

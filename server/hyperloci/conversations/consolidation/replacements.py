@@ -21,11 +21,12 @@ from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 
 SURE: Final = 0.5
-"""Probability from which on the old statement is ended: on projects held out, two in three of those are replaced, and
-three in five of the replaced ones are found (docs/benchmarks.md, "Sessions")."""
+"""Probability from which on the old statement is ended: of extracted statements of projects held out, three in five of
+those are replaced, and two in five of the replaced ones are found (docs/benchmarks.md, "Sessions")."""
 
 POSSIBLE: Final = 0.2
-"""Probability from which on the old statement is marked as possibly replaced: two in five are, three in four found."""
+"""Probability from which on the old statement is marked as possibly replaced: one in three is; three in five of the
+replaced ones are found."""
 
 MAX_LIVING: Final = 400
 """Living statements that a new one is compared with, the newest of each type: more than a year of sessions leaves."""
@@ -90,7 +91,7 @@ class ReplacementResolver:
         return False
 
     def _list_living(self, new: Node, scope: str) -> list[Node]:
-        """Return the statements that hold, in the order in which they were made."""
+        """Return the statements of earlier turns that hold, in the order in which they were made."""
         found = [
             node
             for kind, subtypes in _COMPARED_TYPES
@@ -98,7 +99,7 @@ class ReplacementResolver:
                 kind, subtypes=subtypes, scopes=(scope, GLOBAL_SCOPE), limit=MAX_LIVING
             )
         ]
-        earlier = (node for node in found if node.key != new.key and node.event_time <= new.event_time)
+        earlier = (node for node in found if node.event_time <= new.event_time and not _are_of_one_turn(node, new))
         return sorted(earlier, key=lambda node: (node.event_time, node.key))
 
     def _mark_uncertain(self, old: Node, new: Node, probability: float) -> None:
@@ -111,6 +112,17 @@ class ReplacementResolver:
             automatic=True,
             evidence="a later statement may replace it",
         )
+
+
+def _are_of_one_turn(node: Node, other: Node) -> bool:
+    """Tell whether two statements were said in one breath: who says two things in one means both."""
+    return node.key == other.key or (
+        node.session_id is not None and _place_of(node) == _place_of(other) and node.origin is Origin.EXTRACTION
+    )
+
+
+def _place_of(node: Node) -> tuple[str | None, object]:
+    return node.session_id, node.metadata.get("turn")
 
 
 def _choose_likely(living: Sequence[Node], scores: Sequence[float]) -> list[tuple[Node, float]]:
