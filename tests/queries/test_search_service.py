@@ -78,6 +78,29 @@ def test_what_replaced_a_statement_stands_before_the_turn_that_said_it(memory: M
     assert [hit.id for hit in memory.search(query, content_type="conversation").results] == [said.id]
 
 
+def test_a_turn_of_which_a_hit_says_all_is_not_shown_beside_it(memory: Memory, clock: FakeClock) -> None:
+    texts = ("push the retry work to retry-v2", "retry-v2 is red since the rebase, and the nightly build of it as well")
+    memory.add_turns(
+        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
+    )
+    turns = {hit.content: hit.id for hit in memory.search("retry-v2").results}
+    whole = memory.remember_fact(texts[0][:30]).id
+    part = memory.remember_fact("the nightly build is red").id
+    for statement, text in ((whole, texts[0]), (part, texts[1])):
+        members = [{"id": statement, "role": "subject"}, {"id": turns[text], "role": "object"}]
+        memory.relate("derived_from", members)
+
+    assert {hit.id for hit in memory.search("retry-v2 nightly build").results} == {whole, part, turns[texts[1]]}
+
+
+def test_what_only_may_have_replaced_a_hit_comes_in_with_it(memory: Memory) -> None:
+    old = memory.remember_fact("bucket names start with acme-prod").id
+    new = memory.remember_fact("everything moves to Hetzner").id
+    memory.relate("updates", [{"id": new, "role": "subject"}, {"id": old, "role": "object"}])
+
+    assert [hit.id for hit in memory.search("bucket names acme-prod").results] == [new, old]
+
+
 @pytest.mark.req("C.07")
 def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Memory, clock: FakeClock) -> None:
     fact = memory.remember_fact("the gateway listens on 8443").id

@@ -87,7 +87,7 @@ def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bo
         store: where they are.
         nodes: hits, best first; some more than are shown.
         limit: how many are returned at most.
-        may_add: whether what surely replaced a hit comes in if it is none itself; what only may have never does.
+        may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
     return put_newer_first(store, fold_said_twice(store, nodes)[:limit], limit=limit, may_add=may_add)
 
@@ -118,7 +118,7 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
         store: where they are.
         nodes: hits, best first.
         limit: how many are returned at most.
-        may_add: whether what surely replaced a hit comes in if it is none itself; what only may have never does.
+        may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
     places = {node.key: node for node in nodes}
     newer = _find_newer(store, nodes, may_add=may_add)

@@ -264,3 +264,13 @@ def test_what_was_purged_or_forgotten_is_not_judged(
     embed(store, *((node, [1.0, 0.0]) for node in meant))
     store.nodes.delete_node(meant[0].id, now=talk.clock())
     assert [node.key for node in store.consolidations.list_reviews(None, 10)] == [meant[1].key]
+
+
+def test_what_is_said_in_one_turn_ends_nothing_said_in_it(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    talk.session("one", (USER, f"{BEFORE}\n\nBy the way. {AFTER[0][1]}"), *TALK)
+    consolidate_sessions(context)
+    assert all(node.valid_until is None for node in extracted(store))
+    labels = {edge.label for node in extracted(store) for edge in store.edges.list_of_node(node.key)}
+    assert not labels & {"supersedes", "updates"}
