@@ -172,11 +172,14 @@ def _choose_decisive(
     nodes = [node for node in nodes if not node.metadata.get("flags") and not _is_past(node, occasion.now)]
     meaning = found.measure_meaning(occasion.prompt, [node.key for node in nodes])
     anchored = reasons.anchored if reasons else frozenset()
+    indexed = store.keywords.load_bodies([node.key for node in nodes])
     scores = score_candidates(
         profile,
         [
             MemoryCandidate(
-                profile_memory(node.subtype or "", node.content), meaning.get(node.key), node.key in anchored
+                profile_memory(node.subtype or "", indexed.get(node.key, "")),
+                meaning.get(node.key),
+                node.key in anchored,
             )
             for node in nodes
         ],

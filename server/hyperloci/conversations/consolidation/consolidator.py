@@ -17,13 +17,11 @@ from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.conversations import transcript_prompt
 from hyperloci.conversations.chat_model import ChatError, ChatModel
-from hyperloci.conversations.claude_allowance import ClaudeAllowance
-from hyperloci.conversations.claude_client import AllowanceSpentError, ClaudeClient
+from hyperloci.conversations.claude_allowance import AllowanceSpentError, ClaudeAllowance
 from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.standing_memories import find_standing_memories
-from hyperloci.conversations.llm_client import ChatClient
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId, Tier
@@ -168,11 +166,16 @@ class Consolidation:
 
     def _open_chat_model(self, progress: ConsolidationProgress) -> ChatModel | None:
         """Return the model that the settings name; None where rules do it."""
+        # The clients load what speaks HTTP and starts programs: a hook, which reads by rules, is spared it.
         strategy = self._settings.consolidation
         if strategy == LLM_STRATEGY:
+            from hyperloci.conversations.llm_client import ChatClient
+
             return ChatClient(self._settings)
         has_waited = progress.last_seen_at < self._clock() - HOST_WAIT_MS
         if strategy == CLAUDE_STRATEGY and (not has_waited or self._allowance.has_room()):
+            from hyperloci.conversations.claude_client import ClaudeClient
+
             return ClaudeClient(self._settings, self._allowance, self._should_stop)
         return None
 
