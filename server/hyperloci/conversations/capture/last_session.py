@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.clock import to_iso
-from hyperloci.conversations.capture.injection_format import InjectedItem, InjectedSection
+from hyperloci.conversations.capture.injection_format import SHOWN_ID_CHARS, InjectedItem, InjectedSection
 from hyperloci.conversations.capture.opening_memories import SaidBefore, drop_questions, quote_briefly
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
@@ -135,7 +135,7 @@ def _is_said(node: Node, role: Speaker) -> bool:
 
 
 def _make_item(word: str, node: Node, text: str, limit: int) -> InjectedItem:
-    return InjectedItem(node.id, f"- {word} {node.id[:8]}: {quote_briefly(text, limit)}", VALUE)
+    return InjectedItem(node.id, f"- {word} {node.id[:SHOWN_ID_CHARS]}: {quote_briefly(text, limit)}", VALUE)
 
 
 # -- what it was for ---------------------------------------------------------------------------------------------------

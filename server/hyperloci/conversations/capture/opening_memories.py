@@ -17,11 +17,13 @@ from typing import Final, Self
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.conversations.capture.injection_format import (
+    SHOWN_ID_CHARS,
     SOURCE_WORDS,
     InjectedItem,
     InjectedSection,
     to_plain_line,
 )
+from hyperloci.knowledge.successors import describe_possible_successors
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
@@ -344,8 +346,8 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     day = f"due {str(node.metadata['due'])[:10]}" if memory.due is not None else to_iso(node.event_time)[:10]
     notes = [day, name_source(node)]
     if memory.newer:
-        notes.append(f"possibly replaced by {', '.join(id[:8] for id in memory.newer)}")
-    return f"- {kind}{node.id[:8]} ({', '.join(notes)}): {quote_briefly(node.content)}"
+        notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
+    return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {quote_briefly(node.content)}"
 
 
 def name_source(node: Node) -> str:
@@ -375,7 +377,9 @@ def _describe_rivalry(
     """Return a line about two memories of which one may no longer hold; it quotes what is shown nowhere else."""
     verb = "may replace" if one.label == "updates" else "contradicts"
     sides = [
-        nodes[key].id[:8] if key in shown else f"{nodes[key].id[:8]} ({quote_briefly(nodes[key].content, 100)})"
+        nodes[key].id[:SHOWN_ID_CHARS]
+        if key in shown
+        else f"{nodes[key].id[:SHOWN_ID_CHARS]} ({quote_briefly(nodes[key].content, 100)})"
         for key in (one.newer, one.older)
     ]
     reason = f": {quote_briefly(one.reason, 120)}" if one.reason else ""
