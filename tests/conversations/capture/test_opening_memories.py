@@ -10,7 +10,6 @@ import pytest
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.conversations.capture.opening_memories import LINE_CHARS, Wording, cut_at_sentence
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.text.language.word_tables import word_set
 from tests.conversations.capture._house import NOW, House
 
 
@@ -230,7 +229,3 @@ def test_a_line_is_cut_after_a_sentence_or_else_between_words() -> None:
 def test_what_concerns_the_user_everywhere_stands_in_every_project(house: House) -> None:
     house.add("user_info", "Is called Mira", scope=GLOBAL_SCOPE)
     assert said(house.start()) == ["Is called Mira"]
-
-
-def test_every_language_says_how_it_denies() -> None:
-    assert {"not", "never", "не"} <= word_set("opening.negators")

@@ -190,8 +190,8 @@ def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
 def score_sentence(one: _Sentence) -> float:
     """Return how much speaks for a sentence as one that tells what a session did."""
     features = {
-        "says_done": bool(phrase_pattern("opening.done").search(one.text)),
-        "says_plan": bool(phrase_pattern("opening.plans").search(one.text)),
+        "says_done": bool(phrase_pattern("session.done").search(one.text)),
+        "says_plan": bool(phrase_pattern("session.plans").search(one.text)),
         "asks": not drop_questions(one.text),
         "names": bool(_NAMED.search(one.text)),
         "in_last_answer": one.last,
@@ -261,7 +261,7 @@ def _find_left(turns: Iterable[Node]) -> list[tuple[Node, str]]:
         (node, text)
         for node in turns
         for text in split_sentences(node.content[:20_000])
-        if phrase_pattern("opening.left").search(text)
+        if phrase_pattern("session.left").search(text)
         and drop_questions(text)
         and len(analyse_query(text)) >= BRIEF_TERMS
     ]

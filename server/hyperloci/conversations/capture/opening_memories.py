@@ -30,8 +30,8 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.openings import Rivalry
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.text.language.negation import count_negations
 from hyperloci.text.language.sentences import sentence_spans
-from hyperloci.text.language.word_tables import word_set
 
 SECTIONS: Final = (
     InjectedSection("The user, and what they want", "fact", ("user_info", "preference"), 0.12),
@@ -92,8 +92,6 @@ _SETTLING_VALUE: Final = 0.3
 
 _SAME_SHARE: Final = 0.85
 """The share of a statement's words that stand in another, in the same order, from which on it repeats that one."""
-
-_PUNCTUATION: Final = ".,;:!?()[]{}\"'`*_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,10 +294,8 @@ class Wording:
     @classmethod
     def of_text(cls, text: str) -> Self:
         """Return the wording of a text."""
-        negators = word_set("opening.negators")
-        plain = (word.strip(_PUNCTUATION) for word in text.casefold().replace("’", "'").split())
         words = tuple(analyse_text(text))
-        return cls(words, frozenset(words), sum(word in negators for word in plain))
+        return cls(words, frozenset(words), count_negations(text))
 
     def repeats(self, other: Wording) -> bool:
         """Tell whether it only repeats another: the same words in the same order, the same numbers, denied as often."""
