@@ -48,7 +48,7 @@ def test_a_session_that_ended_leaves_facts_with_their_sources(
         (entry,) = store.log.list_of_node(node.id)
         assert entry.operation == "extract"
         assert "session one" in str(entry.reasoning)
-        assert (node.metadata["turn"], node.metadata["speaker"]) == (source.seq, "the user")
+        assert (node.metadata["turn"], node.metadata["speaker"]) == (source.seq, "user")
         again = store.nodes.get_by_key(source.key)
         assert again is not None
         assert again.tier == Tier.SESSION

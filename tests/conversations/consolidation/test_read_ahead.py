@@ -12,6 +12,7 @@ from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Con
 from hyperloci.conversations.consolidation.finding_writer import SavedFindings
 from hyperloci.facts.facts import Facts, sanitize_argument
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store
 from tests.conversations.consolidation.conftest import ASSISTANT, TALK, USER, Talk, extracted
 from tests.support import FakeClock
@@ -63,7 +64,7 @@ def test_what_the_assistant_finds_takes_the_place_of_what_rules_made_of_the_same
     assert living(store) == [*SAID[1:], mine]
     assert (len(saved.new), len(saved.known), len(saved.superseded)) == (1, 1, 1)
     (old,) = saved.superseded
-    assert "worded anew by host" in str(store.log.list_of_node(old)[-1].reasoning)
+    assert "worded anew by host" in str(store.log.list_of_node(NodeId(old))[-1].reasoning)
     assert [node.seen_count for node in extracted(store)] == [1, 1, 1, 1]
 
 

@@ -54,6 +54,12 @@ MAX_IN_SECTION: Final = 40
 LINE_CHARS: Final = 220
 """A memory that is said in one or two sentences is shown whole; of a longer one they are the beginning."""
 
+MIN_ABOUT_CHARS: Final = 40
+"""Of what a long answer answers: fewer characters tell nothing."""
+
+ANSWERS: Final = " → "
+"""Between what is answered and the answer (`ExtractedFinding.statement`)."""
+
 MAX_SETTLED: Final = 5
 """Pairs of memories that the assistant is asked about at once."""
 
@@ -318,7 +324,9 @@ def _make_lines(part: InjectedSection, memories: Iterable[OpeningMemory]) -> lis
         chosen.sort(key=lambda memory: math.inf if memory.due is None else memory.due)
     mixed = len(part.subtypes) > 1
     return [
-        InjectedItem(memory.node.id, format_memory(memory, with_kind=mixed), memory.value)
+        InjectedItem(
+            memory.node.id, format_memory(memory, with_kind=mixed), memory.value, to_plain_line(memory.node.content)
+        )
         for memory in _put_newer_first(chosen)
     ]
 
@@ -343,7 +351,17 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     notes = [day, name_source(node)]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
-    return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {quote_briefly(node.content)}"
+    return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {_quote_statement(node)}"
+
+
+def _quote_statement(node: Node) -> str:
+    """Return what a memory says in quotation marks; where that is too long, of what it answers only what fits."""
+    about, said = (to_plain_line(str(node.metadata.get(name) or "")) for name in ("about", "quote"))
+    if not about or not said or len(to_plain_line(node.content)) <= LINE_CHARS:
+        return quote_briefly(node.content)
+    room = LINE_CHARS - len(said) - len(ANSWERS)
+    shown = cut_at_sentence(about, room) if room >= MIN_ABOUT_CHARS else "…"
+    return quote_briefly(f"{shown}{ANSWERS}{said}", LINE_CHARS + len(shown) + len(ANSWERS))
 
 
 def name_source(node: Node) -> str:
@@ -378,5 +396,6 @@ def _describe_rivalry(
         else f"{nodes[key].id[:SHOWN_ID_CHARS]} ({quote_briefly(nodes[key].content, 100)})"
         for key in (one.newer, one.older)
     ]
-    reason = f": {quote_briefly(one.reason, 120)}" if one.reason else ""
+    # The reason of a rule only repeats the verb.
+    reason = f": {quote_briefly(one.reason, 120)}" if one.reason and verb not in one.reason else ""
     return InjectedItem(one.edge_id, f"- {sides[0]} {verb} {sides[1]}{reason}", 3.0)

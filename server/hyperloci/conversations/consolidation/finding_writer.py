@@ -234,7 +234,7 @@ class FindingWriter:
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
         if kind is FindingKind.DEAD_END:
             metadata["approach"] = plan.text.text
-        who = " and ".join(sorted({_speaker_word(source) for source in plan.sources}))
+        who = " and ".join(sorted({f"the {_speaker_word(source)}" for source in plan.sources}))
         why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
         return MemoryWriter(self._store, sparing=True).write_statement(
             NewNode(
@@ -372,5 +372,5 @@ def _said_fields(plan: FindingPlan) -> dict[str, Any]:
 
 
 def _speaker_word(node: Node) -> str:
-    words = {Origin.USER_PROMPT: "the user", Origin.CLAUDE_RESPONSE: "the assistant", Origin.HOOK: "a tool"}
+    words = {Origin.USER_PROMPT: "user", Origin.CLAUDE_RESPONSE: "assistant", Origin.HOOK: "tool"}
     return words.get(node.origin, str(node.origin))
