@@ -45,6 +45,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import SUBTYPES, NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
+from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.store.memories.traversal import OUTWARD
 
 CASES: Final = Path(__file__).parent / "push_cases.json"
@@ -283,7 +284,7 @@ def _collect_features(cases: Sequence[PushCase], *, words_only: bool) -> list[tu
         prompt = profile_prompt(case.prompt)
         if prompt is None or prompt.is_quiet:
             continue
-        profiles = [profile_memory(*memory) for memory in case.memories]
+        profiles = [profile_memory(kind, " ".join(analyse_text(text))) for kind, text in case.memories]
         rarity = TermRarity(profiles)
         for place, (profile, (_, text)) in enumerate(zip(profiles, case.memories, strict=True)):
             cosine = float(vectors[case.prompt] @ vectors[text]) if vectors else None

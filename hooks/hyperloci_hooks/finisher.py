@@ -88,6 +88,8 @@ def finish_event(event: HookInput, line: client.ServerConnection | None, descrip
     """
     with contextlib.suppress(AttributeError):  # Windows has no such signal.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    # One search by one thread: to start others for numpy takes a quarter of its import, on two cores.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - a process's entry point
     where = None
     with contextlib.suppress(ValueError, TypeError, OSError):  # The settings are wrong: EventWork reports it.
         where = find_paths(event.environ)

@@ -74,6 +74,9 @@ if TYPE_CHECKING:
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
 
+MAX_UNREAD: Final = 20
+"""Sessions that are read as another one starts: more than were ever left without their last turn's hook."""
+
 REPL_PATIENCE_MS: Final = 3_000
 """How long one write of a program waits for another process's; a program has 10 s for all that it does."""
 
@@ -748,18 +751,14 @@ class Memory:
 
         When a session ends, what the next one begins with is prepared.
         """
-        from hyperloci.conversations.consolidation.consolidator import Consolidation
-
         if record.kind in (CaptureKind.PROMPT, CaptureKind.ACTION):
             return
-        consolidation = Consolidation(self.store, self.settings, self._clock)
         if record.kind is CaptureKind.STARTED:
-            sessions = [item.session_id for item in consolidation.list_pending() if item.scope == self.project.id]
+            sessions = self.store.consolidations.list_unread(MAX_UNREAD, self.project.id)
         else:
             sessions = [self._capture.place_record(record).session_id]
-        if sum(len(consolidation.consolidate_now(session_id).new) for session_id in sessions):
-            self._notify_embedder()
-        consolidation.write.replacements.review_statements(self.project.id)
+        if sessions or self.store.consolidations.list_reviews(self.project.id, 1):
+            self._consolidate_now(sessions)
         if record.kind is CaptureKind.ENDED:
             self._capture.prepare_opening(self._capture.place_record(record).project_id)
 
@@ -944,6 +943,15 @@ class Memory:
         done = Consolidation(self.store, self.settings, self._clock).save_host_findings(session_id, payload)
         self._notify_embedder()
         return done
+
+    def _consolidate_now(self, sessions: Sequence[str]) -> None:
+        # Only where there is something to read: a hook is spared a quarter of its imports.
+        from hyperloci.conversations.consolidation.consolidator import Consolidation
+
+        consolidation = Consolidation(self.store, self.settings, self._clock)
+        if sum(len(consolidation.consolidate_now(session_id).new) for session_id in sessions):
+            self._notify_embedder()
+        consolidation.write.replacements.review_statements(self.project.id)
 
     # -- inner -------------------------------------------------------------------------------------------------------
 

@@ -19,9 +19,13 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
 from hyperloci.conversations.chat_model import ChatError
-from hyperloci.conversations.claude_allowance import FIRST_PAUSE_MS, LONGEST_PAUSE_MS, ClaudeAllowance
-from hyperloci.conversations.claude_client import (
+from hyperloci.conversations.claude_allowance import (
+    FIRST_PAUSE_MS,
+    LONGEST_PAUSE_MS,
     AllowanceSpentError,
+    ClaudeAllowance,
+)
+from hyperloci.conversations.claude_client import (
     ClaudeClient,
     build_environment,
     find_claude,

@@ -13,6 +13,7 @@ from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
+from hyperloci.conversations.chat_model import ChatError
 from hyperloci.store import Store
 
 USAGE_KEY: Final = "claude_usage"
@@ -27,6 +28,10 @@ LONGEST_PAUSE_MS: Final = 4 * 3_600_000
 FULL_CALL_CHARS: Final = 30_000
 """What a call takes at most: `consolidator.LLM_PART_CHARS` of turns, the rules, and one more turn's worth. A day with
 less than that left is over, so that no part of a session is tried in vain again and again."""
+
+
+class AllowanceSpentError(ChatError):
+    """Today's calls are used up, or the last one failed a moment ago: the question waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

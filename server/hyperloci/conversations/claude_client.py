@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 
 from hyperloci.config import Settings
 from hyperloci.conversations.chat_model import ChatError, parse_json_answer
-from hyperloci.conversations.claude_allowance import ClaudeAllowance
+from hyperloci.conversations.claude_allowance import AllowanceSpentError, ClaudeAllowance
 from hyperloci.jobs import MaintenanceStoppedError
 from hyperloci.system import leash
 from hyperloci.system.data_paths import HOOKS_OFF, HOOKS_VARIABLE
@@ -75,10 +75,6 @@ DROPPED_VARIABLES: Final = frozenset(
 
 PROGRAM_FOLDERS: Final = ("~/.local/bin", "~/.claude/local", "/opt/homebrew/bin", "/usr/local/bin")
 """Where installers put Claude Code: a desktop application starts servers with a PATH that lacks them."""
-
-
-class AllowanceSpentError(ChatError):
-    """Today's calls are used up, or the last one failed a moment ago: the question waits."""
 
 
 class ClaudeClient:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hyperloci.clock import to_iso
 from hyperloci.knowledge.graph.anchors import describe_code_changes
+from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
@@ -60,16 +61,15 @@ def present_hits(
 
 def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
     """Return for each memory that one which holds contradicts, or may have replaced, a note that names it."""
-    steps = [
-        *((step, "contradicted by") for step in _find_steps(store, keys, "contradicts", "both")),
-        *((step, "possibly replaced by") for step in _find_steps(store, keys, "updates", "in")),
-    ]
-    others = store.nodes.get_by_keys({step.target for step, _ in steps})
+    steps = _find_steps(store, keys, "contradicts", "both")
+    others = store.nodes.get_by_keys({step.target for step in steps})
     notes: dict[NodeKey, tuple[str, ...]] = {}
-    for step, doubt in steps:
+    for step in steps:
         other = others.get(step.target)
         if other is not None and other.valid_until is None and other.deleted_at is None:
-            notes[step.source] = (*notes.get(step.source, ()), f"{doubt} {other.id}")
+            notes[step.source] = (*notes.get(step.source, ()), f"contradicted by {other.id}")
+    for key, ids in find_possible_successors(store, keys).items():
+        notes[key] = (*notes.get(key, ()), describe_possible_successors(ids))
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
 
 

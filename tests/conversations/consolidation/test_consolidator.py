@@ -48,7 +48,7 @@ def test_a_session_that_ended_leaves_facts_with_their_sources(
         (entry,) = store.log.list_of_node(node.id)
         assert entry.operation == "extract"
         assert "session one" in str(entry.reasoning)
-        assert (node.metadata["turn"], node.metadata["speaker"]) == (source.seq, "the user")
+        assert (node.metadata["turn"], node.metadata["speaker"]) == (source.seq, "user")
         again = store.nodes.get_by_key(source.key)
         assert again is not None
         assert again.tier == Tier.SESSION
@@ -119,12 +119,12 @@ def test_a_process_that_dies_between_two_parts_leaves_nothing_twice_or_undone(
         consolidation = Consolidation(store, settings, clock)
         calls = 0
 
-        def dying(progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
+        def dying(progress: ConsolidationProgress, sources: Sequence[Node]) -> None:
             nonlocal calls
             calls += 1
             if calls > dies_at:
                 raise KeyboardInterrupt
-            original(progress, sources, through)
+            original(progress, sources)
 
         original = consolidation._promote_sources
         (waiting,) = consolidation.list_pending()
@@ -186,6 +186,33 @@ def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated
     assert node is not None
     assert node.tier == Tier.LONGTERM
     assert store.log.list_of_node(node.id)[-1].reasoning == "session one was consolidated"
+
+
+@pytest.mark.req("SPEC-02.19")
+def test_what_was_remembered_on_purpose_stays_with_its_session_while_that_goes_on(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts, settings: Settings, clock: FakeClock
+) -> None:
+    def kept_in() -> list[Tier]:
+        return [found.tier for id in kept if (found := store.nodes.get_node(id)) is not None]
+
+    talk.session("one", *TALK[:2], end=False)
+    talk.session("silent", end=False)
+    kept = [
+        facts.remember_fact(
+            sanitize_argument("fact", text), category="insight", confidence=1.0, scope=PROJECT, session_id=session
+        ).id
+        for text, session in (("Mails go out by the queue.", "one"), ("The queue holds 500 mails.", "silent"))
+    ]
+    Consolidation(store, settings, clock).consolidate_now("one")
+    consolidate_sessions(context)
+    assert kept_in() == [Tier.TASK, Tier.TASK]
+    with store.transaction():
+        end_session(store, "one", now=talk.clock.advance(1))
+    Consolidation(store, settings, clock).consolidate_now("one")
+    assert kept_in() == [Tier.LONGTERM, Tier.TASK]
+    talk.session("three", *TALK[:1], end=False)
+    consolidate_sessions(context)
+    assert kept_in() == [Tier.LONGTERM, Tier.LONGTERM]
 
 
 @pytest.mark.req("E.16")

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from hyperloci.conversations.unasked.activities import find_asked_activities, find_told_activities
 from hyperloci.conversations.unasked.decisive import (
     MemoryCandidate,
+    MemoryProfile,
     TermRarity,
     profile_memory,
     profile_prompt,
     score_candidates,
 )
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
+from hyperloci.store.keywords.analysis import analyse_text
 
 
 def score(prompt: str, *candidates: MemoryCandidate) -> list[float]:
@@ -23,7 +25,11 @@ def score(prompt: str, *candidates: MemoryCandidate) -> list[float]:
 
 
 def candidate(text: str, kind: str = "constraint", *, cosine: float | None = None) -> MemoryCandidate:
-    return MemoryCandidate(profile_memory(kind, text), cosine)
+    return MemoryCandidate(profile_text(kind, text), cosine)
+
+
+def profile_text(kind: str, text: str) -> MemoryProfile:
+    return profile_memory(kind, " ".join(analyse_text(text)))
 
 
 def test_a_version_in_a_request_is_about_a_release() -> None:
@@ -43,7 +49,7 @@ def test_a_memory_of_the_same_activity_decides_more_than_another() -> None:
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
-    memories = [profile_memory("decision", f"parcel {word}") for word in ("lion", "wolf", "bear", "lynx")]
+    memories = [profile_text("decision", f"parcel {word}") for word in ("lion", "wolf", "bear", "lynx")]
     rarity = TermRarity(memories)
     assert rarity.sum_terms({"lion"}) > rarity.sum_terms({"parcel"})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hyperloci.conversations.unasked.activities import read_activities
 from hyperloci.conversations.unasked.decisive import profile_prompt
 from hyperloci.conversations.unasked.prompt_forms import find_forms
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, read_table
@@ -54,6 +55,6 @@ def test_what_asks_for_nothing_has_no_profile(prompt: str) -> None:
 
 
 def test_every_phrase_of_the_tables_has_words() -> None:
-    for table in ("activities", "prompt_forms"):
-        for words in read_table(table).values():
+    for table in (read_activities(), read_table("prompt_forms")):
+        for words in table.values():
             assert all(analyse_terms(phrase) for phrases in words.values() for phrase in phrases)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
+import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from hyperloci.model.kinds import EntityKind
 from hyperloci.spaces import entity_names, term_expansion
 from hyperloci.text.language.vocabulary import KnownName, fold, vocabulary
 
-FILE = Path(hyperloci.text.language.vocabulary.__file__).parent / "data" / "vocabulary.toml"
+FILE = Path(hyperloci.text.language.vocabulary.__file__).parent / "data" / "vocabulary.json"
 KINDS = {EntityKind.TOOL, EntityKind.ORGANIZATION, EntityKind.PLACE, EntityKind.CONCEPT}
 RIVALS = [
     pytest.param(one, other, id=f"{one.name} or {other.name}")
@@ -28,22 +29,32 @@ RIVALS = [
 ]
 
 
+def read_tables() -> dict[str, dict[str, Any]]:
+    def refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = Counter(name for name, _ in pairs)
+        assert max(names.values(), default=0) <= 1, names.most_common(1)
+        return dict(pairs)
+
+    tables: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"), object_pairs_hook=refuse_repeated)
+    return tables
+
+
 def test_the_file_holds_names_of_four_kinds_each_with_nothing_but_what_it_explains() -> None:
-    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    tables = read_tables()
     assert set(tables) == KINDS
     for entry in itertools.chain.from_iterable(table.values() for table in tables.values()):
         assert entry.keys() <= {"aliases", "family", "ordinary"}
 
 
 def test_a_spelling_belongs_to_one_name_so_no_two_names_are_both_aliases_and_rivals() -> None:
-    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    tables = read_tables()
     entries = [(name, entry) for table in tables.values() for name, entry in table.items()]
     spellings = Counter(fold(one) for name, entry in entries for one in (name, *entry.get("aliases", ())))
     assert [spelling for spelling, count in spellings.items() if count > 1] == []
 
 
 def test_what_is_ordinary_is_a_spelling_of_its_name() -> None:
-    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    tables = read_tables()
     for name, entry in itertools.chain.from_iterable(table.items() for table in tables.values()):
         assert set(entry.get("ordinary", ())) <= {name, *entry.get("aliases", ())}
 

@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.clock import to_iso
-from hyperloci.conversations.capture.injection_format import InjectedItem, InjectedSection
+from hyperloci.conversations.capture.injection_format import (
+    SHOWN_ID_CHARS,
+    InjectedItem,
+    InjectedSection,
+    to_plain_line,
+)
 from hyperloci.conversations.capture.opening_memories import SaidBefore, drop_questions, quote_briefly
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
@@ -46,7 +51,7 @@ MIN_REQUEST_TERMS: Final = 3
 """Fewer words of their own are a greeting, an answer, or a command like `run the tests`."""
 
 BRIEF_TERMS: Final = 4
-"""A sentence with fewer words of its own says that something was done, not what."""
+"""A sentence with fewer words of its own says that something was done, not what: `6 new tests pass`."""
 
 MAX_DONE: Final = 6
 MAX_LEFT: Final = 2
@@ -122,7 +127,7 @@ def _keep_first(items: Iterable[InjectedItem]) -> tuple[InjectedItem, ...]:
     """Return items without those that quote what one before them does."""
     quoted: dict[str, InjectedItem] = {}
     for item in items:
-        quoted.setdefault(item.text.partition(": ")[2], item)
+        quoted.setdefault(item.quote or item.text, item)
     return tuple(quoted.values())
 
 
@@ -135,7 +140,8 @@ def _is_said(node: Node, role: Speaker) -> bool:
 
 
 def _make_item(word: str, node: Node, text: str, limit: int) -> InjectedItem:
-    return InjectedItem(node.id, f"- {word} {node.id[:8]}: {quote_briefly(text, limit)}", VALUE)
+    line = f"- {word} {node.id[:SHOWN_ID_CHARS]}: {quote_briefly(text, limit)}"
+    return InjectedItem(node.id, line, VALUE, to_plain_line(text))
 
 
 # -- what it was for ---------------------------------------------------------------------------------------------------
@@ -190,14 +196,14 @@ def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
 def score_sentence(one: _Sentence) -> float:
     """Return how much speaks for a sentence as one that tells what a session did."""
     features = {
-        "says_done": bool(phrase_pattern("opening.done").search(one.text)),
-        "says_plan": bool(phrase_pattern("opening.plans").search(one.text)),
+        "says_done": bool(phrase_pattern("session.done").search(one.text)),
+        "says_plan": bool(phrase_pattern("session.plans").search(one.text)),
         "asks": not drop_questions(one.text),
         "names": bool(_NAMED.search(one.text)),
         "in_last_answer": one.last,
         "late": one.late,
         "first_in_turn": one.place == 0,
-        "brief": len(analyse_query(one.text)) < BRIEF_TERMS,
+        "brief": sum(not term.isdigit() for term in analyse_query(one.text)) < BRIEF_TERMS,
         "long": len(one.text) > SENTENCE_CHARS,
     }
     weights = _read_scorer()["weights"]
@@ -261,7 +267,7 @@ def _find_left(turns: Iterable[Node]) -> list[tuple[Node, str]]:
         (node, text)
         for node in turns
         for text in split_sentences(node.content[:20_000])
-        if phrase_pattern("opening.left").search(text)
+        if phrase_pattern("session.left").search(text)
         and drop_questions(text)
         and len(analyse_query(text)) >= BRIEF_TERMS
     ]

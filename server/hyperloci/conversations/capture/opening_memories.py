@@ -17,19 +17,21 @@ from typing import Final, Self
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.conversations.capture.injection_format import (
+    SHOWN_ID_CHARS,
     SOURCE_WORDS,
     InjectedItem,
     InjectedSection,
     to_plain_line,
 )
+from hyperloci.knowledge.successors import describe_possible_successors
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.openings import Rivalry
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.text.language.negation import count_negations
 from hyperloci.text.language.sentences import sentence_spans
-from hyperloci.text.language.word_tables import word_set
 
 SECTIONS: Final = (
     InjectedSection("The user, and what they want", "fact", ("user_info", "preference"), 0.12),
@@ -51,6 +53,12 @@ MAX_IN_SECTION: Final = 40
 
 LINE_CHARS: Final = 220
 """A memory that is said in one or two sentences is shown whole; of a longer one they are the beginning."""
+
+MIN_ABOUT_CHARS: Final = 40
+"""Of what a long answer answers: fewer characters tell nothing."""
+
+ANSWERS: Final = " → "
+"""Between what is answered and the answer (`ExtractedFinding.statement`)."""
 
 MAX_SETTLED: Final = 5
 """Pairs of memories that the assistant is asked about at once."""
@@ -90,8 +98,6 @@ _SETTLING_VALUE: Final = 0.3
 
 _SAME_SHARE: Final = 0.85
 """The share of a statement's words that stand in another, in the same order, from which on it repeats that one."""
-
-_PUNCTUATION: Final = ".,;:!?()[]{}\"'`*_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,10 +300,8 @@ class Wording:
     @classmethod
     def of_text(cls, text: str) -> Self:
         """Return the wording of a text."""
-        negators = word_set("opening.negators")
-        plain = (word.strip(_PUNCTUATION) for word in text.casefold().replace("’", "'").split())
         words = tuple(analyse_text(text))
-        return cls(words, frozenset(words), sum(word in negators for word in plain))
+        return cls(words, frozenset(words), count_negations(text))
 
     def repeats(self, other: Wording) -> bool:
         """Tell whether it only repeats another: the same words in the same order, the same numbers, denied as often."""
@@ -320,7 +324,9 @@ def _make_lines(part: InjectedSection, memories: Iterable[OpeningMemory]) -> lis
         chosen.sort(key=lambda memory: math.inf if memory.due is None else memory.due)
     mixed = len(part.subtypes) > 1
     return [
-        InjectedItem(memory.node.id, format_memory(memory, with_kind=mixed), memory.value)
+        InjectedItem(
+            memory.node.id, format_memory(memory, with_kind=mixed), memory.value, to_plain_line(memory.node.content)
+        )
         for memory in _put_newer_first(chosen)
     ]
 
@@ -344,8 +350,18 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     day = f"due {str(node.metadata['due'])[:10]}" if memory.due is not None else to_iso(node.event_time)[:10]
     notes = [day, name_source(node)]
     if memory.newer:
-        notes.append(f"possibly replaced by {', '.join(id[:8] for id in memory.newer)}")
-    return f"- {kind}{node.id[:8]} ({', '.join(notes)}): {quote_briefly(node.content)}"
+        notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
+    return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {_quote_statement(node)}"
+
+
+def _quote_statement(node: Node) -> str:
+    """Return what a memory says in quotation marks; where that is too long, of what it answers only what fits."""
+    about, said = (to_plain_line(str(node.metadata.get(name) or "")) for name in ("about", "quote"))
+    if not about or not said or len(to_plain_line(node.content)) <= LINE_CHARS:
+        return quote_briefly(node.content)
+    room = LINE_CHARS - len(said) - len(ANSWERS)
+    shown = cut_at_sentence(about, room) if room >= MIN_ABOUT_CHARS else "…"
+    return quote_briefly(f"{shown}{ANSWERS}{said}", LINE_CHARS + len(shown) + len(ANSWERS))
 
 
 def name_source(node: Node) -> str:
@@ -375,8 +391,11 @@ def _describe_rivalry(
     """Return a line about two memories of which one may no longer hold; it quotes what is shown nowhere else."""
     verb = "may replace" if one.label == "updates" else "contradicts"
     sides = [
-        nodes[key].id[:8] if key in shown else f"{nodes[key].id[:8]} ({quote_briefly(nodes[key].content, 100)})"
+        nodes[key].id[:SHOWN_ID_CHARS]
+        if key in shown
+        else f"{nodes[key].id[:SHOWN_ID_CHARS]} ({quote_briefly(nodes[key].content, 100)})"
         for key in (one.newer, one.older)
     ]
-    reason = f": {quote_briefly(one.reason, 120)}" if one.reason else ""
+    # The reason of a rule only repeats the verb.
+    reason = f": {quote_briefly(one.reason, 120)}" if one.reason and verb not in one.reason else ""
     return InjectedItem(one.edge_id, f"- {sides[0]} {verb} {sides[1]}{reason}", 3.0)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from hyperloci.clock import to_iso
 from hyperloci.conversations.capture.injection_format import (
+    SHOWN_ID_CHARS,
     SOURCE_WORDS,
     InjectedContext,
     InjectedItem,
     InjectedSection,
-    describe_possible_successors,
     format_line,
     render_context,
     to_plain_line,
@@ -36,6 +36,7 @@ from hyperloci.conversations.unasked.decisive import (
 )
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
 from hyperloci.knowledge.graph.anchors import find_code_names, find_paths
+from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, find_excerpt, query_from_prompt, select_relevant
@@ -172,11 +173,14 @@ def _choose_decisive(
     nodes = [node for node in nodes if not node.metadata.get("flags") and not _is_past(node, occasion.now)]
     meaning = found.measure_meaning(occasion.prompt, [node.key for node in nodes])
     anchored = reasons.anchored if reasons else frozenset()
+    indexed = store.keywords.load_bodies([node.key for node in nodes])
     scores = score_candidates(
         profile,
         [
             MemoryCandidate(
-                profile_memory(node.subtype or "", node.content), meaning.get(node.key), node.key in anchored
+                profile_memory(node.subtype or "", indexed.get(node.key, "")),
+                meaning.get(node.key),
+                node.key in anchored,
             )
             for node in nodes
         ],
@@ -200,7 +204,7 @@ def _is_past(node: Node, now: int) -> bool:
 
 
 def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[InjectedItem]:
-    doubts = describe_possible_successors(store, [node.key for node in nodes])
+    newer = find_possible_successors(store, [node.key for node in nodes])
     shas = store.files.get_commits([node.key for node in nodes])
     return [
         InjectedItem(
@@ -211,7 +215,7 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 to_iso(node.event_time)[:10],
                 " ".join(filter(None, (SOURCE_WORDS[node.origin], shas.get(node.key, "")[:SHA_CHARS]))),
                 find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
-                doubts.get(node.key, ""),
+                describe_possible_successors(newer[node.key], chars=SHOWN_ID_CHARS) if node.key in newer else "",
             ),
         )
         for node in nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
@@ -25,6 +25,7 @@ _OPTION: Final = re.compile(
 )
 """An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
 
+_BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
 
 
@@ -35,16 +36,24 @@ def find_answer_context(answer: str, reply: TurnView) -> str | None:
         answer: what the user said.
         reply: the assistant's turn before it.
     """
-    option = _find_chosen_option(answer, reply.text)
+    options = _list_options(reply.text)
+    option = _find_chosen_option(answer, options)
     if option is not None:
         return option
     sentence = _find_answered_sentence(answer, reply.sentences)
-    return None if sentence is None else _shorten(sentence.text)
+    if sentence is None or (options and _BARE_NUMBER.match(answer) and not sentence.is_question):
+        return None  # A number that none of the options has chooses none of them.
+    return _shorten(sentence.text)
 
 
-def _find_chosen_option(answer: str, text: str) -> str | None:
+def _list_options(text: str) -> dict[str, str]:
+    """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
     options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
-    if len(options) < 2:
+    return options if len(options) > 1 else {}
+
+
+def _find_chosen_option(answer: str, options: Mapping[str, str]) -> str | None:
+    if not options:
         return None
     chosen = _CHOSEN.match(answer)
     mark = chosen["mark"].lower() if chosen else _read_ordinal(answer, list(options))

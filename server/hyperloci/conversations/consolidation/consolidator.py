@@ -17,13 +17,11 @@ from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.conversations import transcript_prompt
 from hyperloci.conversations.chat_model import ChatError, ChatModel
-from hyperloci.conversations.claude_allowance import ClaudeAllowance
-from hyperloci.conversations.claude_client import AllowanceSpentError, ClaudeClient
+from hyperloci.conversations.claude_allowance import AllowanceSpentError, ClaudeAllowance
 from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
-from hyperloci.conversations.consolidation.findings import ConsolidationPayload, read_payload
+from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.standing_memories import find_standing_memories
-from hyperloci.conversations.llm_client import ChatClient
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId, Tier
@@ -35,7 +33,6 @@ from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_con
 
 _log = logging.getLogger(__name__)
 
-HEURISTIC_STRATEGY: Final = "heuristic"
 LLM_STRATEGY: Final = "llm"
 CLAUDE_STRATEGY: Final = "claude"
 HOST_STRATEGY: Final = "host"
@@ -137,6 +134,8 @@ class Consolidation:
             part_turns: turns read at once.
         """
         chat = None if offline or progress.attempts >= MAX_ATTEMPTS else self._open_chat_model(progress)
+        if chat is None:
+            progress = self._accept_ahead(progress)
         try:
             return self._consolidate_parts(progress, chat, part_turns)
         except AllowanceSpentError as error:
@@ -145,24 +144,38 @@ class Consolidation:
             return self._note_failure(progress, str(error))
 
     def consolidate_now(self, session_id: str) -> SavedFindings:
-        """Store at once what the finished turns of a session yield, by rules; other strategies take their time.
+        """Store at once what the finished turns of a session yield, by rules; another strategy reads them later.
 
         A prompt without an answer is left for later in a session that goes on: what follows tells what it was worth.
         """
-        progress = self._progress.get_progress(session_id)
-        if progress is None or self._settings.consolidation != HEURISTIC_STRATEGY:
+        strategy, progress = self._settings.consolidation, self._progress.get_progress(session_id)
+        if progress is None or strategy == "off":
             return SavedFindings()
+        progress = self._accept_ahead(progress) if strategy == HEURISTIC_STRATEGY else progress.read_ahead()
         if progress.status == "active":
             progress = replace(progress, next_seq=self._progress.find_finished_seq(progress))
         return self._consolidate_parts(progress, None, PART_TURNS).saved
 
+    def _accept_ahead(self, progress: ConsolidationProgress) -> ConsolidationProgress:
+        """Take what rules read ahead as done, where rules are to read the rest too."""
+        if progress.ahead_seq <= progress.through_seq:
+            return progress
+        with self._store.transaction():
+            self.write.mark_session_consolidated(progress, progress.ahead_seq, strategy=HEURISTIC_STRATEGY)
+        return self._progress.get_progress(progress.session_id) or progress
+
     def _open_chat_model(self, progress: ConsolidationProgress) -> ChatModel | None:
         """Return the model that the settings name; None where rules do it."""
+        # The clients load what speaks HTTP and starts programs: a hook, which reads by rules, is spared it.
         strategy = self._settings.consolidation
         if strategy == LLM_STRATEGY:
+            from hyperloci.conversations.llm_client import ChatClient
+
             return ChatClient(self._settings)
         has_waited = progress.last_seen_at < self._clock() - HOST_WAIT_MS
         if strategy == CLAUDE_STRATEGY and (not has_waited or self._allowance.has_room()):
+            from hyperloci.conversations.claude_client import ClaudeClient
+
             return ClaudeClient(self._settings, self._allowance, self._should_stop)
         return None
 
@@ -179,7 +192,7 @@ class Consolidation:
             except Exception as error:
                 if not is_fault_of_content(error) or not turns:
                     raise
-                progress = self._progress.get_progress(progress.session_id) or progress
+                progress = self._reload(progress)
                 if size == 1:
                     progress = self._skip_turn(progress, turns[0], describe_failure(error), name)
                 # One turn after the other tells which one it is.
@@ -189,9 +202,14 @@ class Consolidation:
             if through is None:
                 break  # Another process was as quick.
             progress = replace(progress, through_seq=through)
+        self.promote_explicit_memories(progress.session_key)
         return ConsolidationResult(
             session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved
         )
+
+    def _reload(self, progress: ConsolidationProgress) -> ConsolidationProgress:
+        now = self._progress.get_progress(progress.session_id) or progress
+        return now.read_ahead() if progress.is_ahead else now
 
     def _consolidate_turns(
         self, progress: ConsolidationProgress, chat: ChatModel | None, turns: list[Node], *, is_rest: bool
@@ -263,7 +281,7 @@ class Consolidation:
         before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
         if before is not None and before.seq is not None:
             by_seq.setdefault(before.seq, before)
-        plans, refused = self.write.plan_findings(progress, payload, by_seq)
+        plans, refused = self.write.plan_findings(progress, payload, by_seq, strategy=strategy)
         saved, nodes = SavedFindings(), dict[str, Node]()
         for portion, mark in _split_portions(plans, through):
             with self._store.transaction():
@@ -275,7 +293,7 @@ class Consolidation:
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
                 self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
-                self._promote_sources(progress, [source for plan in portion for source in plan.sources], mark)
+                self._promote_sources(progress, [source for plan in portion for source in plan.sources])
             saved, progress = _merge_saved(saved, part), replace(progress, through_seq=mark)
         return saved, True
 
@@ -300,19 +318,23 @@ class Consolidation:
             rejected=(*saved.rejected, *unresolved),
         )
 
-    def _promote_sources(self, progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
-        """Move what was extracted from to `session`, and at the end what was remembered on purpose to the long term."""
+    def _promote_sources(self, progress: ConsolidationProgress, sources: Sequence[Node]) -> None:
+        """Move what was extracted from to `session`."""
         used = {source.id for source in sources if source.tier is Tier.TASK}
         self._move_to_tier(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
-        if through < progress.next_seq:
+
+    def promote_explicit_memories(self, session_key: int | None = None) -> None:
+        """Move what was remembered on purpose to the long term, of one or all sessions that are over and consolidated.
+
+        Not while a session goes on, whose turns are read as they come: what is said next may take it back.
+        """
+        explicit = self._progress.list_explicit_memories(session_key)
+        if not explicit:
             return
-        for tier in (Tier.TASK, Tier.SESSION):
-            kept = [
-                node_id
-                for node_id, now_in in self._progress.list_explicit_memories(progress.session_key)
-                if now_in is tier
-            ]
-            self._move_to_tier(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
+        with self._store.transaction():
+            for (tier, session_id), group in itertools.groupby(explicit, key=lambda one: (one.tier, one.session_id)):
+                ids = [one.node_id for one in group]
+                self._move_to_tier(ids, tier, Tier.LONGTERM, f"session {session_id} was consolidated")
 
     def _move_to_tier(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
         if node_ids:
@@ -371,7 +393,7 @@ class Consolidation:
             if turn.seq is not None
         }
         payload = read_payload(given, turns)
-        plans, refused = self.write.plan_findings(progress, payload, turns)
+        plans, refused = self.write.plan_findings(progress, payload, turns, strategy=HOST_STRATEGY)
         through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
         with self._store.transaction():
             saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=HOST_STRATEGY)
@@ -379,7 +401,8 @@ class Consolidation:
             saved = replace(saved, rejected=(*refused, *saved.rejected))
             self.write.mark_session_consolidated(progress, through, strategy=HOST_STRATEGY)
             self._progress.add_counts(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
-            self._promote_sources(progress, [source for plan in plans for source in plan.sources], through)
+            self._promote_sources(progress, [source for plan in plans for source in plan.sources])
+        self.promote_explicit_memories(progress.session_key)
         return ConsolidationResult(session_id=session_id, strategy=HOST_STRATEGY, through=through, saved=saved)
 
     def _find_progress(self, session_id: str) -> ConsolidationProgress:
@@ -401,6 +424,7 @@ def consolidate_sessions(context: MaintenanceContext) -> int:
             tried.add(progress.session_key)
             saved = consolidation.consolidate(progress, offline=context.dry_run).saved
             changed += len(saved.new) + len(saved.known) + len(saved.superseded)
+    consolidation.promote_explicit_memories()
     return changed + consolidation.write.replacements.review_statements()
 
 

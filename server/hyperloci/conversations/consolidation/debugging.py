@@ -151,7 +151,7 @@ def _find_fix(turns: Sequence[Node], at: int) -> Node | None:
     """Return what was changed first after a diagnosis; else what the assistant says it did."""
     later = turns[at + 1 : at + 1 + MAX_TURNS_TO_FIX]
     edits = filter(_is_edit, later)
-    done = phrase_pattern("summary.done")
+    done = phrase_pattern("session.done")
     said = (
         turn for turn in later if _may_diagnose(turn) and done.search(turn.content) and not is_question(turn.content)
     )

@@ -7,13 +7,14 @@ or isn't supported by the turns it names, and gets no more confidence than the l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.findings import (
+    HEURISTIC_STRATEGY,
     CausalClaim,
     ConsolidationPayload,
     ExtractedFinding,
@@ -21,7 +22,8 @@ from hyperloci.conversations.consolidation.findings import (
     NamedEntity,
     RejectedItem,
 )
-from hyperloci.conversations.consolidation.replacements import ReplacementResolver
+from hyperloci.conversations.consolidation.replacements import ReplacementResolver, may_replace
+from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.knowledge.entities.recognition import EntityMention
@@ -68,7 +70,18 @@ class SavedFindings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingPlan:
-    """A finding that will be stored, with everything that was read for it beforehand."""
+    """A finding that will be stored, with everything that was read for it beforehand.
+
+    Attributes:
+        finding: what was found.
+        text: the statement, cleaned.
+        scope: where it belongs.
+        confidence: no more than the least trusted of its sources.
+        flags: what is suspicious about them.
+        sources: the turns that say so.
+        known: a memory that says so already.
+        reworded: what rules made of the same turns, and it says in other words.
+    """
 
     finding: ExtractedFinding
     text: SanitizedText
@@ -77,6 +90,7 @@ class FindingPlan:
     flags: tuple[str, ...]
     sources: tuple[Node, ...]
     known: Node | None
+    reworded: tuple[Node, ...] = ()
 
 
 class FindingWriter:
@@ -99,29 +113,42 @@ class FindingWriter:
     # -- findings ----------------------------------------------------------------------------------------------------
 
     def plan_findings(
-        self, progress: ConsolidationProgress, payload: ConsolidationPayload, turns: Mapping[int, Node]
+        self,
+        progress: ConsolidationProgress,
+        payload: ConsolidationPayload,
+        turns: Mapping[int, Node],
+        *,
+        strategy: str,
     ) -> tuple[list[FindingPlan], list[RejectedItem]]:
         """Decide what of a payload is stored, reading only: outside of any transaction."""
         rejected = list(payload.rejected)
         plans: list[FindingPlan] = []
+        memories = TurnMemories(self._store)
         for finding in payload.findings:
             text = sanitize(finding.statement)
             sources = tuple(turns[seq] for seq in finding.sources)
             reason = _refusal_reason(text, sources)
+            said = memories.find_said(text.text, sources) if reason is None else None
+            if said is not None and said.valid_until is not None:
+                reason = "was made of the same turns before, and replaced since"
             if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
                 reason = "another item of this payload says the same"
             if reason is not None:
                 rejected.append(RejectedItem(finding.place or finding.kind, reason))
                 continue
-            plans.append(self._make_plan(progress, finding, text, sources))
-        return plans, rejected
+            plans.append(self._make_plan(progress, finding, text, sources, said))
+        return plans if strategy == HEURISTIC_STRATEGY else _note_reworded(plans, memories), rejected
 
     def _make_plan(
-        self, progress: ConsolidationProgress, finding: ExtractedFinding, text: SanitizedText, sources: tuple[Node, ...]
+        self,
+        progress: ConsolidationProgress,
+        finding: ExtractedFinding,
+        text: SanitizedText,
+        sources: tuple[Node, ...],
+        said: Node | None,
     ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
-        near = self.conflicts.find_near(text.text, progress.scope)
-        known = next((node for node in near if _is_known_by(node, text.text)), None)
+        known = said or self._find_known(text.text, progress.scope)
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return FindingPlan(
             finding=finding,
@@ -132,6 +159,9 @@ class FindingWriter:
             sources=sources,
             known=known,
         )
+
+    def _find_known(self, text: str, scope: str) -> Node | None:
+        return next((node for node in self.conflicts.find_near(text, scope) if _is_known_by(node, text)), None)
 
     def save_nodes_batch(
         self, progress: ConsolidationProgress, plans: Sequence[FindingPlan], *, strategy: str
@@ -157,6 +187,7 @@ class FindingWriter:
             (new if is_new else known).append(node.id)
             if is_new:
                 self._progress.queue_review(node.key)
+            superseded += self._replace_reworded(node, plan.reworded, strategy) if is_new else ()
             for old, probability in self.replacements.detect_conflicts(node, plan.finding, progress) if is_new else ():
                 if self.replacements.resolve_conflict(node, old, probability):
                     superseded.append(old.id)
@@ -184,10 +215,18 @@ class FindingWriter:
             node = self._create_statement(progress, plan, strategy, now)
             self._link_sources(node, plan.sources, strategy, now)
             return node, True
-        self._store.nodes.count_repetition(node.key, now=now)
-        self._promote_repeated(node, progress, now)
-        self._link_sources(node, plan.sources, strategy, now)
+        # A turn that is read a second time, by another strategy, does not say it again.
+        if self._link_sources(node, plan.sources, strategy, now):
+            self._store.nodes.count_repetition(node.key, now=now)
+            self._promote_repeated(node, progress, now)
         return node, False
+
+    def _replace_reworded(self, new: Node, reworded: Sequence[Node], strategy: str) -> list[str]:
+        """End what rules made of the same turns and a finding words anew; return the ids."""
+        ended = [old for old in reworded if old.key != new.key and may_replace(new, old)]
+        for old in ended:
+            self.conflicts.supersede(old, new, f"worded anew by {strategy}, from the same turns")
+        return [old.id for old in ended]
 
     def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:
         said = max(node.event_time for node in plan.sources)
@@ -197,7 +236,7 @@ class FindingWriter:
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
         if kind is FindingKind.DEAD_END:
             metadata["approach"] = plan.text.text
-        who = " and ".join(sorted({_speaker_word(source) for source in plan.sources}))
+        who = " and ".join(sorted({f"the {_speaker_word(source)}" for source in plan.sources}))
         why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
         return MemoryWriter(self._store, sparing=True).write_statement(
             NewNode(
@@ -221,7 +260,8 @@ class FindingWriter:
             reason=why,
         )
 
-    def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
+    def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> bool:
+        """Join a memory to the turns that say so; return whether one of them was not known to."""
         known = {
             member.node
             for edge in self._store.edges.list_of_node(node.key, "derived_from")
@@ -231,6 +271,7 @@ class FindingWriter:
         fresh = [source.key for source in sources if source.key not in known and source.key != node.key]
         if fresh:
             self._store.edges.link_nodes("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
+        return bool(fresh)
 
     def _promote_repeated(self, node: Node, progress: ConsolidationProgress, now: int) -> None:
         """Move what a later session says again to the long term (requirements, F)."""
@@ -291,6 +332,13 @@ class FindingWriter:
         return added
 
 
+def _note_reworded(plans: Sequence[FindingPlan], memories: TurnMemories) -> list[FindingPlan]:
+    """Return plans, with what rules made of the same turns and they word anew."""
+    readings = [(plan.text.text, plan.sources) for plan in plans]
+    reworded = find_reworded(readings, memories, made_by=HEURISTIC_STRATEGY)
+    return [replace(plan, reworded=reworded.get(place, ())) for place, plan in enumerate(plans)]
+
+
 def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
     if not text.text.strip() or text.text.strip() == "[private]":
         return "content is empty, or all of it is private"
@@ -326,5 +374,5 @@ def _said_fields(plan: FindingPlan) -> dict[str, Any]:
 
 
 def _speaker_word(node: Node) -> str:
-    words = {Origin.USER_PROMPT: "the user", Origin.CLAUDE_RESPONSE: "the assistant", Origin.HOOK: "a tool"}
+    words = {Origin.USER_PROMPT: "user", Origin.CLAUDE_RESPONSE: "assistant", Origin.HOOK: "tool"}
     return words.get(node.origin, str(node.origin))

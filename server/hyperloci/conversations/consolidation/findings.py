@@ -24,6 +24,9 @@ from typing import Any, Final, TypeVar
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.model.node import MAX_NAME_CHARS
 
+HEURISTIC_STRATEGY: Final = "heuristic"
+"""The name of what rules find; the other strategies ask a model or the assistant."""
+
 MAX_ITEMS: Final = 200
 """Of each list: a session of a day's work has some fifty."""
 

@@ -84,7 +84,7 @@ class ReplacementResolver:
 
     def resolve_conflict(self, new: Node, old: Node, probability: float) -> bool:
         """End a statement in favour of a new one if that is sure, else mark it; True if it ended. In a transaction."""
-        if probability >= SURE and _may_replace(new, old):
+        if probability >= SURE and may_replace(new, old):
             self._conflicts.supersede(old, new, f"a later statement replaces it ({probability:.2f})")
             return True
         self._mark_uncertain(old, new, probability)
@@ -134,6 +134,6 @@ def _compared(node: Node) -> ComparedStatement:
     return ComparedStatement(str(quote or node.content), about=str(about or ""))
 
 
-def _may_replace(new: Node, old: Node) -> bool:
+def may_replace(new: Node, old: Node) -> bool:
     """Return whether rules may end the old one: never what was told on purpose or confirmed, or is better supported."""
     return old.origin is Origin.EXTRACTION and old.decay_rate > 0.0 and source_trust(old) <= source_trust(new)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.text.language.negation import count_negations
 
 SAME_SHARE: Final = 0.8
 """Share of the words of both that two texts have in common from which on they say the same."""
@@ -23,10 +24,6 @@ STEM_CHARS: Final = 5
 NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 """A number as it is written: `1,024`, `12:30`, `3.11`."""
 
-_NEGATION: Final = re.compile(
-    r"\b(?:not|no|never|none|without|cannot|\w+n't|don’t|не|нет|никогда|без|нельзя)\b", re.IGNORECASE
-)
-
 
 def meaningful_words(text: str) -> frozenset[str]:
     """Return the words that carry a text's meaning, by their beginnings."""
@@ -41,7 +38,7 @@ def find_numbers(text: str) -> frozenset[str]:
 def says_same(text: str, other: str) -> bool:
     """Tell whether `other` says what `text` says: the same words, the same numbers, denied or not as it is."""
     mine, theirs = meaningful_words(text), meaningful_words(other)
-    if not mine or not theirs or bool(_NEGATION.search(text)) != bool(_NEGATION.search(other)):
+    if not mine or not theirs or bool(count_negations(text)) != bool(count_negations(other)):
         return False
     shared = len(mine & theirs)
     if shared / len(mine | theirs) >= SAME_SHARE:

@@ -105,9 +105,14 @@ def profile_prompt(prompt: str) -> PromptProfile | None:
 
 
 @functools.lru_cache(maxsize=4_096)  # A server reads the same memories with every prompt.
-def profile_memory(kind: str, content: str) -> MemoryProfile:
-    """Read a memory."""
-    terms = analyse_terms(content)
+def profile_memory(kind: str, indexed: str) -> MemoryProfile:
+    """Read a memory.
+
+    Args:
+        kind: its subtype.
+        indexed: its terms as they stand in the keyword index, where they need not be found a second time.
+    """
+    terms = fold_terms(indexed.split())
     return MemoryProfile(kind, frozenset(terms) - _stop_terms(), find_told_activities(terms))
 
 

@@ -55,4 +55,5 @@ class PhraseIndex:
 
     def labels_in(self, terms: Sequence[str]) -> frozenset[str]:
         """Return the labels of the phrases that stand in a text."""
-        return frozenset().union(*(self.labels_at(terms, place) for place in range(len(terms))))
+        places = (place for place, term in enumerate(terms) if term in self.entries)
+        return frozenset().union(*(self.labels_at(terms, place) for place in places))

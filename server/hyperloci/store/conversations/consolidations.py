@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.model.node import Node
@@ -13,7 +13,8 @@ from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
 
 _SELECT_PROGRESS: Final = (
     "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0)"
-    " AS through_seq, coalesce(c.causes_seq, 0) AS causes_seq, coalesce(c.attempts, 0) AS attempts, c.strategy"
+    " AS through_seq, coalesce(c.ahead_seq, 0) AS ahead_seq, coalesce(c.causes_seq, 0) AS causes_seq,"
+    " coalesce(c.attempts, 0) AS attempts, c.strategy"
     " FROM sessions t JOIN scopes s ON s.key = t.scope_key LEFT JOIN consolidations c ON c.session_key = t.key"
 )
 
@@ -26,7 +27,17 @@ _IS_OVER: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationProgress:
-    """How far a session is. `through_seq` and `causes_seq`: the turns below are done; `attempts` failed in a row."""
+    """How far a session is.
+
+    Attributes:
+        session_key, session_id, scope, status, next_seq, last_seen_at: the session.
+        through_seq: turns below this number were read by the configured strategy.
+        ahead_seq: turns below this number were read by rules, if not yet by that strategy.
+        causes_seq: turns below this number were looked through for causes.
+        attempts: how often it failed in a row.
+        strategy: how it was read last.
+        is_ahead: whether rules are reading ahead: then `through_seq` stands for `ahead_seq`.
+    """
 
     session_key: int
     session_id: str
@@ -35,9 +46,15 @@ class ConsolidationProgress:
     next_seq: int
     last_seen_at: int
     through_seq: int
+    ahead_seq: int
     causes_seq: int
     attempts: int
     strategy: str | None = None
+    is_ahead: bool = False
+
+    def read_ahead(self) -> Self:
+        """Return it for rules that read on from where anything was read, and leave the strategy's mark alone."""
+        return replace(self, through_seq=max(self.through_seq, self.ahead_seq), is_ahead=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,15 @@ class WaitingTurns:
 
     turns: int
     sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitMemory:
+    """A memory that was remembered on purpose in a session."""
+
+    node_id: NodeId
+    tier: Tier
+    session_id: str
 
 
 class Consolidations:
@@ -77,6 +103,16 @@ class Consolidations:
             (limit, seen_before, scope),
         )
         return [_progress_from_row(row) for row in rows]
+
+    def list_unread(self, limit: int, scope: str) -> list[str]:
+        """Return the ids of a project's sessions that are over and that nothing has read to their end, oldest first."""
+        rows = self._connection.execute(
+            f"{_SELECT_PROGRESS} WHERE s.id = ? AND {_IS_OVER}"
+            " AND t.next_seq > max(coalesce(c.through_seq, 0), coalesce(c.ahead_seq, 0))"
+            " ORDER BY t.last_seen_at, t.key LIMIT ?",
+            (scope, limit),
+        )
+        return [row["id"] for row in rows]
 
     def count_waiting(self, scope: str) -> WaitingTurns:
         """Return how much of a project's sessions that are over is not consolidated."""
@@ -151,8 +187,10 @@ class Consolidations:
     def advance_facts(self, progress: ConsolidationProgress, through_seq: int, *, now: int, strategy: str) -> bool:
         """Note that the turns below a place are done; False if another process has done so meanwhile.
 
-        A session that is done to its end has its `consolidated_at` set.
+        A session that is done to its end has its `consolidated_at` set; one that rules read ahead is not done.
         """
+        if progress.is_ahead:
+            return self._advance_ahead(progress, through_seq, now=now)
         moved = self._connection.execute(
             """
             INSERT INTO consolidations(session_key, through_seq, strategy, updated_at)
@@ -167,6 +205,18 @@ class Consolidations:
                 "UPDATE sessions SET consolidated_at = ? WHERE key = ? AND next_seq <= ?",
                 (now, progress.session_key, through_seq),
             )
+        return bool(moved)
+
+    def _advance_ahead(self, progress: ConsolidationProgress, ahead_seq: int, *, now: int) -> bool:
+        moved = self._connection.execute(
+            """
+            INSERT INTO consolidations(session_key, ahead_seq, updated_at)
+            SELECT ?1, ?2, ?3 WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM consolidations WHERE session_key = ?1)
+            ON CONFLICT(session_key) DO UPDATE SET ahead_seq = ?2, updated_at = ?3
+                WHERE max(through_seq, ahead_seq) = ?4
+            """,
+            (progress.session_key, ahead_seq, now, progress.through_seq),
+        ).rowcount
         return bool(moved)
 
     def add_counts(self, session_key: int, *, kept: int, rejected: int) -> None:
@@ -192,14 +242,22 @@ class Consolidations:
             (session_key, causes_seq, now),
         )
 
-    def list_explicit_memories(self, session_key: int) -> list[tuple[NodeId, Tier]]:
-        """Return what was remembered on purpose in a session and is not long-term yet."""
+    def list_explicit_memories(self, session_key: int | None = None) -> list[ExplicitMemory]:
+        """Return what was remembered on purpose and is not long-term yet, by session and tier.
+
+        Args:
+            session_key: one session; None for all. Only those count that are over and consolidated to their end.
+        """
         rows = self._connection.execute(
-            "SELECT id, tier FROM nodes WHERE session_key = ? AND tier IN ('task', 'session') AND origin = 'tool'"
-            " AND deleted_at IS NULL ORDER BY key",
+            "SELECT n.id, n.tier, t.id FROM nodes n JOIN sessions t ON t.key = n.session_key"
+            " LEFT JOIN consolidations c ON c.session_key = t.key"
+            " WHERE (?1 IS NULL OR t.key = ?1) AND n.tier IN ('task', 'session')"
+            " AND n.origin = 'tool' AND n.type <> 'entity'"
+            f" AND n.deleted_at IS NULL AND t.next_seq <= coalesce(c.through_seq, 0) AND {_IS_OVER}"
+            " ORDER BY t.key, n.tier, n.key",
             (session_key,),
         )
-        return [(NodeId(row[0]), Tier(row[1])) for row in rows]
+        return [ExplicitMemory(NodeId(row[0]), Tier(row[1]), row[2]) for row in rows]
 
     def list_memories_made(self, session_key: int, origin: str, limit: int) -> list[Node]:
         """Return the living memories that a session left by a channel (`extraction`, `tool`), the latest, in order."""
@@ -240,6 +298,7 @@ def _progress_from_row(row: sqlite3.Row) -> ConsolidationProgress:
         next_seq=row["next_seq"],
         last_seen_at=row["last_seen_at"],
         through_seq=row["through_seq"],
+        ahead_seq=row["ahead_seq"],
         causes_seq=row["causes_seq"],
         attempts=row["attempts"],
         strategy=row["strategy"],

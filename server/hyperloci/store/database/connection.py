@@ -6,7 +6,6 @@ import contextlib
 import errno
 import logging
 import os
-import random
 import sqlite3
 import stat
 import threading
@@ -208,6 +207,8 @@ def retry_busy(
         except sqlite3.OperationalError as error:
             if not isinstance(translate_error(error), StoreBusyError) or time.monotonic() >= deadline:
                 raise
+            import random  # Seldom needed: a hook is spared it.
+
             wait(random.uniform(0.5, 1.5) * 0.05 * 2**attempt)
     return action()
 

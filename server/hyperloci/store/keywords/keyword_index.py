@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.keywords.analysis import analyse_text
@@ -49,6 +51,14 @@ class KeywordIndex:
     def _read_extra(self, key: NodeKey) -> list[str]:
         row = self._connection.execute("SELECT extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
         return str(row[0]).split() if row else []
+
+    def load_bodies(self, keys: Iterable[NodeKey]) -> dict[NodeKey, str]:
+        """Return the terms of nodes' own texts, as `analyse_text` gives them, parted by spaces."""
+        rows = self._connection.execute(
+            "SELECT k.node_key, k.body FROM json_each(?) j CROSS JOIN keywords k ON k.node_key = j.value",
+            (json.dumps(list(keys)),),
+        )
+        return {NodeKey(row[0]): row[1] for row in rows}
 
     def count_texts(self) -> int:
         """Return how many nodes the index holds."""

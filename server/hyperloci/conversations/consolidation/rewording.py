@@ -1,0 +1,76 @@
+"""Rewording: what a model found in a turn beside what rules made of the same turn at its end, so that nothing is
+remembered twice (B.17)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words, says_same
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.memories.traversal import INWARD
+
+OVERLAP: Final = 0.5
+"""Share of the words of the shorter of two statements of one turn from which on one words the other anew: a finding
+must have half of its words from its turns, and other statements of the same turn share a name or two."""
+
+Reading = tuple[str, Sequence[Node]]
+"""A statement, and the turns that it was found in."""
+
+
+class TurnMemories:
+    """The memories that were made of turns, past ones too; read once for each turn."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._made: dict[NodeKey, list[Node]] = {}
+
+    def list_made(self, turns: Iterable[Node]) -> list[Node]:
+        """Return what was made of any of some turns, each memory once."""
+        found = {node.key: node for turn in turns for node in self._list_of_turn(turn)}
+        return list(found.values())
+
+    def find_said(self, text: str, turns: Iterable[Node]) -> Node | None:
+        """Return a memory of the same turns that says what a text says; one that holds before a past one."""
+        alike = [node for node in self.list_made(turns) if says_same(text, node.content)]
+        return min(alike, key=lambda node: node.valid_until is not None, default=None)
+
+    def _list_of_turn(self, turn: Node) -> list[Node]:
+        if turn.key not in self._made:
+            steps = self._store.traversal.find_steps([turn.key], label="derived_from", direction=INWARD)
+            nodes = self._store.nodes.get_by_keys({step.target for step in steps})
+            self._made[turn.key] = [node for node in nodes.values() if node.type is not NodeType.SNIPPET]
+        return self._made[turn.key]
+
+
+def find_reworded(
+    readings: Sequence[Reading], memories: TurnMemories, *, made_by: str
+) -> Mapping[int, tuple[Node, ...]]:
+    """Return which of the readings words which memories anew, by its place among them.
+
+    A memory goes to the reading of one of its turns that has most of its words, if all readings of that turn together
+    have its numbers: what one statement of rules says, a model may say in two.
+
+    Args:
+        readings: what was found now.
+        memories: what was made of the same turns before.
+        made_by: the strategy whose memories are meant.
+    """
+    found: dict[int, list[Node]] = {}
+    for node in memories.list_made([turn for _, turns in readings for turn in turns]):
+        if node.valid_until is not None or node.metadata.get("strategy") != made_by:
+            continue
+        places = [place for place, (_, turns) in enumerate(readings) if node in memories.list_made(turns)]
+        best = max(places, key=lambda place: _overlap(node.content, readings[place][0]))
+        told = frozenset[str]().union(*(find_numbers(readings[place][0]) for place in places))
+        if _overlap(node.content, readings[best][0]) >= OVERLAP and find_numbers(node.content) <= told:
+            found.setdefault(best, []).append(node)
+    return {place: tuple(nodes) for place, nodes in found.items()}
+
+
+def _overlap(text: str, other: str) -> float:
+    """Return how many of the words of the shorter text the other one has, 0..1."""
+    mine, theirs = meaningful_words(text), meaningful_words(other)
+    return len(mine & theirs) / min(len(mine), len(theirs)) if mine and theirs else 0.0

@@ -1,0 +1,33 @@
+"""Successors: what may have taken a memory's place (edge `updates`), and the one wording for it.
+
+Search results, what comes with a prompt and what a session begins with say it alike, so that an assistant is told
+once what to do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store import Store
+from hyperloci.store.memories.traversal import INWARD
+
+
+def find_possible_successors(store: Store, keys: Iterable[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
+    """Return, of those memories that a living one may have replaced, the ids of these."""
+    if not store.traversal.has_label("updates"):
+        return {}
+    # From each memory by itself: what replaces one may be among them, and be replaced in turn.
+    steps = [step for key in keys for step in store.traversal.find_steps([key], label="updates", direction=INWARD)]
+    newer = store.nodes.get_by_keys({step.target for step in steps})
+    found: dict[NodeKey, dict[str, None]] = {}
+    for step in steps:
+        node = newer.get(step.target)
+        if node is not None and node.valid_until is None and node.deleted_at is None:
+            found.setdefault(step.source, {})[node.id] = None
+    return {key: tuple(ids) for key, ids in found.items()}
+
+
+def describe_possible_successors(ids: Iterable[str], *, chars: int | None = None) -> str:
+    """Return in words that memories may have replaced one; of their ids the first `chars` characters."""
+    return f"possibly replaced by {', '.join(id[:chars] for id in ids)}"
