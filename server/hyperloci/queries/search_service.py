@@ -77,9 +77,8 @@ class SearchService:
         named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
         if named is not None:
             return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
-        found = self.searcher.find(
-            query, conditions, limit=limit + SPARE_HITS, profile=profile, explain=explain, quick=quick
-        )
+        looked_for = max(limit, min(limit + SPARE_HITS, MAX_LIMIT))
+        found = self.searcher.find(query, conditions, limit=looked_for, profile=profile, explain=explain, quick=quick)
         may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
         found = replace(found, nodes=arrange_hits(self.store, found.nodes, limit=limit, may_add=may_add))
         terms = analyse_query(query)
