@@ -52,6 +52,9 @@ MIN_TEXTS = 3
 KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
 """Statements of every kind, on their own: dead ends are rare in sessions."""
 
+LOOKALIKES_FILE = FOLDER.parent / "statement_lookalikes.jsonl"
+"""Statements on their own that only look like one to keep: meant for once, thought of, in jest, said of other things."""
+
 SEED = 17
 
 PLAIN_WEIGHT = 3.0
@@ -94,30 +97,43 @@ def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
 
 
 def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
-    """Yield statements on their own as sentences to keep, and more of sessions that are not, between the same turns.
+    """Yield statements on their own as sentences to keep, and others that are not, between the same turns.
 
     In sessions people rarely say things in plain words; where they do, it must not be lost. What is said before and
-    after is drawn from the sessions for both alike, so that only the words tell.
+    after is drawn from the sessions for all alike, so that only the words tell.
     """
-    rows = [json.loads(line) for line in KINDS_FILE.read_text("utf-8").splitlines()]
     chance = random.Random(SEED)
     turns = [turn for project in projects for session in project.sessions for turn in session]
     answers = [turn.view.text for turn in turns if turn.view.speaker == ASSISTANT]
     idle = [turn for turn in turns if turn.view.speaker == USER and not turn.kept]
     others = [sentence.text for turn in idle for sentence in turn.view.sentences]
-    for number, row in enumerate(rows):
+    for number, row in enumerate(_read_rows(KINDS_FILE)):
         label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
         drawn = chance.sample(others, LONE_OTHERS)
         for text, found in ((row["text"], label), *((other, None) for other in drawn)):
-            views = [
-                TurnView(0, ASSISTANT, chance.choice(answers)),
-                TurnView(1, USER, text),
-                TurnView(2, *chance.choice(((ASSISTANT, chance.choice(answers)), (ACTION, "Bash: make")))),
-            ][chance.randrange(2) : chance.randrange(2, 4)]
-            at = next(at for at, view in enumerate(views) if view.speaker == USER)
+            views, at = _surround(text, answers, chance)
             for place in range(len(views[at].sentences)):
                 features = frozenset(read_features(views, at, place))
                 yield Sample(features, found, False, f"lone/{number % 40}", f"lone/{number}/{found is None}")
+    for number, row in enumerate(_read_rows(LOOKALIKES_FILE)):
+        views, at = _surround(row["text"], answers, chance)
+        for place in range(len(views[at].sentences)):
+            features = frozenset(read_features(views, at, place))
+            yield Sample(features, None, True, f"lone/{number % 40}", f"lookalike/{number}")
+
+
+def _read_rows(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _surround(text: str, answers: Sequence[str], chance: random.Random) -> tuple[list[TurnView], int]:
+    """Return a turn of the user's among turns drawn at random, and its place."""
+    views = [
+        TurnView(0, ASSISTANT, chance.choice(answers)),
+        TurnView(1, USER, text),
+        TurnView(2, *chance.choice(((ASSISTANT, chance.choice(answers)), (ACTION, "Bash: make")))),
+    ][chance.randrange(2) : chance.randrange(2, 4)]
+    return views, next(at for at, view in enumerate(views) if view.speaker == USER)
 
 
 def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
