@@ -33,11 +33,11 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.3
+KEEP: Final = 0.4
 """Probability from which on a sentence of the user's is kept: of the sentences that pass it, four in five say something
 worth keeping in sessions that the weights have not seen (docs/benchmarks.md, "Sessions")."""
 
-KEEP_ANSWER: Final = 0.2
+KEEP_ANSWER: Final = 0.25
 """The same for a word or two that answer a question: they say nothing else."""
 
 ANSWER_WORDS: Final = 2
@@ -45,7 +45,7 @@ ANSWER_WORDS: Final = 2
 KEEP_ASSISTANT: Final = 0.7
 """The same for the assistant's: what it found out and did, which the user did not say."""
 
-EXTEND: Final = 0.06
+EXTEND: Final = 0.08
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
 
 LEAST_CONFIDENCE: Final = 0.5
