@@ -182,9 +182,9 @@ class FindingWriter:
             node = self._create_statement(progress, plan, strategy, now)
             self._link_sources(node, plan.sources, strategy, now)
             return node, True
-        self._store.nodes.count_repetition(node.key, now=now)
-        self._promote_repeated(node, progress, now)
-        self._link_sources(node, plan.sources, strategy, now)
+        if self._link_sources(node, plan.sources, strategy, now):
+            self._store.nodes.count_repetition(node.key, now=now)
+            self._promote_repeated(node, progress, now)
         return node, False
 
     def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:
@@ -219,7 +219,8 @@ class FindingWriter:
             reason=why,
         )
 
-    def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
+    def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> bool:
+        """Join a memory to the turns that say it; return whether some of them are new to it."""
         known = {
             member.node
             for edge in self._store.edges.list_of_node(node.key, "derived_from")
@@ -229,6 +230,7 @@ class FindingWriter:
         fresh = [source.key for source in sources if source.key not in known and source.key != node.key]
         if fresh:
             self._store.edges.link_nodes("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
+        return bool(fresh)
 
     def _promote_repeated(self, node: Node, progress: ConsolidationProgress, now: int) -> None:
         """Move what a later session says again to the long term (requirements, F)."""

@@ -8,6 +8,7 @@ A feature is a name that is there or not. Groups, by prefix:
 - `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
 - `c:`, `before c:`, `after c:`, `asked c:`: how it, its neighbours and the last words before it are meant
   (`data/statement_cues.toml`).
+- `told c:`, `then^`, `then c:`, `then?`: what the user came with, and how they took the assistant's words.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
 - `echo`: the answer repeats what was said.
 
@@ -29,6 +30,8 @@ from hyperloci.conversations.consolidation.turn_view import (
     USER,
     Sentence,
     TurnView,
+    find_answer_after,
+    find_prompt_before,
     find_reply_after,
     find_reply_before,
 )
@@ -89,6 +92,9 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
         if number == 0:
             size = _length_name("", len(words))
             found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
+    else:
+        found.update(_told_features(find_prompt_before(turns, at)))
+        found.update(_then_features(find_answer_after(turns, at)))
     found.update(_echo_features(turns, at, words))
     return found
 
@@ -181,6 +187,22 @@ def _asked_features(reply: TurnView | None) -> Iterator[str]:
         yield "offered"
     if reply.sentences:
         yield from (f"asked c:{cue}" for cue in read_cues(split_words(reply.sentences[-1].text)))
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn answers the same words.
+def _told_features(prompt: TurnView | None) -> frozenset[str]:
+    """Return what the user came with."""
+    return frozenset(f"told c:{cue}" for cue in read_cues(split_words(prompt.text))) if prompt else frozenset()
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn is answered by the same words.
+def _then_features(answer: TurnView | None) -> frozenset[str]:
+    """Return how the user took the assistant's words."""
+    if answer is None or not answer.sentences:
+        return frozenset()
+    words = split_words(answer.sentences[0].text)
+    asks = ("then?",) if answer.sentences[0].is_question else ()
+    return frozenset((*_first_words("then^", words, 2), *(f"then c:{cue}" for cue in read_cues(words)), *asks))
 
 
 def _echo_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> Iterator[str]:

@@ -113,6 +113,17 @@ def find_reply_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
     return after if after is not None and after.speaker == ASSISTANT else None
 
 
+def find_prompt_before(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the user's last words before a turn."""
+    return next((turn for turn in reversed(turns[:at]) if turn.speaker == USER), None)
+
+
+def find_answer_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the user's words right after a turn of the assistant's; None if the assistant went on, or nobody did."""
+    after = next((turn for turn in turns[at + 1 :] if turn.speaker != ACTION), None)
+    return after if after is not None and after.speaker == USER else None
+
+
 def read_sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
     plain = _blank_elements(_blank_noise(mask_code(text[:MAX_READ_CHARS])))
@@ -132,7 +143,11 @@ def _part_request(sentence: Sentence) -> Iterator[Sentence]:
     found = phrase_pattern("consolidation.requests", REQUEST_FORM).search(text)
     told = text[: found.start()] if found else ""
     opener = first_word(text)
-    if found is None or len(told.split()) < MIN_TOLD_WORDS or opener in _CONDITIONS | word_set("summary.question_openers"):
+    if (
+        found is None
+        or len(told.split()) < MIN_TOLD_WORDS
+        or opener in _CONDITIONS | word_set("summary.question_openers")
+    ):
         yield sentence
         return
     ask = found.start() + len(found[0]) - len(found[0].lstrip(" \t\n,;:–—-"))
