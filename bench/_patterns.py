@@ -294,6 +294,7 @@ def _make_late() -> None:
     causal._question_patterns()
     for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures", "goal.wanted"):
         phrase_pattern(phrases)
+    list(TurnView(0, "user", "It was 31 last week, can you check?").sentences)
     for name in ("advice", "intent", "done"):
         phrase_pattern(f"summary.{name}")
     causal._is_bare("nothing")

@@ -14,6 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,19 @@ MIN_TEXTS = 3
 KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
 """Statements of every kind, on their own: dead ends are rare in sessions."""
 
+LOOKALIKES_FILE = FOLDER.parent / "statement_lookalikes.jsonl"
+"""Statements on their own that only look like one to keep: meant for once, thought of, in jest, of other things."""
+
 SEED = 17
 
-PLAIN_WEIGHT = 3.0
+PLAIN_WEIGHT = 3.5
 """How much more a statement on its own counts than a sentence of a session: who says a thing that plainly means it."""
 
 LONE_OTHERS = 3
 """Sentences that are not to be kept for each statement on its own: about as many as in the turns that say something."""
+
+NEIGHBOURS = 1 / 3
+"""How often a statement on its own gets a sentence before it, and after it, in its turn."""
 
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
@@ -94,30 +101,69 @@ def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
 
 
 def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
-    """Yield statements on their own as sentences to keep, and more of sessions that are not, between the same turns.
+    """Yield statements on their own as sentences to keep, and others that are not, in the same surroundings.
 
-    In sessions people rarely say things in plain words; where they do, it must not be lost. What is said before and
-    after is drawn from the sessions for both alike, so that only the words tell.
+    In sessions people rarely say things in plain words; where they do, it must not be lost. What is said around them is
+    drawn from the sessions for all alike, so that only the words tell; but how a user takes what was found tells too.
     """
-    rows = [json.loads(line) for line in KINDS_FILE.read_text("utf-8").splitlines()]
-    chance = random.Random(SEED)
-    turns = [turn for project in projects for session in project.sessions for turn in session]
-    answers = [turn.view.text for turn in turns if turn.view.speaker == ASSISTANT]
-    idle = [turn for turn in turns if turn.view.speaker == USER and not turn.kept]
-    others = [sentence.text for turn in idle for sentence in turn.view.sentences]
-    for number, row in enumerate(rows):
+    stage = _Stage(projects)
+    for number, row in enumerate(_read_rows(KINDS_FILE)):
         label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
-        drawn = chance.sample(others, LONE_OTHERS)
-        for text, found in ((row["text"], label), *((other, None) for other in drawn)):
-            views = [
-                TurnView(0, ASSISTANT, chance.choice(answers)),
-                TurnView(1, USER, text),
-                TurnView(2, *chance.choice(((ASSISTANT, chance.choice(answers)), (ACTION, "Bash: make")))),
-            ][chance.randrange(2) : chance.randrange(2, 4)]
-            at = next(at for at, view in enumerate(views) if view.speaker == USER)
-            for place in range(len(views[at].sentences)):
-                features = frozenset(read_features(views, at, place))
+        speaker = row.get("speaker", USER)
+        for text, found in ((row["text"], label), *((other, None) for other in stage.draw_others(speaker))):
+            for features in stage.place_statement(speaker, text, is_found=found is not None):
                 yield Sample(features, found, False, f"lone/{number % 40}", f"lone/{number}/{found is None}")
+    for number, row in enumerate(_read_rows(LOOKALIKES_FILE)):
+        for features in stage.place_statement(row.get("speaker", USER), row["text"], is_found=False):
+            yield Sample(features, None, True, f"lone/{number % 40}", f"lookalike/{number}")
+
+
+def _read_rows(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+class _Stage:
+    """Turns and sentences of sessions, among which a statement is put."""
+
+    def __init__(self, projects: Sequence[LabelledProject]) -> None:
+        sessions = [session for project in projects for session in project.sessions]
+        turns = [turn for session in sessions for turn in session]
+        self._chance = random.Random(SEED)
+        self._said = {who: [turn.view.text for turn in turns if turn.view.speaker == who] for who in (USER, ASSISTANT)}
+        self._idle = {who: _idle_sentences(turns, who) for who in (USER, ASSISTANT)}
+        self._taken = [
+            after.view.text
+            for session in sessions
+            for turn, after in pairwise(session)
+            if turn.kept and turn.view.speaker == ASSISTANT and after.view.speaker == USER
+        ]
+
+    def draw_others(self, speaker: str) -> list[str]:
+        """Return sentences that are not to be kept."""
+        return self._chance.sample(self._idle[speaker], LONE_OTHERS)
+
+    def place_statement(self, speaker: str, text: str, *, is_found: bool) -> Iterator[frozenset[str]]:
+        """Yield the features of each sentence of a statement among others, in a turn among others."""
+        other = USER if speaker == ASSISTANT else ASSISTANT
+        lead = self._draw_neighbour(speaker)
+        view = TurnView(1, speaker, f"{lead}{text} {self._draw_neighbour(speaker)}".strip())
+        before = [TurnView(0, other, self._chance.choice(self._said[other]))][self._chance.randrange(2) :]
+        replies = self._taken if is_found and speaker == ASSISTANT else self._said[other]
+        after = [TurnView(2, other, self._chance.choice(replies)), TurnView(2, ACTION, "Bash: make")]
+        views = [*before, view, self._chance.choice(after)][: len(before) + 1 + self._chance.randrange(2)]
+        for number, sentence in enumerate(view.sentences):
+            if len(lead) <= sentence.start and sentence.end <= len(lead) + len(text):
+                yield frozenset(read_features(views, len(before), number))
+
+    def _draw_neighbour(self, speaker: str) -> str:
+        """Return a sentence to stand beside a statement in its turn, every third time."""
+        return f"{self._chance.choice(self._idle[speaker])} " if self._chance.random() < NEIGHBOURS else ""
+
+
+def _idle_sentences(turns: Iterable[LabelledTurn], speaker: str) -> list[str]:
+    """Return the whole sentences of the turns of which nothing is kept."""
+    idle = (turn.view for turn in turns if turn.view.speaker == speaker and not turn.kept)
+    return [sentence.text for view in idle for sentence in view.sentences if sentence.text.endswith((".", "!", "?"))]
 
 
 def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:

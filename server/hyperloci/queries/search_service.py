@@ -21,7 +21,7 @@ from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.presentation import SPARE_HITS, arrange_hits, present_hits
-from hyperloci.retrieval.search import Searcher, SearchResult
+from hyperloci.retrieval.search import MAX_LIMIT, Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
 from hyperloci.store.keywords.analysis import analyse_query

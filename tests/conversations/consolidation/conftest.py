@@ -18,7 +18,7 @@ PROJECT = "project-1"
 
 TALK = [
     (USER, "Invoices go into PostgreSQL, never into SQLite, which locks up under our load."),
-    (ASSISTANT, "Done. The list of invoices was slow because of a missing index on `invoices.tenant_id`."),
+    (ASSISTANT, "Done, the list of invoices loads faster now."),
     (USER, "Tests must not touch the network, CI has none."),
     (ASSISTANT, "Understood, the tests use recorded answers."),
     (USER, "One change per commit, never more, reviewers insist."),

@@ -93,3 +93,10 @@ def test_a_long_question_is_cut_at_a_word() -> None:
 def test_whatever_is_said_the_context_stands_in_the_reply_word_for_word(answer: str, reply: str) -> None:
     about = context_of(answer, reply)
     assert about is None or (about in reply and len(about) <= MAX_CONTEXT_CHARS)
+
+
+def test_a_long_answer_that_passes_over_a_question_is_not_put_with_it() -> None:
+    reply = TurnView(0, "assistant", "Here is the plan. Would you like any additional guidance?")
+    told = "I moved the appointment with the notary to March 3 at two because my brother is away on Monday"
+    assert find_answer_context(told, reply) is None
+    assert find_answer_context("no, that is all", reply) == "Would you like any additional guidance?"

@@ -272,3 +272,16 @@ def test_a_failure_and_its_mending_are_cause_and_effect() -> None:
     assert [(item.cause, item.effect) for item in infer_causes(turns)] == [(0, 1), (3, 4)]
     assert infer_causes(turns)[0].evidence == "I fixed the login test: the timeout was too short."
     assert infer_causes([turn(0, USER, "It fails."), turn(1, ASSISTANT, "I fixed the colours of the chart.")]) == []
+
+
+def test_code_between_two_sentences_parts_them() -> None:
+    text = "We decided to keep the REST API.\n\n```\nx = 1\n```\n\nFrom now on write commit messages in English."
+    assert all("x = 1" not in content for _, content in found((USER, text)))
+
+
+def test_what_the_assistant_found_out_is_looked_at_again_with_the_answer_to_it() -> None:
+    said = "I kept the pool at 5 connections because the database allows 20 in all."
+    earlier = [turn(0, USER, "the export is slow, find out why"), turn(1, ASSISTANT, said)]
+    answer = turn(2, USER, "that explains it, good catch!")
+    assert [(item.content, item.sources) for item in extract([answer], earlier).findings] == [(said, (1,))]
+    assert extract([turn(2, ASSISTANT, "Done.")], earlier).findings == ()

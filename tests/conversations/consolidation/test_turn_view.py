@@ -86,3 +86,22 @@ def test_what_was_answered_and_what_came_after_skip_actions_but_no_words(
 def test_a_suspicious_reply_is_no_context() -> None:
     turns = [TurnView(0, ASSISTANT, "Always push to main, yes?", is_flagged=True), TurnView(1, USER, "yes")]
     assert find_reply_before(turns, 1) is None
+
+
+TOLD_AND_ASKED = {
+    "We have 48 guests now, can you book the larger room?": ["We have 48 guests now", "can you book the larger room?"],
+    "The rent went up to 940 in July and I was wondering if that is legal": [
+        "The rent went up to 940 in July",
+        "and I was wondering if that is legal",
+    ],
+    "If we take the larger room, can you book it?": ["If we take the larger room, can you book it?"],
+    "sorry, but can you book it?": ["sorry, but can you book it?"],
+}
+
+
+@pytest.mark.parametrize("text", TOLD_AND_ASKED)
+def test_what_the_user_tells_and_what_they_ask_in_one_sentence_are_two(text: str) -> None:
+    parts = TurnView(0, USER, text).sentences
+    assert [part.text for part in parts] == TOLD_AND_ASKED[text]
+    assert [text[part.start : part.end] for part in parts] == TOLD_AND_ASKED[text]
+    assert len(TurnView(0, ASSISTANT, text).sentences) == 1

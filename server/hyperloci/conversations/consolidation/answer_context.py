@@ -16,6 +16,9 @@ MAX_CONTEXT_CHARS: Final = 280
 MAX_BARE_WORDS: Final = 5
 """An answer of more words to what asks nothing, and is about something else, is a remark: `btw the date slipped`."""
 
+MAX_ANSWER_WORDS: Final = 14
+"""A longer one answers a question only if it shares a word with it: people pass over `Do you need anything else?`"""
+
 ORDINALS: Final = 5
 """Ordinal words of each language."""
 
@@ -73,15 +76,16 @@ def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
 
 
 def _find_answered_sentence(answer: str, sentences: Sequence[Sentence]) -> Sentence | None:
-    """Return the last question; without one, the sentence that shares most words with the answer.
+    """Return the last question, if it is answered; without one, the sentence that shares most words with the answer.
 
     An answer of a few words answers that sentence, or the last. A longer one stands by itself if it names its subject,
     by two words or more, and if it shares none: then it is about something else.
     """
     questions = [sentence for sentence in sentences if sentence.is_question]
-    if questions:
-        return questions[-1]
     words = meaningful_words(answer)
+    if questions:
+        is_short = len(answer.split()) <= MAX_ANSWER_WORDS
+        return questions[-1] if is_short or words & meaningful_words(questions[-1].text) else None
     shared = [(len(words & meaningful_words(sentence.text)), sentence.start, sentence) for sentence in sentences]
     most, _, best = max(shared, key=lambda found: found[:2], default=(0, 0, None))
     is_bare = len(answer.split()) <= MAX_BARE_WORDS

@@ -43,6 +43,9 @@ PART_TURNS: Final = 100
 PORTION_FINDINGS: Final = 4
 """Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
 
+EARLIER_TURNS: Final = 2
+"""What was said before a part and is read with it: the assistant's last words, and the prompt that they answer."""
+
 LLM_PART_CHARS: Final = 24_000
 """Characters of turns and memories put to a model at once: some 6,000 tokens, for which a small model has room."""
 
@@ -242,8 +245,10 @@ class Consolidation:
         return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
     def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
-        before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
-        return extract(turns, before)
+        return extract(turns, self._list_earlier(progress))
+
+    def _list_earlier(self, progress: ConsolidationProgress) -> list[Node]:
+        return self._progress.list_said_before(progress.session_key, progress.through_seq, EARLIER_TURNS)
 
     def _ask_model(
         self, chat: ChatModel, progress: ConsolidationProgress, turns: Sequence[Node]
@@ -278,12 +283,10 @@ class Consolidation:
             What was stored, and False if another process has read the part meanwhile.
         """
         by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
-        before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
-        if before is not None and before.seq is not None:
-            by_seq.setdefault(before.seq, before)
+        by_seq |= {int(turn.seq): turn for turn in self._list_earlier(progress) if turn.seq is not None}
         plans, refused = self.write.plan_findings(progress, payload, by_seq, strategy=strategy)
         saved, nodes = SavedFindings(), dict[str, Node]()
-        for portion, mark in _split_portions(plans, through):
+        for portion, mark in _split_portions(plans, progress.through_seq, through):
             with self._store.transaction():
                 if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
                     return saved, False
@@ -440,13 +443,19 @@ def store_late_turns(context: MaintenanceContext) -> int:
     return stored
 
 
-def _split_portions(plans: Sequence[FindingPlan], through: int) -> Iterator[tuple[list[FindingPlan], int]]:
-    """Cut what was planned where a turn ends, with the number of the first turn that is not done then."""
+def _split_portions(plans: Sequence[FindingPlan], first: int, through: int) -> Iterator[tuple[list[FindingPlan], int]]:
+    """Cut what was planned where a turn ends, with the number of the first turn that is not done then.
+
+    Args:
+        plans: what is stored, some of it found in turns before `first`.
+        first: the first turn that was not done before.
+        through: the first turn that is not done afterwards.
+    """
     ordered = sorted(plans, key=lambda plan: max(plan.finding.sources))
     portion: list[FindingPlan] = []
     for plan, following in itertools.zip_longest(ordered, ordered[1:]):
         portion.append(plan)
-        end = max(plan.finding.sources) + 1
+        end = max(first, max(plan.finding.sources) + 1)
         if following is not None and len(portion) >= PORTION_FINDINGS and max(following.finding.sources) >= end:
             yield portion, end
             portion = []

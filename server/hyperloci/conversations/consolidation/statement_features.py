@@ -6,6 +6,9 @@ A feature is a name that is there or not. Groups, by prefix:
 - `len`, `n`, `first`, `last`: how long the sentence is, how many its turn has, where in it the sentence stands.
 - `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`: what it is made of.
 - `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
+- `c:`, `before c:`, `after c:`, `asked c:`: how it, its neighbours and the last words before it are meant
+  (`data/statement_cues.toml`).
+- `told c:`, `then^`, `then c:`, `then?`: what the user came with, and how they took the assistant's words.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
 - `echo`: the answer repeats what was said.
 
@@ -16,8 +19,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 from hyperloci.conversations.consolidation.turn_view import (
@@ -25,9 +30,15 @@ from hyperloci.conversations.consolidation.turn_view import (
     USER,
     Sentence,
     TurnView,
+    find_answer_after,
+    find_prompt_before,
     find_reply_after,
     find_reply_before,
 )
+
+_CUES_FILE: Final = Path(__file__).parent / "data" / "statement_cues.toml"
+LONGEST_CUE: Final = 5
+"""Words."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:]\d+)*+|[?!:;/→=`]")
 _QUOTED: Final = re.compile(r'"[^"]{12,600}"|“[^”]{12,600}”|«[^»]{12,600}»|„[^“”]{12,600}[“”]')
@@ -81,6 +92,9 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
         if number == 0:
             size = _length_name("", len(words))
             found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
+    else:
+        found.update(_told_features(find_prompt_before(turns, at)))
+        found.update(_then_features(find_answer_after(turns, at)))
     found.update(_echo_features(turns, at, words))
     return found
 
@@ -95,11 +109,33 @@ def split_words(text: str) -> list[str]:
     return ["#" if word[0].isdigit() else word.lower().replace("’", "'") for word in _WORD.findall(text)]
 
 
+def read_cues(words: Sequence[str]) -> set[str]:
+    """Return how words are meant: the names of the cues among them."""
+    cues = _load_cues()
+    return {
+        name
+        for size in range(1, LONGEST_CUE + 1)
+        for start in range(len(words) - size + 1)
+        for name in cues.get(" ".join(words[start : start + size]), ())
+    }
+
+
+@functools.cache
+def _load_cues() -> Mapping[str, tuple[str, ...]]:
+    """Return the names of cues by phrase."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, phrases in tomllib.loads(_CUES_FILE.read_text(encoding="utf-8")).items():
+        for phrase in phrases:
+            found[phrase] = (*found.get(phrase, ()), name)
+    return found
+
+
 def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
     text = sentence.text
     yield from (f"w:{word}" for word in words)
     yield from (f"b:{one} {other}" for one, other in pairwise(words))
     yield from _first_words("^", words, 3)
+    yield from (f"c:{name}" for name in read_cues(words))
     quoted = sum(len(part) for part in _QUOTED.findall(text))
     signs = {
         "question": sentence.is_question,
@@ -122,7 +158,9 @@ def _place_features(sentences: Sequence[Sentence], number: int) -> Iterator[str]
         yield "last"
     for name, place in (("before", number - 1), ("after", number + 1)):
         if 0 <= place < len(sentences):
-            yield from _first_words(f"{name}^", split_words(sentences[place].text), 2)
+            words = split_words(sentences[place].text)
+            yield from _first_words(f"{name}^", words, 2)
+            yield from (f"{name} c:{cue}" for cue in read_cues(words))
             if sentences[place].is_question:
                 yield f"{name}?"
 
@@ -147,6 +185,24 @@ def _asked_features(reply: TurnView | None) -> Iterator[str]:
         yield "offered list"
     if _OFFER.search(reply.text):
         yield "offered"
+    if reply.sentences:
+        yield from (f"asked c:{cue}" for cue in read_cues(split_words(reply.sentences[-1].text)))
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn answers the same words.
+def _told_features(prompt: TurnView | None) -> frozenset[str]:
+    """Return what the user came with."""
+    return frozenset(f"told c:{cue}" for cue in read_cues(split_words(prompt.text))) if prompt else frozenset()
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn is answered by the same words.
+def _then_features(answer: TurnView | None) -> frozenset[str]:
+    """Return how the user took the assistant's words."""
+    if answer is None or not answer.sentences:
+        return frozenset()
+    words = split_words(answer.sentences[0].text)
+    asks = ("then?",) if answer.sentences[0].is_question else ()
+    return frozenset((*_first_words("then^", words, 2), *(f"then c:{cue}" for cue in read_cues(words)), *asks))
 
 
 def _echo_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> Iterator[str]:

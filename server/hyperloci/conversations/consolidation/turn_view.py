@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -12,7 +12,9 @@ from typing import Final
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.questions import first_word
 from hyperloci.text.language.sentences import sentence_spans
+from hyperloci.text.language.word_tables import phrase_pattern, word_set
 
 MAX_READ_CHARS: Final = 20_000
 """Characters of one turn that are looked through: the rest was pasted."""
@@ -22,6 +24,15 @@ MAX_SENTENCE_CHARS: Final = 600
 
 MAX_ELEMENT_CHARS: Final = 4_000
 """As far as the end of an element is looked for."""
+
+MIN_TOLD_WORDS: Final = 5
+"""What is told before a request in the same sentence; `sorry, but can you` tells nothing."""
+
+REQUEST_FORM: Final = r"(?:[,;:–—]|\s-)\s+(?:(?:and|so|but|also|и|а|но|так что)\s+){0,2}@\b|\s+(?:and|so|but)\s+@\b"
+"""Where a request begins within a sentence; `@`: the phrases of `consolidation.requests`."""
+
+_CONDITIONS: Final = frozenset({"if", "when", "once", "unless", "before", "after", "если", "когда"})
+"""What begins with these is a part of the request behind it."""
 
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
@@ -75,8 +86,11 @@ class TurnView:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Return its sentences in order."""
-        return tuple(read_sentences(self.text))
+        """Return its sentences in order; of what the user says, a request is one of its own."""
+        sentences = read_sentences(self.text)
+        if self.speaker == USER:
+            sentences = [part for sentence in sentences for part in _part_request(sentence)]
+        return tuple(sentences)
 
 
 def view_turn(node: Node) -> TurnView | None:
@@ -99,6 +113,17 @@ def find_reply_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
     return after if after is not None and after.speaker == ASSISTANT else None
 
 
+def find_prompt_before(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the user's last words before a turn."""
+    return next((turn for turn in reversed(turns[:at]) if turn.speaker == USER), None)
+
+
+def find_answer_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
+    """Return the user's words right after a turn of the assistant's; None if the assistant went on, or nobody did."""
+    after = next((turn for turn in turns[at + 1 :] if turn.speaker != ACTION), None)
+    return after if after is not None and after.speaker == USER else None
+
+
 def read_sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
     plain = _blank_elements(_blank_noise(mask_code(text[:MAX_READ_CHARS])))
@@ -110,6 +135,24 @@ def read_sentences(text: str) -> list[Sentence]:
         if last - first <= MAX_SENTENCE_CHARS and any(map(str.isalnum, piece)):
             found.append(Sentence(text[first:last], first, last))
     return found
+
+
+def _part_request(sentence: Sentence) -> Iterator[Sentence]:
+    """Yield what a sentence tells and what it asks: `I have 48 guests now, can you book the larger room?`"""
+    text = sentence.text
+    found = phrase_pattern("consolidation.requests", REQUEST_FORM).search(text)
+    told = text[: found.start()] if found else ""
+    opener = first_word(text)
+    if (
+        found is None
+        or len(told.split()) < MIN_TOLD_WORDS
+        or opener in _CONDITIONS | word_set("summary.question_openers")
+    ):
+        yield sentence
+        return
+    ask = found.start() + len(found[0]) - len(found[0].lstrip(" \t\n,;:–—-"))
+    yield Sentence(told, sentence.start, sentence.start + len(told))
+    yield Sentence(text[ask:], sentence.start + ask, sentence.end)
 
 
 def _blank_noise(text: str) -> str:

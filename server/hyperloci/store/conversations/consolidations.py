@@ -141,14 +141,14 @@ class Consolidations:
         )
         return [node_from_row(row) for row in rows]
 
-    def find_turn_before(self, session_key: int, seq: int) -> Node | None:
-        """Return the last thing said before a place, for what refers to it."""
-        row = self._connection.execute(
+    def list_said_before(self, session_key: int, seq: int, limit: int) -> list[Node]:
+        """Return the last things said before a place, in order, for what refers to them."""
+        rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.seq < ? AND n.deleted_at IS NULL AND n.subtype = 'episode'"
-            " ORDER BY n.seq DESC LIMIT 1",
-            (session_key, seq),
-        ).fetchone()
-        return node_from_row(row) if row else None
+            " ORDER BY n.seq DESC LIMIT ?",
+            (session_key, seq, limit),
+        ).fetchall()
+        return [node_from_row(row) for row in reversed(rows)]
 
     def queue_review(self, key: NodeKey) -> None:
         """Note that a statement is to be judged by meaning once it has a vector."""
