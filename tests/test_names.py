@@ -89,7 +89,7 @@ def test_the_target_of_every_name_exists(store: Store) -> None:
         columns[table] = {row[1] for row in store.connection.execute(f"PRAGMA table_info({table})")}
     finders = {
         **FINDERS,
-        "table": columns.__contains__,
+        "table": lambda name: name in columns,
         "column": lambda name: name.partition(".")[2] in columns.get(name.partition(".")[0], ()),
     }
     lost = [

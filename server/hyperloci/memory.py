@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.status import EmbedderStatus
+    from hyperloci.facts.node_operations import NodeOperations
     from hyperloci.knowledge.entities.entity_service import EntityService
     from hyperloci.maintenance.decay import PruneReport, WeakHit
     from hyperloci.maintenance.job_list import MaintenanceReport
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
         RelatedAnswer,
         ReplAnswer,
     )
-    from hyperloci.facts.node_operations import NodeOperations
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
     from hyperloci.model.set_aside import SetAside
     from hyperloci.model.topic import Timeline, TopicHit, TopicList

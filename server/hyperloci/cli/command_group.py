@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import click
+from typing import Any
+
 import typer.core
 
 from hyperloci.names import find_document_name, suggest_name
@@ -11,9 +12,7 @@ from hyperloci.names import find_document_name, suggest_name
 class HintingGroup(typer.core.TyperGroup):
     """The root command; a command of the documents (`memory stats`, `confirm-link`) is told what it is called here."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name.
 
         Raises:
