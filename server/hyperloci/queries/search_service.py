@@ -21,6 +21,7 @@ from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.presentation import present_hits, put_newer_first
+from hyperloci.retrieval.scoring import show_score
 from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
@@ -84,7 +85,7 @@ class SearchService:
         hits = self.present_hits(
             found.nodes,
             scores=_carry_scores(found),
-            explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
+            explanations={key: explain_scores(scores, terms, profile) for key, scores in found.scores.items()}
             if explain
             else {},
         )
@@ -239,7 +240,7 @@ class SearchService:
 
 def _carry_scores(found: SearchResult) -> dict[NodeKey, float]:
     """Return the score of each hit; what stands before a hit because it replaced it has that one's."""
-    scores = {key: min(1.0, scores.total) for key, scores in found.scores.items()}
+    scores = {key: show_score(scores.total) for key, scores in found.scores.items()}
     carried = 0.0
     for node in reversed(found.nodes):
         carried = scores.setdefault(node.key, carried)
