@@ -124,13 +124,14 @@ class SearchService:
         return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
 
     def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
-        """Compare a statement with the memories and the documents nearest to it in words and in meaning (D.10)."""
+        """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""
         from hyperloci.knowledge.contradictions.detector import ContradictionFinder
 
         near, _ = self._find_near_statements(statement, ("fact", "decision", "experience"))
         documents, _ = self._find_near_statements(statement, ("snippet",), subtypes=("markdown", "section"))
+        code, _ = self._find_near_statements(statement, ("snippet",), subtypes=("code",))
         return ContradictionFinder(self.store, nli).find(
-            statement, [*near, *documents], scopes=self._scopes, limit=limit
+            statement, [*near, *documents, *code], scopes=self._scopes, limit=limit
         )
 
     def check_statement(self, statement: str, nli: EmbedderClient | None, *, limit: int = 5) -> StatementCheck:

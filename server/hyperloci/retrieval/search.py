@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.knowledge.facets import list_domains
 from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage
+from hyperloci.names import suggest_name
 from hyperloci.retrieval import intent_exemplars
 from hyperloci.retrieval.filters import Conditions, RelatedTo
 from hyperloci.retrieval.graph_expansion import expand_candidates
@@ -238,10 +240,24 @@ class Searcher:
         return self._intents.classify_with_vector(query, seen.model_id, seen.dense["e1"])
 
     def _allowed_nodes(self, conditions: Conditions) -> BoolArray:
+        self._check_tags(conditions.where.domain_tags)
         allowed = self._store.filters.select_allowed(conditions.where)
         if conditions.related_to is None:
             return allowed
         return allowed & self._related_nodes(conditions.related_to, conditions.where.scopes, len(allowed))
+
+    def _check_tags(self, tags: Sequence[str]) -> None:
+        """Refuse a tag that neither rules nor people ever gave: it would be found nowhere, and nobody would know why."""
+        unknown = (
+            [tag for tag in self._store.facets.list_unknown_tags(tags) if tag not in list_domains()] if tags else []
+        )
+        if unknown:
+            known = sorted({*list_domains(), *self._store.facets.list_tags()})
+            hint = suggest_name(unknown[0], known)
+            told = f"{hint} " if hint.endswith("?") else ""
+            raise BadRequestError(
+                f"where.domain_tags has {unknown[0]!r:.80}, which no memory has: {told}use {', '.join(known)}."
+            )
 
     def _related_nodes(self, around: RelatedTo, scopes: tuple[str, ...], size: int) -> BoolArray:
         start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
