@@ -87,9 +87,9 @@ def _read_file() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
 
 
 def find_document_name(name: str) -> DocumentName | None:
-    """Return what the documents mean by a name, case and a path to it aside (`/memory stats`, `topology.min_size`)."""
-    wanted = _fold(name)
-    return next((known for known in load_document_names() if _fold(known.name) == wanted), None)
+    """Return what the documents mean by a name, however it is written (`/memory stats`, `ConceptGraph.prune()`)."""
+    known = {_fold(entry.name): entry for entry in reversed(load_document_names())}
+    return known.get(_fold(name)) or known.get(_fold(name.rpartition(".")[2]))
 
 
 def _fold(name: str) -> str:

@@ -196,7 +196,8 @@ def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowere
     """Return the value that most cues speak for; none on a tie, or where too little tells."""
     counts = sorted(((cues.weigh(words, lowered), value) for value, cues in rules.items()), reverse=True)
     (most, value), (next_most, _) = counts[:2]
-    return value if most > next_most and most >= TELLING else None
+    least = TELLING if len(words) <= LONG_WORDS else TELLING + WEAK_CUE
+    return value if most > next_most and most >= least else None
 
 
 def _confidence_level(
