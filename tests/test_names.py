@@ -87,9 +87,9 @@ def test_the_target_of_every_name_exists(store: Store) -> None:
     columns: dict[str, set[str]] = {}
     for (table,) in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         columns[table] = {row[1] for row in store.connection.execute(f"PRAGMA table_info({table})")}
-    finders = {
+    finders: dict[str, Callable[[str], bool]] = {
         **FINDERS,
-        "table": lambda name: name in columns,
+        "table": lambda name: columns.get(name) is not None,
         "column": lambda name: name.partition(".")[2] in columns.get(name.partition(".")[0], ()),
     }
     lost = [

@@ -13,7 +13,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter, VectorCoverage
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, RelatedTo
-from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
+from hyperloci.retrieval.search import LEAST_SCORE, MAX_QUERY_CHARS, Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
@@ -251,3 +251,14 @@ def test_what_came_after_is_accounted_to_the_order_of_turns(store: Store) -> Non
     assert [node.key for node in found.nodes] == [first.key, second.key]
     assert set(found.scores[second.key].parts) == {"e4"}
     assert 0.0 < found.scores[second.key].spaces["e4"] < 1.0
+
+
+def test_what_shares_a_common_word_alone_is_not_given(store: Store) -> None:
+    others = [f"gateway {chr(97 + n // 26)}{chr(97 + n % 26)}word" for n in range(30)]
+    for text in others:
+        add(store, text)
+    least = add(store, "gateway")
+    question = " ".join(["gateway", *(text.split()[1] for text in others)])
+    found = Searcher(store, None).find(question, Conditions(where=SearchFilter()), limit=50)
+    assert len(found.nodes) == 30 and least.key not in found.scores
+    assert min(scores.total for scores in found.scores.values()) >= LEAST_SCORE / 31
