@@ -2,8 +2,8 @@
 
     python -m bench facets FOLDER... [--facet persona] [--sample 50]
 
-A value that nearly all or next to none have says nothing of any. The sample is drawn evenly over the values of the facet,
-the same each time, so that each value can be read: right or wrong.
+A value that nearly all or next to none have says nothing of any. The sample is drawn evenly over the values of the
+facet, the same each time, so that each value can be read: right or wrong.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ PAGE: Final = Path(__file__).parent.parent / "docs" / "coming-from-the-documents
 
 INTRODUCTION: Final = """# Coming from the documents
 
-Hyperloci was built from five documents: SPEC-02 (memory foundation), Memory System, RFC-013 (hierarchical memory), RFC-014
-(multi-topology memory) and the Context Graph. Every command, tool, setting, column, type and method that they name stands
-here with what has its place. A wrong name in a call, a command, a setting or a program is answered from the same table.
+Hyperloci was built from five documents: SPEC-02 (memory foundation), Memory System, RFC-013 (hierarchical memory),
+RFC-014 (multi-topology memory) and the Context Graph. Every command, tool, setting, column, type and method that they
+name stands here with what has its place. A wrong name in a call, a command, a setting or a program is answered from the
+same table.
 """
 
 TITLES: Final = {

@@ -608,7 +608,7 @@ class Memory:
         self._notify_embedder()
         return answer
 
-    # -- nodes and edges, as SPEC-02.20 to .26 name them -----------------------------------------------------------------
+    # -- nodes and edges, as SPEC-02.20 to .26 name them ---------------------------------------------------------------
 
     def create_node(self, type: str, content: str, **fields: Any) -> str:
         """Store a memory of any type and return its id (SPEC-02.20).

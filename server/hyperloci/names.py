@@ -1,8 +1,8 @@
 """Names: what somebody means by a name that does not exist here.
 
-`data/document_names.toml` holds every name of the five documents that this memory was built from, each with what has its
-place here; `docs/coming-from-the-documents.md` shows it to people. A name that is in none of them is compared with those
-that exist.
+`data/document_names.toml` holds every name of the five documents that this memory was built from, each with what has
+its place here; `docs/coming-from-the-documents.md` shows it to people. A name that is in none of them is compared with
+those that exist.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Node operations: the memory as SPEC-02 names it: create, read, change, delete and query nodes (SPEC-02.20 to .26).
 
-They are for programs that know the graph. What people and assistants do has verbs of its own (`facts.facts`), which also
-find duplicates and say what a new statement contradicts.
+They are for programs that know the graph. What people and assistants do has verbs of its own (`facts.facts`), which
+also find duplicates and say what a new statement contradicts.
 """
 
 from __future__ import annotations

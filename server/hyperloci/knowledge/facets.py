@@ -203,7 +203,7 @@ def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowere
 def _confidence_level(
     stated: float | None, rules: _FacetRules, words: frozenset[str], lowered: str
 ) -> ConfidenceLevel | None:
-    """Return how sure a text is: as was said with it, less if its words doubt; else what its words tell, if anything."""
+    """Return how sure a text is: as was said with it, less if its words doubt; else as its words tell."""
     level = None if stated is None else next(level for least, level in _LEVELS if stated >= least)
     unsure = rules.uncertain.weigh(words, lowered) - rules.certain.weigh(words, lowered)
     if unsure >= CUE_MARGIN or (unsure >= TELLING and len(words) < LONG_WORDS):

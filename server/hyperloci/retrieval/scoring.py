@@ -86,8 +86,8 @@ before the user's own turn, 1.25), a line about a tool's use after it. Every eva
 figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
 
 SHOWN_AS_IT_IS: Final = 0.7
-"""Up to here a score is shown as it is. Factors and bonuses lift some beyond 1: what is above is drawn together, so that
-those stay below 1 and apart."""
+"""Up to here a score is shown as it is. Factors and bonuses lift some beyond 1: what is above is drawn together, so
+that those stay below 1 and apart."""
 
 MEANING: Final = "meaning"
 """Not a profile that callers choose: strategy `e1_only`, where nothing but the cosine counts."""

@@ -51,8 +51,8 @@ AROUND_LIMIT: Final = 2_000
 
 
 LEAST_SCORE: Final = 0.03
-"""What scores less shares a common word or nothing with the question. Calibrated scores only; the least of a right answer
-is 0.15 on mddocs and 0.09 on pycode by words alone, and that of any of the ten best 0.07, so no figure moves."""
+"""What scores less shares a common word or nothing with the question. Calibrated scores only; the least of a right
+answer is 0.15 on mddocs and 0.09 on pycode by words alone, and that of any of the ten best 0.07: no figure moves."""
 
 FEW_TERMS: Final = 10
 """Of a question with more terms each memory has a smaller share: the least score falls with their number."""
@@ -262,7 +262,7 @@ class Searcher:
         return allowed & self._related_nodes(conditions.related_to, conditions.where.scopes, len(allowed))
 
     def _check_tags(self, tags: Sequence[str]) -> None:
-        """Refuse a tag that neither rules nor people ever gave: it would be found nowhere, and nobody would know why."""
+        """Refuse a tag that neither rules nor people ever gave: it is found nowhere, and nobody would know why."""
         unknown = (
             [tag for tag in self._store.facets.list_unknown_tags(tags) if tag not in list_domains()] if tags else []
         )

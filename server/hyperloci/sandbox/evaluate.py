@@ -12,7 +12,7 @@ from typing import Any, Final
 from hyperloci.sandbox.guards import BUILTINS, program_globals
 from hyperloci.sandbox.limits import ProgramLimits
 from hyperloci.sandbox.policy import FILENAME, Refused, compile_program
-from hyperloci.sandbox.program_names import KeptNames, collect_names, restore_names
+from hyperloci.sandbox.program_names import NO_NAMES, KeptNames, collect_names, restore_names
 
 MAX_MESSAGE_CHARS: Final = 500
 """Of an error: a message that quotes a whole text says no more than its beginning."""
@@ -55,12 +55,12 @@ class ProgramFailure:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutcome:
-    """What a program printed, its last expression's value, what went wrong, if anything did, and the names it leaves."""
+    """What a program printed, its last expression's value, what went wrong, if anything, and the names it leaves."""
 
     output: str
     result: Any
     error: ProgramFailure | None
-    names: KeptNames = KeptNames()
+    names: KeptNames = NO_NAMES
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

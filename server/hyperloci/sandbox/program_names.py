@@ -48,6 +48,9 @@ class KeptNames:
     lost: tuple[str, ...] = ()
 
 
+NO_NAMES: Final = KeptNames()
+
+
 def restore_names(sources: Mapping[str, str], names: dict[str, Any]) -> None:
     """Make the kept names again, in a program's globals: values first, then the functions that may use them."""
     functions = {name: source for name, source in sources.items() if _is_definition(source)}

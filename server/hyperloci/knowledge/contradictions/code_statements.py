@@ -1,4 +1,4 @@
-"""Code statements: what a piece of code states in words: its documentation, and the values it sets unless told otherwise."""
+"""Code statements: what a piece of code states in words: its documentation, and the values it sets by default."""
 
 from __future__ import annotations
 

@@ -318,7 +318,7 @@ def _make_found(node: Node, verdict: Verdict, score: float, *, sure: bool) -> _F
 def _judge_sentences(
     judge: ContradictionJudge, node: Node, sentences: Sequence[str], told_before: set[str]
 ) -> _FoundContradiction | None:
-    """Return what the sentences of a file say against a statement, by the one that says it most; nothing said before."""
+    """Return what the sentences of a file say against a statement, by the one that says it most; nothing twice."""
     what, least = ("code", DOCUMENT_GATE) if node.origin is Origin.CODE else ("document", 0.0)
     near = _nearest_sentences(judge, sentences)
     scores = {sentence: _score_document_sentence(judge, sentence) for sentence in near}
