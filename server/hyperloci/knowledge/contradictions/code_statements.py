@@ -23,7 +23,7 @@ _PARAMETER: Final = re.compile(
 
 _CONSTANT: Final = re.compile(
     rf"^[ \t]*(?:(?:export|const|static|final|pub|let|public|private) ){{0,4}}([A-Z][A-Z0-9_]{{2,40}})"
-    rf"(?:\s?:[^=\n]{{1,40}})?\s?:?=\s?{_VALUE}[ \t]*[;,]?[ \t]*(?:#.*|//.*)?$",
+    rf"(?:\s?:[^=\n]{{1,40}})?\s?:?=\s?{_VALUE}[ \t]*(?:[;,][ \t]*)?(?:#.*|//.*)?$",
     re.MULTILINE | re.IGNORECASE,
 )
 """`NAME = value` on a line of its own; case is looked at afterwards, because the values have either."""
