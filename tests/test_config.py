@@ -147,6 +147,55 @@ def test_an_unknown_setting_is_named_with_its_file(home: Path) -> None:
         load(home)
 
 
+def test_a_setting_of_the_documents_is_told_what_it_is_here(home: Path) -> None:
+    write(home / ".claude" / "hyperloci.toml", "[memory]\nhot_max_turns = 100\n")
+    with pytest.raises(
+        ConfigurationError, match=r"unknown setting memory \(the documents' hot_max_turns is .*hot_chunks"
+    ):
+        load(home)
+    write(home / ".claude" / "hyperloci.toml", "micro_chunk_size = 5\n")
+    with pytest.raises(ConfigurationError, match=r"micro_chunk_size has no place here: always 10 turns"):
+        load(home)
+
+
+def test_a_misspelt_setting_is_told_the_right_one(home: Path) -> None:
+    write(home / ".claude" / "hyperloci.toml", "embeder = false\n")
+    with pytest.raises(ConfigurationError, match=r"embeder \(did you mean embedder\?\)"):
+        load(home)
+
+
+def test_a_misspelt_variable_is_told() -> None:
+    told = config.list_unknown_variables(
+        {
+            "HYPERLOCI_EMBEDER": "off",
+            "RLM_MEMORY_DATABASE": "x",
+            "HYPERLOCI_HOT_MAX_TURNS": "1",
+            "HOME": "/",
+            "PATH": "",
+        }
+    )
+    assert told[0] == "HYPERLOCI_EMBEDER is no setting; did you mean HYPERLOCI_EMBEDDER?"
+    assert told[1].startswith("HYPERLOCI_HOT_MAX_TURNS is no setting")
+    assert told[2] == "RLM_MEMORY_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
+
+
+def test_every_variable_that_is_read_is_known() -> None:
+    names = [config._variable_of(field.name) for field in fields(Settings)]
+    known = dict.fromkeys((*names, *config._OTHER_VARIABLES), "x")
+    known = {name: value for name, value in known.items() if name[10:].lower() not in config._CLAIMS}
+    assert config.list_unknown_variables(known) == []
+
+
+def test_settings_that_do_nothing_as_things_are_are_told(home: Path) -> None:
+    assert config.list_idle_settings(load(home)) == []
+    changed = load(home, HYPERLOCI_RRF_K="10", HYPERLOCI_RRF_WEIGHT_FTS="2", HYPERLOCI_CLAUDE_MODEL="opus")
+    assert config.list_idle_settings(changed) == [
+        'rrf_k, rrf_weight_fts act in strategy pipeline only unless fusion = "rrf"',
+        'claude_model acts nowhere unless consolidation = "claude"',
+    ]
+    assert config.list_idle_settings(load(home, HYPERLOCI_RRF_K="10", HYPERLOCI_FUSION="rrf")) == []
+
+
 @pytest.mark.parametrize("name", sorted({field.name for field in fields(Settings)} - config._PROJECT_KEYS))
 def test_a_cloned_repository_may_not_choose_where_data_goes_or_what_runs(home: Path, project: Path, name: str) -> None:
     write(project / ".hyperloci.toml", f'{name} = "x"\n')

@@ -18,7 +18,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci.config import Settings
+from hyperloci.config import Settings, list_idle_settings, list_unknown_variables
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
@@ -166,15 +166,25 @@ async def _stop_services(companions: Sequence[BackgroundService]) -> None:
             group.start_soon(_run_in_thread, companion.stop, companion.name)
 
 
-def serve_stdio_session(settings: Settings, project_path: Path, *, fault: ConfigurationError | None = None) -> int:
+def serve_stdio_session(
+    settings: Settings,
+    project_path: Path,
+    *,
+    fault: ConfigurationError | None = None,
+    unused: Sequence[str] = (),
+) -> int:
     """Serve one assistant session over stdin and stdout until stdin ends or a signal comes; return the exit code.
 
     With a `fault` the server runs all the same, and every tool call answers with it: a client shows its user the
-    answer of a tool, but seldom what a server that would not start has written to stderr.
+    answer of a tool, but seldom what a server that would not start has written to stderr. What is set and changes
+    nothing (`unused`) is told there and in the log.
     """
     import anyio
 
     configure_logging(settings)
+    for line in unused:
+        _log.warning("settings: %s", line)
+        sys.stderr.write(f"hyperloci: {line}\n")
     companions = [] if fault is not None else make_services(settings, project_path)
     server = build_server(
         settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions
@@ -302,7 +312,12 @@ def main() -> NoReturn:
     except ConfigurationError as error:
         fault, settings = error, _read_default_settings(environ)
     try:
-        code = serve_stdio_session(settings, project_path, fault=fault)
+        code = serve_stdio_session(
+            settings,
+            project_path,
+            fault=fault,
+            unused=[*list_unknown_variables(environ), *list_idle_settings(settings)],
+        )
     except KeyboardInterrupt:
         # A signal before the loop listened for signals.
         code = 0

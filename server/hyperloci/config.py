@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
+from hyperloci.names import find_document_name, suggest_name
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
 
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
@@ -369,13 +370,21 @@ class _ProjectFile:
 
 _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
 
+_PREFIXES: Final = ("HYPERLOCI_", "RLM_MEMORY")
+_OTHER_VARIABLES: Final = ("HYPERLOCI_CONFIG", "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_CLOCK_OFFSET")
+"""Variables that are read elsewhere."""
+
+
+def _variable_of(setting: str) -> str:
+    return _ENVIRONMENT_NAMES.get(setting, f"HYPERLOCI_{setting.upper()}")
+
 
 def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in fields(Settings):
         if setting.name in _CLAIMS:
             continue
-        name = _ENVIRONMENT_NAMES.get(setting.name, f"HYPERLOCI_{setting.name.upper()}")
+        name = _variable_of(setting.name)
         if environ.get(name):
             values[setting.name] = environ[name]
     return values
@@ -385,9 +394,67 @@ def _apply_values(settings: Settings, values: Mapping[str, Any], source: str) ->
     known = {setting.name for setting in fields(Settings)} - _CLAIMS
     unknown = sorted(set(values) - known)
     if unknown:
-        raise ConfigurationError(f"{source}: unknown setting {', '.join(unknown)}.")
+        told = ", ".join(f"{name}{_hint_at(name, values[name], known)}" for name in unknown)
+        raise ConfigurationError(f"{source}: unknown setting {told}.")
     changes = {name: _convert_value(name, value, getattr(settings, name), source) for name, value in values.items()}
     return replace(settings, **changes)
+
+
+def _hint_at(name: str, value: Any, known: Collection[str]) -> str:
+    """Return in brackets what is meant by an unknown setting, of a table by its first key that says so."""
+    hints = [suggest_name(key, known) for key in (*_list_keys(value), name)]
+    found = next((hint for hint in hints if hint), "")
+    return f" ({found})" if found else ""
+
+
+def _list_keys(value: Any) -> list[str]:
+    """Return the keys of a table and of the tables in it: the documents' settings stand in `memory.topology`."""
+    if not isinstance(value, dict):
+        return []
+    return [key for name, item in value.items() for key in (*_list_keys(item), str(name))]
+
+
+def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """Return in words which variables look like settings of ours and are none: misspelt, they would change nothing."""
+    names = {setting.name: _variable_of(setting.name) for setting in fields(Settings) if setting.name not in _CLAIMS}
+    known = {*names.values(), *_OTHER_VARIABLES}
+    unknown = sorted(name for name in environ if name.startswith(_PREFIXES) and name not in known)
+    return [f"{name} is no setting{_hint_at_variable(name, known)}" for name in unknown]
+
+
+_IDLE: Final = (
+    (
+        ("rrf_k", "rrf_weight_fts", "rrf_weight_vector", "rrf_weight_graph"),
+        "fusion",
+        "rrf",
+        "in strategy pipeline only",
+    ),
+    (("llm_url", "llm_model", "llm_api_key"), "consolidation", "llm", "nowhere"),
+    (("claude_model",), "consolidation", "claude", "nowhere"),
+)
+"""Settings that act only with a certain value of another one, and where they act without it."""
+
+
+def list_idle_settings(settings: Settings) -> list[str]:
+    """Return in words which settings were changed and do not act as things are."""
+    defaults = {setting.name: setting.default for setting in fields(Settings)}
+    told = []
+    for names, other, value, where in _IDLE:
+        changed = [name for name in names if getattr(settings, name) != defaults[name]]
+        if changed and getattr(settings, other) != value:
+            verb = "acts" if len(changed) == 1 else "act"
+            told.append(f'{", ".join(changed)} {verb} {where} unless {other} = "{value}"')
+    return told
+
+
+def _hint_at_variable(name: str, known: Collection[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = find_document_name(name.removeprefix("HYPERLOCI_"))
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; {meant.describe()}" if meant is not None else ""
 
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})

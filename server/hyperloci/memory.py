@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.status import EmbedderStatus
+    from hyperloci.facts.node_operations import NodeOperations
     from hyperloci.knowledge.entities.entity_service import EntityService
     from hyperloci.maintenance.decay import PruneReport, WeakHit
     from hyperloci.maintenance.job_list import MaintenanceReport
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from hyperloci.queries.search_service import SearchService
     from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
+    from hyperloci.sandbox.program_session import ProgramSession
     from hyperloci.store.conversations.consolidations import WaitingTurns
     from hyperloci.store.projects.places import KnownProject, ScopeLink
 
@@ -593,18 +595,86 @@ class Memory:
     def run_program(self, code: str) -> ReplAnswer:
         """Run a program over this memory in a sandbox, and return its result (SPEC-02.27 to .32).
 
-        What the program wrote before it failed or was stopped is kept.
+        All that it writes is one transaction: it is stored when the program ends, and not at all if it fails or is
+        stopped. The names that it binds are known to the programs run after it by this object.
 
         Raises:
             BadRequestError: the program is empty or too long.
             NotReadyError: this system can't put a process under limits (Windows).
         """
         from hyperloci.sandbox.functions import functions_of
-        from hyperloci.sandbox.runner import run_program
 
         # Shorter than a program's time limit, so that it gets the reason instead of being stopped while it waits.
         with self.store.limit_lock_wait(REPL_PATIENCE_MS):
-            return run_program(code, functions_of(self))
+            answer = self._programs.run(code, functions_of(self), self.store.transaction)
+        # Told within the transaction, the embedder found nothing to do yet.
+        self._notify_embedder()
+        return answer
+
+    # -- nodes and edges, as SPEC-02.20 to .26 name them ---------------------------------------------------------------
+
+    def create_node(self, type: str, content: str, **fields: Any) -> str:
+        """Store a memory of any type and return its id (SPEC-02.20).
+
+        Args:
+            type: `entity`, `fact`, `experience`, `decision` or `snippet`.
+            content: what it says; of an entity its name.
+            fields: `subtype`, `tier` (task), `confidence` (0.5), `provenance`, `metadata`, `scope` (project).
+
+        Raises:
+            BadRequestError: an unknown type, subtype, tier or field, or a value that it can't have.
+        """
+        made = self._node_operations.create_node(type, content, fields)
+        self._notify_embedder()
+        return made
+
+    def get_node(self, node_id: str) -> Node | None:
+        """Return a memory by its whole id, forgotten ones too, or None (SPEC-02.21)."""
+        return self._node_operations.get_node(node_id)
+
+    def update_node(self, node_id: str, **changes: Any) -> bool:
+        """Change fields of a memory and return whether there is one (SPEC-02.22).
+
+        A new statement in place of an old one is `correct_fact`, which keeps the history.
+
+        Raises:
+            BadRequestError: a field that can't be changed, or a value that it can't have.
+        """
+        known = self._node_operations.update_node(node_id, changes)
+        self._notify_embedder()
+        return known
+
+    def delete_node(self, node_id: str) -> bool:
+        """Forget a memory, as `forget` does, and return whether there was one (SPEC-02.23)."""
+        return self._node_operations.delete_node(node_id)
+
+    def query_nodes(
+        self,
+        type: str | None = None,
+        tier: str | None = None,
+        min_confidence: float | None = None,
+        limit: int = 100,
+    ) -> list[Node]:
+        """Return living memories that match every filter given, newest first (SPEC-02.24)."""
+        return self._node_operations.query_nodes(type, tier, min_confidence, limit)
+
+    def create_edge(self, type: str, label: str, members: Sequence[Mapping[str, str]]) -> str:
+        """Join memories in a hyperedge of one of the four types and return its id (SPEC-02.25).
+
+        Args:
+            type: `relation`, `composition`, `causation` or `context`.
+            label: what joins them, a word (`relate` chooses the type by it).
+            members: `{"id": ..., "role": ...}` for each memory, two or more.
+        """
+        return self._connections.create_relation(label, members, 1.0, None, edge_type=type)
+
+    def get_related_nodes(self, node_id: str, edge_type: str | None = None) -> list[Node]:
+        """Return the living memories that share a hyperedge with one (SPEC-02.26).
+
+        Raises:
+            NotFoundError: no such memory.
+        """
+        return self._node_operations.get_related_nodes(node_id, edge_type)
 
     # -- indexing ----------------------------------------------------------------------------------------------------
 
@@ -954,6 +1024,18 @@ class Memory:
         consolidation.write.replacements.review_statements(self.project.id)
 
     # -- inner -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _node_operations(self) -> NodeOperations:
+        from hyperloci.facts.node_operations import NodeOperations
+
+        return NodeOperations(self.store, self._facts, self.project.id, self._clock)
+
+    @functools.cached_property
+    def _programs(self) -> ProgramSession:
+        from hyperloci.sandbox.program_session import ProgramSession
+
+        return ProgramSession()
 
     @functools.cached_property
     def _capture(self) -> Capture:

@@ -22,6 +22,27 @@ from tests.cli.helpers import invoke, remember, run
 from tests.working_tree import WorkingTree, fast_import
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["memory", "stats"], "`hyperloci stats`"),
+        (["confirm-link", "976bdca7"], "`hyperloci confirm`"),
+        (["quer", "x"], "did you mean query?"),
+    ],
+)
+def test_a_command_that_does_not_exist_is_told_what_it_is_here(arguments: list[str], meant: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert meant in " ".join(result.output.split())
+
+
+def test_a_misspelt_variable_is_told_to_people_and_to_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYPERLOCI_EMBEDER", "off")
+    said = "HYPERLOCI_EMBEDER is no setting; did you mean HYPERLOCI_EMBEDDER?"
+    assert said in invoke("stats").stderr
+    assert said in " ".join(invoke("doctor").output.split())
+
+
 @pytest.mark.req("D.11")
 def test_what_is_remembered_is_found_and_explained() -> None:
     fact = remember("The CI runs on Python 3.11", "--category", "constraint")

@@ -93,3 +93,31 @@ def test_code_is_told_by_its_place_and_its_names() -> None:
 def test_any_text_has_facets_with_few_sorted_tags(text: str, origin: Origin) -> None:
     tags = classify_facets(text, origin).domain_tags
     assert list(tags) == sorted(set(tags)) and len(tags) <= MAX_TAGS
+
+
+@pytest.mark.req("D.07")
+@pytest.mark.parametrize("path", ["src/models.py", "httpx/_models.py", "src/query.py", "docs/index.py"])
+def test_a_word_that_means_other_things_as_often_tells_nothing_alone(path: str) -> None:
+    chunk = TextChunk(text="x", kind=ChunkKind.CODE, position=Position(path=path), code=CodeFacts(kind="module"))
+    assert classify_chunk_facets(chunk).domain_tags == ()
+    assert "ml" in docs("The model needs more training on the GPU.").domain_tags
+
+
+@pytest.mark.req("D.07")
+def test_where_a_link_leads_says_nothing() -> None:
+    link = "See [the list](https://example.org/api/security/docs/blob/master/README.md) and https://example.org/git."
+    assert docs(link).domain_tags == ()
+
+
+@pytest.mark.req("D.07")
+def test_what_nobody_stated_and_no_word_tells_is_open() -> None:
+    assert docs("The gateway listens on a port.").confidence_level is None
+    assert docs("It must be set; this is guaranteed.").confidence_level == ConfidenceLevel.HIGH
+    assert docs("Maybe it works, I guess.").confidence_level == ConfidenceLevel.LOW
+    assert docs("You might want to set it.").confidence_level is None
+
+
+@pytest.mark.req("D.07")
+def test_a_changelog_is_for_nobody_in_particular() -> None:
+    found = docs("Fixed: a comparison of benchmarks; see how to install it.", section_type="changelog")
+    assert (found.diataxis, found.persona) == (None, None)

@@ -56,3 +56,9 @@ def test_an_account_has_the_documents_fields() -> None:
     assert [spot["space"] for spot in account["blind_spots"]] == ["e7", "e11"]
     assert len(account["navigation_hints"]) == 2
     assert account["terms"] == ["retry"]
+
+
+def test_the_profile_in_use_is_not_recommended() -> None:
+    found = {"e1": 0.2, "e7": 0.9, "e11": 0.9}
+    assert len(suggest_spaces(found)) == 2
+    assert [hint for hint in suggest_spaces(found, "code") if "profile=code" in hint] == []

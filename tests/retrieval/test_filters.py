@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,3 +92,21 @@ def test_conditions_that_are_no_object_are_refused() -> None:
 def test_what_the_database_could_not_take_is_refused_before(where: dict[str, object]) -> None:
     with pytest.raises(BadRequestError, match=f"where.{next(iter(where))}"):
         build_conditions(project=PROJECT, now=NOW, where=where)
+
+
+@pytest.mark.req("D.07")
+@pytest.mark.parametrize(
+    ("where", "meant"),
+    [
+        ({"diataxis": "tutorail"}, "did you mean tutorial?"),
+        ({"persona": "experts"}, "did you mean expert?"),
+        ({"verification": ["verfied"]}, "did you mean verified?"),
+        ({"confidence_level": "hi"}, "use high, low, moderate, uncertain"),
+        ({"source_types": ["doc"]}, "did you mean docs?"),
+        ({"section_contains": "x"}, "where.section"),
+    ],
+)
+def test_a_value_that_no_facet_has_is_an_error_with_the_right_one(where: dict[str, Any], meant: str) -> None:
+    with pytest.raises(BadRequestError) as raised:
+        build_conditions(project="p", now=0, where=where)
+    assert meant in str(raised.value)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.retrieval.rank_fusion import reciprocal_rank_fusion
-from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, choose_dense_weight, combine_scores
+from hyperloci.retrieval.scoring import (
+    LONG_TURN_WEIGHT,
+    SHORT_TURN_WEIGHT,
+    choose_dense_weight,
+    combine_scores,
+    show_score,
+)
 from hyperloci.retrieval.space_weights import PERSPECTIVES
 from hyperloci.store import Store
 from tests.support import add, candidates, examples
@@ -132,3 +138,14 @@ def test_equal_scores_are_ordered_by_key(store: Store) -> None:
     scores = combine_scores({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 
     assert sorted(nodes, key=lambda key: (-scores[key].total, key)) == sorted(NodeKey(key) for key in nodes)
+
+
+@given(st.lists(st.floats(0.0, 2.5), min_size=2, max_size=20, unique=True))
+def test_shown_scores_keep_the_order_and_stay_within_bounds(totals: list[float]) -> None:
+    shown = [show_score(total) for total in sorted(totals)]
+    assert shown == sorted(shown) and all(0.0 <= score < 1.0 for score in shown)
+
+
+def test_scores_above_one_do_not_tie() -> None:
+    assert len({round(show_score(total), 3) for total in (1.0, 1.1, 1.25, 1.5, 1.8)}) == 5
+    assert show_score(0.42) == 0.42

@@ -13,7 +13,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter, VectorCoverage
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, RelatedTo
-from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
+from hyperloci.retrieval.search import LEAST_SCORE, MAX_QUERY_CHARS, Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
@@ -229,3 +229,36 @@ def test_what_was_said_again_in_the_same_words_is_found_once(store: Store) -> No
 
     assert found.count(again[0].key) + found.count(again[1].key) == 1
     assert {node.key for node in code} <= set(found), "equal code in two places is two places"
+
+
+@pytest.mark.req("D.07")
+def test_a_tag_that_no_memory_has_is_an_error_with_the_right_one(store: Store) -> None:
+    add(store, "alpha")
+    searcher = Searcher(store, None)
+    with pytest.raises(BadRequestError, match=r"has 'secuirty', which no memory has: did you mean security\?"):
+        searcher.find("alpha", Conditions(where=SearchFilter(domain_tags=("secuirty",))), limit=5)
+    assert searcher.find("alpha", Conditions(where=SearchFilter(domain_tags=("security",))), limit=5).nodes == ()
+
+
+@pytest.mark.req("E.01", "E.10")
+def test_what_came_after_is_accounted_to_the_order_of_turns(store: Store) -> None:
+    first, second = add(store, "the migration was started"), add(store, "lunch")
+    with store.transaction():
+        store.edges.link_nodes("follows", second.key, [first.key], now=NOW)
+    found = Searcher(store, None).find(
+        "what did we do after the migration?", Conditions(where=SearchFilter()), limit=5, explain=True
+    )
+    assert [node.key for node in found.nodes] == [first.key, second.key]
+    assert set(found.scores[second.key].parts) == {"e4"}
+    assert 0.0 < found.scores[second.key].spaces["e4"] < 1.0
+
+
+def test_what_shares_a_common_word_alone_is_not_given(store: Store) -> None:
+    others = [f"gateway {chr(97 + n // 26)}{chr(97 + n % 26)}word" for n in range(30)]
+    for text in others:
+        add(store, text)
+    least = add(store, "gateway")
+    question = " ".join(["gateway", *(text.split()[1] for text in others)])
+    found = Searcher(store, None).find(question, Conditions(where=SearchFilter()), limit=50)
+    assert len(found.nodes) == 30 and least.key not in found.scores
+    assert min(scores.total for scores in found.scores.values()) >= LEAST_SCORE / 31

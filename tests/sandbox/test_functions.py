@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -184,7 +186,74 @@ def test_text_that_looks_like_sql_is_text(memory: Memory) -> None:
     assert result_of(memory, code) == "x'); DROP TABLE nodes; --"
 
 
-def test_what_was_written_before_an_error_stays(memory: Memory) -> None:
-    error = refusal_of(memory, "memory_add_fact('Kept.')\n1/0")
-    assert error.line == 2
-    assert [hit.content for hit in memory.latest()] == ["Kept."]
+@pytest.mark.parametrize("end", ["1/0", "while True:\n    pass", "'x' * 30_000", "exit()"])
+def test_a_program_that_fails_leaves_nothing_and_says_so(memory: Memory, end: str) -> None:
+    kept = memory.remember_fact("The cache is warmed at start.").id
+    code = f"a = memory_add_fact('One.')\nb = memory_add_fact('Two.')\nmemory_relate('supports', a, b)\n{end}"
+    answer = memory.run_program(code)
+    assert answer.error is not None
+    assert answer.undone == 3
+    assert answer.error.message.endswith(
+        ". Nothing of this program is stored: its 3 writes were undone. Correct it and run all of it again."
+    )
+    assert [hit.id for hit in memory.latest()] == [kept]
+    assert memory.store.edges.list_related_nodes(memory.store.nodes.query_nodes()[0].key) == []
+
+
+def test_a_refused_write_that_is_caught_leaves_the_others(memory: Memory) -> None:
+    refused = "try:\n    memory_add_fact('')\nexcept Exception:\n    pass"
+    code = f"memory_add_fact('One.')\n{refused}\nmemory_add_fact('Two.')"
+    assert memory.run_program(code).error is None
+    assert {hit.content for hit in memory.latest()} == {"One.", "Two."}
+
+
+def test_a_program_sees_what_it_wrote(memory: Memory) -> None:
+    code = "id = memory_add_fact('The gateway times out.')\n[hit['id'] == id for hit in memory_query('gateway')]"
+    assert result_of(memory, code) == [True]
+
+
+def test_a_program_that_only_reads_holds_no_lock(memory: Memory, settings: Settings) -> None:
+    seen = []
+    memory._programs.run(
+        "memory_query('x')",
+        {"memory_query": lambda *_: seen.append(memory.store.connection.in_transaction)},
+        contextlib.nullcontext,
+    )
+    assert seen == [False]
+
+
+def test_names_last_from_program_to_program(memory: Memory) -> None:
+    result_of(memory, "seen = {'a': [1, 2.5, None], 'b': (True, {3})}\ndef double(n):\n    return n * len(seen)")
+    result_of(memory, "seen['c'] = double(4)")
+    assert result_of(memory, "[seen['a'], seen['b'][1] == {3}, seen['c'], double(1)]") == [[1, 2.5, None], True, 8, 3]
+
+
+def test_a_program_that_fails_leaves_no_names(memory: Memory) -> None:
+    result_of(memory, "n = 1")
+    assert refusal_of(memory, "n = 2\n1/0").type == "ZeroDivisionError"
+    assert result_of(memory, "n") == 1
+
+
+def test_names_that_can_not_be_kept_are_told(memory: Memory) -> None:
+    code = "double = lambda n: n\nloop = []\nloop.append(loop)\nlong = 'x' * 300_000\nn = 1\nmany = [[0] * 300] * 300"
+    assert memory.run_program(code).names_not_kept == ("double", "long", "loop", "many")
+    assert result_of(memory, "n") == 1
+    assert refusal_of(memory, "long").type == "NameError"
+
+
+def test_another_memory_knows_none_of_the_names(memory: Memory, settings: Settings, project: Path) -> None:
+    result_of(memory, "n = 1")
+    with Memory.open(settings, project) as other:
+        assert refusal_of(other, "n").type == "NameError"
+
+
+@pytest.mark.parametrize(
+    ("code", "meant"),
+    [
+        ("create_node('fact', 'x')", "memory_add_fact"),
+        ("get_related_nodes('x')", "Memory.get_related_nodes"),
+        ("memory_querry('x')", "did you mean memory_query?"),
+    ],
+)
+def test_a_name_of_the_documents_is_told_what_it_is_here(memory: Memory, code: str, meant: str) -> None:
+    assert meant in refusal_of(memory, code).message

@@ -18,7 +18,8 @@ from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.model.answers import ReplAnswer
 from hyperloci.sandbox import runner
 from hyperloci.sandbox.limits import MESSAGES, ProgramLimits
-from hyperloci.sandbox.runner import _read_answer, run_program
+from hyperloci.sandbox.runner import read_run
+from hyperloci.sandbox.runner import run_program as run_for_names
 from hyperloci.system.framing import FrameError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are not run on Windows")
@@ -27,6 +28,10 @@ TIGHT = ProgramLimits(wall_seconds=4, cpu_seconds=1, memory_bytes=200 << 20, cal
 
 SOON = 60
 """Seconds a process may take to end on a busy machine."""
+
+
+def run_program(code: str, functions: runner.Functions, limits: ProgramLimits | None = None) -> ReplAnswer:
+    return run_for_names(code, functions, limits).answer
 
 
 def echo(*arguments: Any) -> Any:
@@ -210,7 +215,7 @@ def test_of_a_fault_of_ours_a_program_is_told_that_it_was_ours() -> None:
     ],
 )
 def test_a_child_that_tells_an_error_of_another_form_is_not_believed(failure: Any) -> None:
-    assert _read_answer({"output": "", "result": None, "error": failure}, 0) is None
+    assert read_run({"output": "", "result": None, "error": failure}, 0) is None
 
 
 @pytest.mark.parametrize("code", ["", "  \n", "x" * 10_001])

@@ -209,6 +209,8 @@ def render_repl(answer: ReplOut) -> str:
         error = answer["error"]
         where = f" in line {error['line']}" if "line" in error else ""
         parts.append(f"It ended{where} with {error['type']}:\n{quote_text(error['message'])}")
+    if "names_not_kept" in answer:
+        parts.append(f"The next program won't know {', '.join(answer['names_not_kept'])}.")
     return "\n\n".join(parts)
 
 

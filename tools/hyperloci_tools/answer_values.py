@@ -176,5 +176,12 @@ def index_report(report: IndexReport) -> IndexOut:
 def shape_repl(answer: ReplAnswer) -> ReplOut:
     """Return the result of a program, even if it is empty."""
     error = None if answer.error is None else asdict(answer.error)
-    told = drop_empty({"output": answer.output, "error": error})
+    told = drop_empty(
+        {
+            "output": answer.output,
+            "error": error,
+            "undone": answer.undone or None,
+            "names_not_kept": list(answer.names_not_kept),
+        }
+    )
     return cast(ReplOut, {**told, "result": answer.result, "calls": answer.calls})

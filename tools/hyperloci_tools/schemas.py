@@ -270,6 +270,8 @@ class ReplOut(TypedDict):
     result: Any
     error: NotRequired[ReplErrorOut]
     calls: int
+    undone: NotRequired[int]
+    names_not_kept: NotRequired[list[str]]
 
 
 class SkippedOut(TypedDict):

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from hyperloci import __version__
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
+from hyperloci.names import suggest_name
 from hyperloci_tools import resources
 from hyperloci_tools.state import ServerState
 from hyperloci_tools.stdio import open_stdio
@@ -33,7 +34,12 @@ from hyperloci_tools.tools import (
     topics,
     writing,
 )
-from hyperloci_tools.validation_errors import describe_refused_arguments, refuse_unknown_arguments, shorten_value
+from hyperloci_tools.validation_errors import (
+    MAX_SHOWN_CHARS,
+    describe_refused_arguments,
+    refuse_unknown_arguments,
+    shorten_value,
+)
 
 TOOL_SPECS: Final = (
     *reading.TOOLS,
@@ -104,8 +110,10 @@ class HyperlociServer(MCPServer[ServerState]):
         """
         tool = self._tool_manager.get_tool(name)
         if tool is None:
-            known = ", ".join(offered.name for offered in self._tool_manager.list_tools())
-            raise ToolError(f"There is no tool {shorten_value(name)}; use one of {known}.")
+            known = [offered.name for offered in self._tool_manager.list_tools()]
+            hint = suggest_name(name[:MAX_SHOWN_CHARS], known)
+            told = f"; {hint}" if hint else ""
+            raise ToolError(f"There is no tool {shorten_value(name)}{told}; use one of {', '.join(known)}.")
         refusal = refuse_unknown_arguments(name, arguments, tool.parameters)
         if refusal is not None:
             raise ToolError(refusal)

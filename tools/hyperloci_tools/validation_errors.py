@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+
+from hyperloci.names import suggest_name
 
 MAX_SHOWN_CHARS: Final = 60
 """Characters shown of a refused value: enough to recognise it."""
@@ -28,8 +29,8 @@ def refuse_unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[st
     unknown = [name for name in given if name not in known]
     if not unknown:
         return None
-    near = get_close_matches(unknown[0][:MAX_SHOWN_CHARS], known, 1)
-    guess = f" Did you mean {near[0]}?" if near else ""
+    hint = suggest_name(unknown[0][:MAX_SHOWN_CHARS], known)
+    guess = f" {hint[:1].upper()}{hint[1:]}" if hint.startswith("did") else f" {hint}." if hint else ""
     takes = f"takes {', '.join(known)}" if known else "takes no arguments"
     more = f" and {len(unknown) - SHOWN_NAMES} more" if len(unknown) > SHOWN_NAMES else ""
     return f"{tool} has no argument {', '.join(map(shorten_value, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"

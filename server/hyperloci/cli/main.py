@@ -24,7 +24,9 @@ from hyperloci.cli import (
     topics,
     write,
 )
+from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, load_settings, print_error
+from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
 
@@ -33,6 +35,7 @@ app = typer.Typer(
     help="Long-term memory for coding assistants: one SQLite file, an MCP server, Claude Code hooks.",
     no_args_is_help=True,
     rich_markup_mode="rich",
+    cls=HintingGroup,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -46,11 +49,16 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Long-term memory for coding assistants."""
+    # A server and a doctor tell it themselves; a hook says nothing to people.
+    if ctx.invoked_subcommand not in ("serve", "hook", "doctor"):
+        for line in list_unknown_variables(os.environ):  # noqa: TID251 - a process's entry point
+            typer.echo(f"Warning: {line}", err=True)
 
 
 @app.command()

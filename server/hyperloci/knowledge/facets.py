@@ -1,11 +1,14 @@
-"""Facet rules: classify a memory by cue words; the words are data (`knowledge/data/facets.toml`) (D.07)."""
+"""Facet rules: classify a memory by cue words; the words are data (`knowledge/data/facets.toml`) (D.07).
+
+A facet is told by evidence or left open: what holds of nearly all memories says nothing of any. A cue that means other
+things as often (`model`, `default`) is weak: alone it tells nothing.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +25,18 @@ LONG_WORDS: Final = 80
 """Of so many different words, one cue says nothing of the domain; two do."""
 
 MAX_TAGS: Final = 5
+
+WEAK_CUE: Final = 0.5
+"""What a weak cue counts."""
+
+TELLING: Final = 1.0
+"""Cues that tell a facet: a strong one, or two weak ones."""
+
+_ADDRESS: Final = re.compile(r"https?://\S+|\]\([^()\s]*\)")
+"""Where a link leads says nothing of the text: `https` is no API, and `/blob/master/docs` no documentation."""
+
+_STATED: Final = frozenset({Origin.TOOL, Origin.EXTRACTION, Origin.IMPORT})
+"""Channels through which somebody says how sure a statement is."""
 
 CUE_MARGIN: Final = 2
 """So many more cues of one side than of the other make a text sound sure, or unsure."""
@@ -55,39 +70,47 @@ _LOWER: Final[Mapping[ConfidenceLevel, ConfidenceLevel]] = {
 
 @dataclass(frozen=True, slots=True)
 class _CueSet:
-    """What speaks for one value: single words, and phrases."""
+    """What speaks for one value: single words, weak ones among them, and phrases."""
 
     words: frozenset[str]
+    weak: frozenset[str]
     phrases: tuple[str, ...]
 
     @classmethod
     def from_phrases(cls, cues: Sequence[str]) -> _CueSet:
+        strong = [cue for cue in cues if not cue.startswith("?")]
         return cls(
-            frozenset(cue for cue in cues if _WORD.fullmatch(cue)),
-            tuple(cue for cue in cues if not _WORD.fullmatch(cue)),
+            frozenset(cue for cue in strong if _WORD.fullmatch(cue)),
+            frozenset(cue[1:] for cue in cues if cue.startswith("?")),
+            tuple(cue for cue in strong if not _WORD.fullmatch(cue)),
         )
 
-    def count_matches(self, words: frozenset[str], lowered: str) -> int:
-        return len(self.words & words) + sum(phrase in lowered for phrase in self.phrases)
+    def weigh(self, words: frozenset[str], lowered: str) -> float:
+        """Return what the cues in a text count together."""
+        return len(self.words & words) + WEAK_CUE * len(self.weak & words) + self.count_phrases(lowered)
+
+    def count_phrases(self, lowered: str) -> int:
+        """Return how many phrases a text has."""
+        return sum(phrase in lowered for phrase in self.phrases)
 
 
 @dataclass(frozen=True, slots=True)
 class _FacetRules:
-    sections: Mapping[str, Diataxis]
+    sections: Mapping[str, Diataxis | None]
     diataxis: Mapping[Diataxis, _CueSet]
     persona: Mapping[Persona, _CueSet]
     certain: _CueSet
     uncertain: _CueSet
     time_sensitive: _CueSet
     domains: Mapping[str, _CueSet]
-    domains_of_word: Mapping[str, tuple[str, ...]]
+    domains_of_word: Mapping[str, Mapping[str, float]]
 
 
 @functools.cache
 def _load_rules() -> _FacetRules:
     data = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return _FacetRules(
-        sections={name: Diataxis(value) for name, value in data["diataxis"]["sections"].items()},
+        sections={name: Diataxis(value) if value else None for name, value in data["diataxis"]["sections"].items()},
         diataxis={value: _CueSet.from_phrases(data["diataxis"][value]) for value in Diataxis},
         persona={value: _CueSet.from_phrases(data["persona"][value]) for value in Persona},
         certain=_CueSet.from_phrases(data["confidence"]["high"]),
@@ -98,12 +121,19 @@ def _load_rules() -> _FacetRules:
     )
 
 
-def _index_domains_by_word(domains: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+def _index_domains_by_word(domains: Mapping[str, Sequence[str]]) -> dict[str, dict[str, float]]:
+    """Return what each word counts for which domains."""
+    found: dict[str, dict[str, float]] = {}
     for name, cues in domains.items():
-        for word in _CueSet.from_phrases(cues).words:
-            found[word] = (*found.get(word, ()), name)
+        told = _CueSet.from_phrases(cues)
+        for word in told.words | told.weak:
+            found.setdefault(word, {})[name] = 1.0 if word in told.words else WEAK_CUE
     return found
+
+
+def list_domains() -> tuple[str, ...]:
+    """Return the domain tags that rules give."""
+    return tuple(_load_rules().domains)
 
 
 def classify_facets(
@@ -121,20 +151,26 @@ def classify_facets(
         origin: the channel it came through.
         confidence: how sure who stored it was, 0..1.
         section_type: what its section is for, if it stands in one.
-        words_too: what else tells its domain: its path, its symbol.
+        use_words: what else tells its domain: its path, its symbol.
     """
-    rules, lowered = _load_rules(), text[:MAX_CHARS].lower()
+    rules, lowered = _load_rules(), _ADDRESS.sub(" ", text[:MAX_CHARS]).lower()
     words = frozenset(_WORD.findall(lowered))
     source = _SOURCES.get(origin, SourceType.CONVERSATION)
-    known = rules.sections.get(section_type or "")
+    is_document = origin in (Origin.MARKDOWN, Origin.IMPORT)
+    settled = section_type in rules.sections
+    is_list = settled and rules.sections[section_type or ""] is None
     return Facets(
-        diataxis=known or _choose_value(rules.diataxis, words, lowered),
-        persona=_choose_value(rules.persona, words, lowered),
-        confidence_level=_confidence_level(confidence, rules, words, lowered),
+        diataxis=rules.sections[section_type or ""]
+        if settled
+        else _choose_value(rules.diataxis, words, lowered)
+        if is_document
+        else None,
+        persona=_choose_value(rules.persona, words, lowered) if is_document and not is_list else None,
+        confidence_level=_confidence_level(confidence if origin in _STATED else None, rules, words, lowered),
         section_type=section_type,
         source_type=source,
         authority=_AUTHORITY.get(source, TRUST[origin]),
-        time_sensitive=rules.time_sensitive.count_matches(words, lowered) > 0,
+        time_sensitive=rules.time_sensitive.weigh(words, lowered) >= TELLING,
         domain_tags=_domain_tags(rules, words | frozenset(_split_path(use_words)), lowered),
     )
 
@@ -146,7 +182,6 @@ def classify_chunk_facets(chunk: TextChunk) -> Facets:
         return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=place)
     rules = _load_rules()
     return Facets(
-        confidence_level=ConfidenceLevel.HIGH,
         source_type=SourceType.CODE,
         authority=_AUTHORITY[SourceType.CODE],
         domain_tags=_domain_tags(rules, frozenset(_split_path(place)), ""),
@@ -158,27 +193,32 @@ def _split_path(place: str) -> list[str]:
 
 
 def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowered: str) -> _Value | None:
-    """Return the value that most cues speak for; none on a tie, or without any."""
-    counts = sorted(((cues.count_matches(words, lowered), value) for value, cues in rules.items()), reverse=True)
+    """Return the value that most cues speak for; none on a tie, or where too little tells."""
+    counts = sorted(((cues.weigh(words, lowered), value) for value, cues in rules.items()), reverse=True)
     (most, value), (next_most, _) = counts[:2]
-    return value if most > next_most else None
+    least = TELLING if len(words) <= LONG_WORDS else TELLING + WEAK_CUE
+    return value if most > next_most and most >= least else None
 
 
-def _confidence_level(confidence: float, rules: _FacetRules, words: frozenset[str], lowered: str) -> ConfidenceLevel:
-    level = next(level for least, level in _LEVELS if confidence >= least)
-    unsure = rules.uncertain.count_matches(words, lowered) - rules.certain.count_matches(words, lowered)
-    if unsure >= CUE_MARGIN or (unsure > 0 and len(words) < LONG_WORDS):
-        return _LOWER.get(level, level)
-    return level
+def _confidence_level(
+    stated: float | None, rules: _FacetRules, words: frozenset[str], lowered: str
+) -> ConfidenceLevel | None:
+    """Return how sure a text is: as was said with it, less if its words doubt; else as its words tell."""
+    level = None if stated is None else next(level for least, level in _LEVELS if stated >= least)
+    unsure = rules.uncertain.weigh(words, lowered) - rules.certain.weigh(words, lowered)
+    if unsure >= CUE_MARGIN or (unsure >= TELLING and len(words) < LONG_WORDS):
+        return ConfidenceLevel.LOW if level is None else _LOWER.get(level, level)
+    return ConfidenceLevel.HIGH if level is None and -unsure >= CUE_MARGIN else level
 
 
 def _domain_tags(rules: _FacetRules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
-    least = 2 if len(words) > LONG_WORDS else 1
-    counts: Counter[str] = Counter()
+    least = 2 * TELLING if len(words) > LONG_WORDS else TELLING
+    counts: dict[str, float] = dict.fromkeys(rules.domains, 0.0)
     for word in words & rules.domains_of_word.keys():
-        counts.update(rules.domains_of_word[word])
+        for name, count in rules.domains_of_word[word].items():
+            counts[name] += count
     if lowered:
         for name, cues in rules.domains.items():
-            counts[name] += sum(phrase in lowered for phrase in cues.phrases)
+            counts[name] += cues.count_phrases(lowered)
     best = sorted((name for name, count in counts.items() if count >= least), key=lambda name: (-counts[name], name))
     return tuple(sorted(best[:MAX_TAGS]))

@@ -236,12 +236,19 @@ class ReplError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplAnswer:
-    """What a program printed, its last expression's value as JSON has it, and how often it called the memory."""
+    """What a program printed, its last expression's value as JSON has it, and how often it called the memory.
+
+    Attributes:
+        undone: how many of its writes were undone because it failed.
+        names_not_kept: names that the next program of the session won't know: their values can't be written down.
+    """
 
     output: str
     result: Any
     error: ReplError | None
     calls: int
+    undone: int = 0
+    names_not_kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

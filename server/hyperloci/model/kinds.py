@@ -138,3 +138,16 @@ EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     "documents": EdgeType.RELATION,
 }
 """The hyperedge type of every label the program writes; a label of a user's own is a `relation`."""
+
+LABEL_FAMILIES: Final[dict[str, tuple[str, ...]]] = {
+    "depends_on": ("depends_on", "imports", "inherits", "calls"),
+    "elaborates": ("elaborates", "documents", "exemplifies"),
+    "supports": ("supports", "tests"),
+}
+"""Labels that a general one stands for when it is asked for: what code imports, extends or calls it depends on; a page
+about a symbol elaborates it; a test is the evidence for what it tests."""
+
+
+def list_labels_of(label: str) -> tuple[str, ...]:
+    """Return the labels that one stands for, itself first."""
+    return LABEL_FAMILIES.get(label, (label,))

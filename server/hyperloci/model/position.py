@@ -14,12 +14,14 @@ class Position:
         line_start, line_end: first and last line, 1-based, inclusive.
         char_start, char_end: offsets into the decoded text, 0-based, end exclusive.
         section_path: the headings above and of this place, outermost first.
+        headings: headings of further sections that this place reaches into: short ones share a snippet.
         heading_level: level of the innermost heading, 1..6; None outside any.
         module, class_name, function_name: dotted module, enclosing class, enclosing function or method.
         symbol: qualified name inside the file (`Class.method`), None for plain text.
         scope_depth: nesting depth of the symbol, 0 at module level.
         language: name of the grammar that parsed it (`python`, `markdown`).
-        url, anchor: for web pages; the anchor is a heading's GitHub slug.
+        url: address of the page that it is from: what was fetched, or what a document names as its source.
+        anchor: the heading's GitHub slug.
     """
 
     path: str | None = None
@@ -28,6 +30,7 @@ class Position:
     char_start: int | None = None
     char_end: int | None = None
     section_path: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
     heading_level: int | None = None
     module: str | None = None
     class_name: str | None = None

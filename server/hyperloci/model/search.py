@@ -22,10 +22,11 @@ class SearchFilter:
         entity: canonical name or alias of an entity the memory mentions.
         path: glob over the path, `**` crosses folders.
         lines: first and last line to overlap with.
-        section: a heading on the way to it, without regard to case.
+        section: part of a heading on the way to it, or of one that it covers, without regard to case.
         heading_level_max: heading level at most.
         module: dotted prefix.
-        class_name, function_name, url: exactly.
+        class_name, function_name: exactly.
+        url: part of the address of the page that it is from.
         diataxis, persona, verification, confidence_level, domain_tags, source_types: facets.
         session_id: said in this session.
         contradicted: whether a memory that holds still contradicts it.

@@ -23,7 +23,7 @@ from hyperloci.model.answers import (
     RelatedHit,
 )
 from hyperloci.model.edge import EdgeMember
-from hyperloci.model.kinds import Role
+from hyperloci.model.kinds import EdgeType, Role
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.store import Store
@@ -105,9 +105,17 @@ class RelationService:
         return None if path is None else describe_path(self.store, first, path)
 
     def create_relation(
-        self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None
+        self,
+        label: str,
+        members: Sequence[Mapping[str, str]],
+        weight: float,
+        evidence: str | None,
+        *,
+        edge_type: str | None = None,
     ) -> str:
-        """Join memories in a hyperedge and return its id."""
+        """Join memories in a hyperedge and return its id; its type follows from the label unless given."""
+        if edge_type is not None and edge_type not in set(EdgeType):
+            raise BadRequestError(f"type={edge_type!r:.80} is unknown: use one of {', '.join(EdgeType)}.")
         word = sanitize_argument("label", label).text.strip().lower().replace(" ", "_")
         if not word or len(word) > MAX_LABEL_CHARS:
             raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
@@ -116,7 +124,14 @@ class RelationService:
         proof = None if evidence is None else sanitize_argument("evidence", evidence).text
         with self.store.transaction():
             joined = [self._make_member(index, member) for index, member in enumerate(members)]
-            edge = self.store.edges.create_edge(word, joined, now=self.clock(), weight=weight, evidence=proof)
+            edge = self.store.edges.create_edge(
+                word,
+                joined,
+                now=self.clock(),
+                type=None if edge_type is None else EdgeType(edge_type),
+                weight=weight,
+                evidence=proof,
+            )
         return edge.id
 
     def confirm_relation(self, id: str) -> GraphEdge:

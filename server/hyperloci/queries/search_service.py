@@ -21,6 +21,7 @@ from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.presentation import SPARE_HITS, arrange_hits, present_hits
+from hyperloci.retrieval.scoring import show_score
 from hyperloci.retrieval.search import MAX_LIMIT, Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
@@ -85,7 +86,7 @@ class SearchService:
         hits = self.present_hits(
             found.nodes,
             scores=_carry_scores(found),
-            explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
+            explanations={key: explain_scores(scores, terms, profile) for key, scores in found.scores.items()}
             if explain
             else {},
         )
@@ -124,13 +125,14 @@ class SearchService:
         return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
 
     def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
-        """Compare a statement with the memories and the documents nearest to it in words and in meaning (D.10)."""
+        """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""
         from hyperloci.knowledge.contradictions.detector import ContradictionFinder
 
         near, _ = self._find_near_statements(statement, ("fact", "decision", "experience"))
         documents, _ = self._find_near_statements(statement, ("snippet",), subtypes=("markdown", "section"))
+        code, _ = self._find_near_statements(statement, ("snippet",), subtypes=("code",))
         return ContradictionFinder(self.store, nli).find(
-            statement, [*near, *documents], scopes=self._scopes, limit=limit
+            statement, [*near, *documents, *code], scopes=self._scopes, limit=limit
         )
 
     def check_statement(self, statement: str, nli: EmbedderClient | None, *, limit: int = 5) -> StatementCheck:
@@ -240,7 +242,7 @@ class SearchService:
 
 def _carry_scores(found: SearchResult) -> dict[NodeKey, float]:
     """Return the score of each hit; what stands before a hit because it replaced it has that one's."""
-    scores = {key: min(1.0, scores.total) for key, scores in found.scores.items()}
+    scores = {key: show_score(scores.total) for key, scores in found.scores.items()}
     carried = 0.0
     for node in reversed(found.nodes):
         carried = scores.setdefault(node.key, carried)

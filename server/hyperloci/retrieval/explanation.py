@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.retrieval.scoring import Scores
+from hyperloci.retrieval.space_weights import AUTO
 from hyperloci.spaces.space import SPACES, SpaceCategory
 
 FOUND: Final = 0.5
@@ -14,18 +15,24 @@ FOUND: Final = 0.5
 MISSED: Final = 0.3
 """E.08: E1 below this has missed it."""
 
-_HINTS: Final[tuple[tuple[str, float, str], ...]] = (
-    ("e7", 0.2, "E7 (code) found more than E1: try profile=code"),
-    ("e11", 0.2, "E11 (entities) found more than E1: try profile=entity"),
-    ("e5", 0.15, "E5 (causes) found more than E1: try profile=causal"),
-    ("e8", 0.15, "E8 (references) found more than E1: try profile=graph"),
-    ("e10", 0.15, "E10 (goals) found more than E1: try profile=intent"),
+_HINTS: Final[tuple[tuple[str, float, str, str], ...]] = (
+    ("e7", 0.2, "code", "code"),
+    ("e11", 0.2, "entities", "entity"),
+    ("e5", 0.15, "causes", "causal"),
+    ("e8", 0.15, "references", "graph"),
+    ("e10", 0.15, "goals", "intent"),
 )
-"""E.08: by how much a space must exceed E1, and what to suggest then."""
+"""E.08: by how much a space must exceed E1, what it sees, and the profile to suggest then."""
 
 
-def explain_scores(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
-    """Return the account of one hit, with the document's fields in snake case (E.15)."""
+def explain_scores(scores: Scores, terms: Sequence[str], profile: str = AUTO) -> dict[str, Any]:
+    """Return the account of one hit, with the document's fields in snake case (E.15).
+
+    Args:
+        scores: of the hit.
+        terms: of the question.
+        profile: the perspective that it was found from.
+    """
     found = {space: round(value, 4) for space, value in scores.spaces.items()}
     return {
         "dominant_space": scores.dominant(),
@@ -34,7 +41,7 @@ def explain_scores(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
         "parts": {space: round(value, 4) for space, value in scores.parts.items()},
         "agreement_count": sum(value >= FOUND for space, value in found.items() if _explains_score(space)),
         "blind_spots": find_blind_spots(found),
-        "navigation_hints": suggest_spaces(found),
+        "navigation_hints": suggest_spaces(found, profile),
         "terms": list(terms),
     }
 
@@ -65,10 +72,14 @@ def find_blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
     ]
 
 
-def suggest_spaces(scores: Mapping[str, float]) -> list[str]:
-    """Return suggestions: the spaces that score this memory higher than E1 does."""
+def suggest_spaces(scores: Mapping[str, float], profile: str = AUTO) -> list[str]:
+    """Return suggestions: the spaces that score this memory higher than E1 does, but for the one asked already."""
     meaning = scores.get("e1", 0.0)
-    return [hint for space, margin, hint in _HINTS if scores.get(space, 0.0) > meaning + margin]
+    return [
+        f"{space.upper()} ({sees}) found more than E1: try profile={other}"
+        for space, margin, sees, other in _HINTS
+        if other != profile and scores.get(space, 0.0) > meaning + margin
+    ]
 
 
 def _explains_score(space: str) -> bool:

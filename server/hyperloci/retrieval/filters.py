@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
+from hyperloci.model.facets import ConfidenceLevel, Diataxis, Persona, SourceType, Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
 from hyperloci.model.search import SearchFilter
+from hyperloci.names import suggest_name
 from hyperloci.retrieval.time_bounds import parse_time_bound
 
 CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
@@ -63,7 +65,13 @@ _MEMBERS: Final[dict[str, frozenset[str]]] = {
     "types": frozenset(NodeType),
     "tiers": frozenset(Tier),
     "subtypes": frozenset().union(*SUBTYPES.values()),
+    "diataxis": frozenset(Diataxis),
+    "persona": frozenset(Persona),
+    "verification": frozenset(Verification),
+    "confidence_level": frozenset(ConfidenceLevel),
+    "source_types": frozenset(SourceType),
 }
+"""The values of what has a closed set of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +161,11 @@ def _check_where(where: Mapping[str, Any] | None) -> dict[str, Any]:
         raise BadRequestError(f"where must be an object with any of {', '.join(WHERE_KEYS)}; got {where!r:.80}.")
     unknown = sorted(str(key) for key in where if key not in WHERE_KEYS)
     if unknown:
-        raise BadRequestError(f"where has unknown keys {', '.join(unknown)}; it may have {', '.join(WHERE_KEYS)}.")
+        hint = suggest_name(unknown[0], WHERE_KEYS)
+        told = f"; {hint}" if hint else ""
+        raise BadRequestError(
+            f"where has unknown keys {', '.join(unknown)}{told}; it may have {', '.join(WHERE_KEYS)}."
+        )
     return {key: _parse_value(key, value) for key, value in where.items() if value is not None}
 
 
@@ -161,7 +173,9 @@ def _parse_value(key: str, value: Any) -> Any:
     if key in _LISTS:
         return _parse_list(key, value)
     if key in _TEXTS:
-        return _parse_text(f"where.{key}", value)
+        text = _parse_text(f"where.{key}", value)
+        _require_members(key, [text])
+        return text
     if key == "lines":
         return _parse_lines(value)
     if key == "min_confidence":
@@ -179,11 +193,20 @@ def _parse_list(key: str, value: Any) -> tuple[str, ...]:
         raise BadRequestError(f"where.{key}={value!r:.80} must be a list of words.")
     if len(items) > MAX_WORDS:
         raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are allowed.")
+    _require_members(key, items)
+    return tuple(items)
+
+
+def _require_members(key: str, items: Sequence[str]) -> None:
+    """Refuse what is not among a key's values: it would be found nowhere, and nobody would know why."""
     allowed = _MEMBERS.get(key)
     for item in items:
         if allowed is not None and item not in allowed:
-            raise BadRequestError(f"where.{key} has {item!r}, which is unknown: use {', '.join(sorted(allowed))}.")
-    return tuple(items)
+            hint = suggest_name(item, sorted(allowed))
+            told = f"{hint} " if hint.endswith("?") else ""
+            raise BadRequestError(
+                f"where.{key} has {item!r:.80}, which is unknown: {told}use {', '.join(sorted(allowed))}."
+            )
 
 
 def _parse_text(name: str, value: Any) -> str:

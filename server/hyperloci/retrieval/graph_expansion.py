@@ -43,6 +43,14 @@ IN_TIME_FACTOR: Final = 1.2
 """Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
 was written on Monday speaks of Sunday."""
 
+_SPACES: Final = {
+    GraphStrategy.TEMPORAL: "e4",
+    GraphStrategy.CAUSAL: "e5",
+    GraphStrategy.ENTITY: "e11",
+    GraphStrategy.HYBRID: "e8",
+}
+"""The space that sees what a question follows: the order of turns, causes, what a thing is called, references."""
+
 _TYPES: Final = tuple(kind for kind in NodeType if kind is not NodeType.ENTITY)
 
 
@@ -59,7 +67,10 @@ def expand_candidates(
     reached = expand_by_graph(store, route, totals, scopes)
     reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
     all_nodes = {**nodes, **store.nodes.get_candidates(reached)}
-    all_scores = {**scores, **{key: _make_expanded_scores(scores.get(key), value) for key, value in reached.items()}}
+    best = max(totals.values(), default=0.0)
+    space = _SPACES[route.strategy]
+    added = {key: _make_expanded_scores(scores.get(key), value, space, best) for key, value in reached.items()}
+    all_scores = {**scores, **added}
     if route.time_bounds is None:
         return all_nodes, all_scores
     return all_nodes, {
@@ -70,9 +81,11 @@ def expand_candidates(
     }
 
 
-def _make_expanded_scores(known: Scores | None, total: float) -> Scores:
-    spaces = known.spaces if known else {}
-    return Scores(spaces=spaces, parts={"e8": total}, total=total)
+def _make_expanded_scores(known: Scores | None, total: float, space: str, best: float) -> Scores:
+    """Return the scores of what a walk reached: of the space that it walked in, as a share of where it began."""
+    spaces = dict(known.spaces) if known else {}
+    spaces[space] = max(spaces.get(space, 0.0), min(1.0, total / best if best else 0.0))
+    return Scores(spaces=spaces, parts={space: total}, total=total)
 
 
 def _is_within(bounds: TimeBounds, node: SearchCandidate) -> bool:

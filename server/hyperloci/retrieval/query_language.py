@@ -9,7 +9,6 @@ a grammar and its library would be larger than what they describe, and their err
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, QuerySyntaxError
 from hyperloci.model.kinds import SUBTYPES, NodeType
+from hyperloci.names import suggest_name
 from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
 from hyperloci.store.search.filters import compile_where
 
@@ -223,12 +223,12 @@ def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
     key, value = match["key"], match["value"]
     column = match.start("key") + 1
     if key not in KEYS:
-        near = difflib.get_close_matches(key, KEYS, n=1)
-        hint = f"did you mean {near[0]}:? " if near else ""
+        hint = suggest_name(key, [f"{known}:" for known in KEYS])
+        told = f"{hint} " if hint.endswith("?") else f"{hint}. " if hint else ""
         raise QuerySyntaxError(
             line,
             column,
-            f"{key}: is not a condition; {hint}Use one of {', '.join(KEYS)}. Put words with a colon in quotes.",
+            f"{key}: is not a condition; {told}Use one of {', '.join(KEYS)}. Put words with a colon in quotes.",
         )
     if value == "":
         raise QuerySyntaxError(line, match.end() + 1, "this quote is not closed.")

@@ -15,6 +15,7 @@ All parts mean the same in every search, so a score says how good a hit is and n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -84,6 +85,10 @@ ACTION_FACTOR: Final = 0.8
 before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
 figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
 
+SHOWN_AS_IT_IS: Final = 0.7
+"""Up to here a score is shown as it is. Factors and bonuses lift some beyond 1: what is above is drawn together, so
+that those stay below 1 and apart."""
+
 MEANING: Final = "meaning"
 """Not a profile that callers choose: strategy `e1_only`, where nothing but the cosine counts."""
 
@@ -112,6 +117,14 @@ class Scores:
     def dominant(self) -> str:
         """Return the space that speaks most for this memory."""
         return max(self.parts, key=lambda space: self.parts[space], default="e6")
+
+
+def show_score(total: float) -> float:
+    """Return a score as it is shown, 0..1, in the same order."""
+    if total <= SHOWN_AS_IT_IS:
+        return max(0.0, total)
+    room = 1.0 - SHOWN_AS_IT_IS
+    return SHOWN_AS_IT_IS + room * (1.0 - math.exp((SHOWN_AS_IT_IS - total) / room))
 
 
 Ranking = tuple[dict[NodeKey, SearchCandidate], dict[NodeKey, Scores]]

@@ -73,6 +73,11 @@ class SpaceScorer:
         """Whether the question was encoded by the model of the stored fingerprints."""
         return self._seen is not None and self._model is not None
 
+    @property
+    def term_count(self) -> int:
+        """How many terms the question has."""
+        return len(self._terms)
+
     @functools.cached_property
     def _words_found(self) -> KeywordQuery | None:
         return self._store.keyword_search.prepare_query(self._terms, self.allowed)

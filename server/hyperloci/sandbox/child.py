@@ -103,19 +103,19 @@ def main() -> None:
     limits = ProgramLimits(**order["limits"])
     _watch_memory(limits.memory_bytes)
     kernel.apply_limits(limits)
-    outcome = _run_program(order["code"], limits, line)
+    outcome = _run_program(order["code"], limits, line, order["names"])
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     line.send_message({"done": outcome.to_dict()})
 
 
-def _run_program(code: str, limits: ProgramLimits, line: SessionLine) -> ProgramOutcome:
+def _run_program(code: str, limits: ProgramLimits, line: SessionLine, sources: Mapping[str, str]) -> ProgramOutcome:
     signal.signal(signal.SIGXCPU, partial(_stop_program, f"it took more than {limits.cpu_seconds} s of processor time"))
     signal.signal(signal.SIGALRM, partial(_stop_program, f"it took more than {limits.wall_seconds:g} s"))
     # Told again and again: a program can hold up one exception with `finally`, but not its end.
     signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds, 0.1)
     try:
-        return evaluate_program(code, memory_functions(line.call_function), limits)
+        return evaluate_program(code, memory_functions(line.call_function), limits, sources)
     except Stopped as error:
         # At its limit a second time, while the first was being told.
         return ProgramOutcome("", None, ProgramFailure("Stopped", str(error), None))

@@ -6,12 +6,13 @@ import builtins
 import json
 from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
 from dataclasses import asdict, dataclass
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final
 
 from hyperloci.sandbox.guards import BUILTINS, program_globals
 from hyperloci.sandbox.limits import ProgramLimits
 from hyperloci.sandbox.policy import FILENAME, Refused, compile_program
+from hyperloci.sandbox.program_names import NO_NAMES, KeptNames, collect_names, restore_names
 
 MAX_MESSAGE_CHARS: Final = 500
 """Of an error: a message that quotes a whole text says no more than its beginning."""
@@ -54,11 +55,12 @@ class ProgramFailure:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutcome:
-    """What a program printed, its last expression's value, and what went wrong, if anything did."""
+    """What a program printed, its last expression's value, what went wrong, if anything, and the names it leaves."""
 
     output: str
     result: Any
     error: ProgramFailure | None
+    names: KeptNames = NO_NAMES
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -84,26 +86,35 @@ class OutputPrinter:
         return make_encodable_text("".join(self._parts))
 
 
-def evaluate_program(code: str, functions: Mapping[str, Callable[..., Any]], limits: ProgramLimits) -> ProgramOutcome:
+def evaluate_program(
+    code: str,
+    functions: Mapping[str, Callable[..., Any]],
+    limits: ProgramLimits,
+    sources: Mapping[str, str] = MappingProxyType({}),
+) -> ProgramOutcome:
     """Run a program and return its result; never raises.
 
     Args:
         code: the program.
         functions: what it may call beside the basic functions, by name.
         limits: how much it may print and answer; time and memory are the process's.
+        sources: the names that the program before it left (`KeptNames.sources`).
     """
     printer = OutputPrinter(limits.output_chars)
     try:
         program = compile_program(code)
-        names = program_globals(functions, printer)
+        given = program_globals(functions, printer)
+        names = dict(given)
+        restore_names(sources, names)
         exec(program.body, names)
         value = None if program.last is None else eval(program.last, names)
         result, failure = _bound_result(value, limits.result_chars)
+        kept = collect_names(code, names, given, sources)
     except Refused as error:
         return ProgramOutcome("", None, ProgramFailure("Refused", str(error), error.line))
     except (Exception, Stopped) as error:
         return ProgramOutcome(printer.text(), None, _describe_failure(error))
-    return ProgramOutcome(printer.text(), result, failure)
+    return ProgramOutcome(printer.text(), result, failure, kept)
 
 
 def _describe_failure(error: BaseException) -> ProgramFailure:

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, HyperlociError, NotReadyError
 from hyperloci.model.answers import ReplAnswer, ReplError
 from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, MESSAGES, ProgramLimits
+from hyperloci.sandbox.program_names import MAX_NAMES_CHARS
 from hyperloci.system.framing import FrameError, write_all
 
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
@@ -28,13 +30,27 @@ _log = logging.getLogger(__name__)
 Functions = Mapping[str, Callable[..., Any]]
 
 
-def run_program(code: str, functions: Functions, limits: ProgramLimits | None = None) -> ReplAnswer:
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """A program's answer, and the names that it leaves for the next one."""
+
+    answer: ReplAnswer
+    names: Mapping[str, str]
+
+
+def run_program(
+    code: str,
+    functions: Functions,
+    limits: ProgramLimits | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> ProgramRun:
     """Run a program in a child process and return what it printed, answered, or failed with.
 
     Args:
         code: the program, 1 to `CODE_CHARS` characters.
         functions: what it may have called, by name; each call runs here, on this thread.
         limits: other than the usual ones.
+        names: what the program before it left.
 
     Raises:
         BadRequestError: the program is empty or too long.
@@ -44,11 +60,11 @@ def run_program(code: str, functions: Functions, limits: ProgramLimits | None = 
         raise BadRequestError(f"code has {len(code):,} characters: give a program of 1 to {CODE_CHARS:,} characters.")
     if sys.platform == "win32":
         raise NotReadyError("memory_repl does not work on Windows, which cannot limit a process; use other tools.")
-    return _ProgramRun(functions, limits or ProgramLimits()).run_code(code)
+    return _ProgramProcess(functions, limits or ProgramLimits()).run_code(code, names)
 
 
-class _ProgramRun:
-    """One program's run."""
+class _ProgramProcess:
+    """One program's process."""
 
     def __init__(self, functions: Functions, limits: ProgramLimits) -> None:
         self._functions = functions
@@ -56,20 +72,20 @@ class _ProgramRun:
         self._calls = 0
         self._expired = threading.Event()
 
-    def run_code(self, code: str) -> ReplAnswer:
+    def run_code(self, code: str, names: Mapping[str, str]) -> ProgramRun:
         with _start_child() as child, self._kill_at_deadline(child):
             try:
-                done = self._serve_calls(child, code)
+                done = self._serve_calls(child, code, names)
             except FrameError:
                 return self._failed_answer("its process broke the protocol")
             except (EOFError, OSError):
                 return self._failed_answer(self._end_of(child))
-        return _read_answer(done, self._calls) or self._failed_answer("its answer could not be read")
+        return read_run(done, self._calls) or self._failed_answer("its answer could not be read")
 
-    def _serve_calls(self, child: subprocess.Popen[bytes], code: str) -> Any:
+    def _serve_calls(self, child: subprocess.Popen[bytes], code: str, names: Mapping[str, str]) -> Any:
         """Answer the child's calls until it is done; return what it says then."""
         assert child.stdout is not None
-        _send(child, {"code": code, "limits": asdict(self._limits)})
+        _send(child, {"code": code, "limits": asdict(self._limits), "names": dict(names)})
         while True:
             message, _ = MESSAGES.read_json(child.stdout.read)
             if "done" in message:
@@ -124,8 +140,9 @@ class _ProgramRun:
             return f"it used more than {self._limits.cpu_seconds} s of processor time, or too much memory"
         return f"its process ended by itself (status {child.returncode})"
 
-    def _failed_answer(self, why: str) -> ReplAnswer:
-        return ReplAnswer(output="", result=None, error=ReplError(type="Stopped", message=why), calls=self._calls)
+    def _failed_answer(self, why: str) -> ProgramRun:
+        error = ReplError(type="Stopped", message=why)
+        return ProgramRun(ReplAnswer(output="", result=None, error=error, calls=self._calls), {})
 
 
 @contextlib.contextmanager
@@ -162,13 +179,20 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
             os.killpg(child.pid, signal.SIGKILL)
 
 
-def _read_answer(done: Any, calls: int) -> ReplAnswer | None:
-    """Return the child's answer as a value; None where it is not one: a child is not to be trusted."""
+def read_run(done: Any, calls: int) -> ProgramRun | None:
+    """Return what a child says at its end as a value; None where it is not one: a child is not to be trusted."""
     try:
         failure = done["error"]
         error = None if failure is None else _read_error(failure["type"], failure["message"], failure["line"])
-        return ReplAnswer(output=str(done["output"]), result=done["result"], error=error, calls=calls)
-    except (KeyError, TypeError):
+        names = {str(name): str(source) for name, source in dict(done["names"]["sources"]).items()}
+        lost = tuple(str(name) for name in done["names"]["lost"])
+        if sum(map(len, names.values())) > MAX_NAMES_CHARS:
+            return None
+        answer = ReplAnswer(
+            output=str(done["output"]), result=done["result"], error=error, calls=calls, names_not_kept=lost
+        )
+        return ProgramRun(answer, names)
+    except (KeyError, TypeError, ValueError):
         return None
 
 

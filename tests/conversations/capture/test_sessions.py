@@ -105,6 +105,17 @@ def test_an_episode_has_its_session_its_place_and_its_origin(store: Store) -> No
     assert first.confidence == 1.0 and second.confidence == 0.7
 
 
+@pytest.mark.req("D.01")
+def test_a_page_that_was_fetched_is_found_by_its_address(store: Store) -> None:
+    turn = NewTurn(
+        role=Speaker.ASSISTANT, text="WebFetch: https://docs.example.org/a", at=NOW, kind=TurnKind.ACTION, uuid="t"
+    )
+    with store.transaction():
+        node = add_turn(store, SESSION, PROJECT, turn, now=NOW)
+    assert node is not None
+    assert store.positions.get_positions([node.key])[node.key].url == "https://docs.example.org/a"
+
+
 @pytest.mark.req("B.02")
 def test_each_episode_follows_the_one_before_it(store: Store) -> None:
     nodes = [said(store, Speaker.USER, text) for text in ("one", "two", "three")]

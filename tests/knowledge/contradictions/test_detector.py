@@ -10,6 +10,7 @@ import pytest
 from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 from hyperloci.knowledge.contradictions.rules import find_verdict
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
+from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Origin, Role
 from hyperloci.model.node import Node
@@ -259,3 +260,65 @@ def test_what_the_rules_do_not_know_the_judge_may(store: Store) -> None:
     (found,) = find(store, "Kustomize now, we dropped Helm", [known])
     assert (found.kind, found.nature, found.sure) == (ContradictionKind.JUDGED, ContradictionNature.UPDATE, True)
     assert '"dropped"' in found.reason
+
+
+def code(store: Store, text: str, **facts: Any) -> Node:
+    node = add(store, text, type=NodeType.SNIPPET, subtype="code", origin=Origin.CODE)
+    with store.transaction():
+        store.positions.put_code_facts(node.key, CodeFacts(kind="function", **facts))
+    return node
+
+
+@pytest.mark.req("D.10")
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("follow_redirects defaults to True.", "follow_redirects defaults to False."),
+        ("max redirects is 5.", "max redirects defaults to 20."),
+        ("The default timeout is 30 seconds.", "The default timeout is 5 seconds."),
+    ],
+)
+def test_what_code_says_of_itself_contradicts_a_statement(store: Store, statement: str, told: str) -> None:
+    node = code(
+        store,
+        "DEFAULT_MAX_REDIRECTS = 20\ndef get(url, *, follow_redirects: bool = False): ...",
+        signature="get(url, *, follow_redirects: bool = False)",
+        docstring="Send a request. The default timeout is 5 seconds.",
+    )
+    (found,) = find(store, statement, [node])
+    assert told in found.reason and "the code says" in found.reason
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "follow_redirects defaults to False.",
+        "max redirects is 20.",
+        "The timeout is None.",
+        "get(url, timeout=3) works",
+    ],
+)
+def test_code_that_says_the_same_or_shows_an_example_contradicts_nothing(store: Store, statement: str) -> None:
+    node = code(
+        store,
+        "DEFAULT_MAX_REDIRECTS = 20",
+        signature="get(url, *, follow_redirects: bool = False, timeout=None)",
+        docstring=">>> get(url, timeout=9) works",
+    )
+    assert find(store, statement, [node]) == ()
+
+
+def test_the_same_words_in_many_places_are_told_once(store: Store) -> None:
+    nodes = [code(store, f"def f{n}(verify=True): ...", signature=f"f{n}(verify=True)") for n in range(3)]
+    assert len(find(store, "verify defaults to False", nodes)) == 1
+
+
+def test_a_heading_states_nothing(store: Store) -> None:
+    node = add(
+        store,
+        "# Client instances\n\nUsing a client:\n",
+        type=NodeType.SNIPPET,
+        subtype="markdown",
+        origin=Origin.MARKDOWN,
+    )
+    assert find(store, "Client instances are not reusable.", [node]) == ()

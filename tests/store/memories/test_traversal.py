@@ -103,3 +103,18 @@ def test_labels_in_use_are_listed_once(store: Store) -> None:
     assert walker.list_labels() == ["blocks", "supports"]
     assert walker.has_label("blocks")
     assert not walker.has_label("qualifies")
+
+
+@pytest.mark.req("D.02")
+@pytest.mark.parametrize(
+    ("asked", "stored"),
+    [("depends_on", "imports"), ("depends_on", "inherits"), ("supports", "tests"), ("elaborates", "documents")],
+)
+def test_a_general_relation_is_followed_by_what_shows_it(store: Store, asked: str, stored: str) -> None:
+    a, b = add(store, "a"), add(store, "b")
+    with store.transaction():
+        store.edges.link_nodes(stored, a.key, [b.key], now=NOW)
+    (step,) = store.traversal.find_steps([a.key], label=asked, direction="out")
+    assert (step.target, step.label) == (b.key, stored)
+    assert [target for _, target, _ in store.traversal.iterate_crossings([a.key], label=asked)] == [b.key]
+    assert store.traversal.find_steps([a.key], label="summarizes") == []

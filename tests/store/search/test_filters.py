@@ -91,6 +91,10 @@ def test_a_condition_lets_through_what_meets_it(
         ("section", " INSTALLATION", {"section_path": ("Guide", "Installation")}, {"section_path": ("Install",)}),
         ("section", "übersicht", {"section_path": ("ÜBERSICHT", "x")}, {"section_path": ()}),
         ("section", "Часто  задаваемые", {"section_path": ("часто задаваемые",)}, {"section_path": ("часто",)}),
+        ("section", "limit", {"section_path": ("Guide", "Known limitations")}, {"section_path": ("Guide",)}),
+        ("section", "faq", {"section_path": ("Guide",), "headings": ("Usage", "FAQ")}, {"headings": ("Usage",)}),
+        ("section", "design > cach", {"section_path": ("Design", "Caching")}, {"section_path": ("Caching", "Design")}),
+        ("section", 'say "hi"', {"section_path": ('Say "hi" twice',)}, {"section_path": ("say hi",)}),
         ("heading_level_max", 2, {"heading_level": 2}, {"heading_level": 3}),
         ("heading_level_max", 2, {"heading_level": 1}, {}),
         ("module", "app.core", {"module": "app.core"}, {"module": "app.corex"}),
@@ -98,7 +102,8 @@ def test_a_condition_lets_through_what_meets_it(
         ("module", "a_b", {"module": "a_b.c"}, {"module": "axb.c"}),
         ("class_name", "C", {"class_name": "C"}, {"class_name": "c"}),
         ("function_name", "f", {"function_name": "f"}, {"function_name": "g"}),
-        ("url", "https://x/y", {"url": "https://x/y"}, {"url": "https://x/y/"}),
+        ("url", "https://x/y", {"url": "https://x/y/z"}, {"url": "https://x/z"}),
+        ("url", "Docs.Python.org", {"url": "https://docs.python.org/3/"}, {}),
     ],
 )
 def test_a_place_is_asked_for_in_any_way_it_is_known(

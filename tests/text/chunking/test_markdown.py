@@ -236,6 +236,24 @@ def test_small_siblings_share_a_chunk_under_their_parent() -> None:
     assert "## -c" in small.text
 
 
+def test_a_chunk_names_every_heading_it_covers() -> None:
+    text = f"# Guide\n\n{FILLER}\n\n## Notes\n\n### Limitations\n\nNone.\n\n### FAQ\n\nAsk.\n\n### Caveats\n\n"
+    text += f"They are few, but they are there, and they matter to some.\n\n## Long\n\n{FILLER}\n"
+    chunks = chunk_markdown("a.md", text)
+    assert [(chunk.position.section_path, chunk.position.headings) for chunk in chunks] == [
+        (("Guide",), ()),
+        (("Guide", "Notes"), ("Limitations", "FAQ", "Caveats")),
+        (("Guide", "Long"), ()),
+    ]
+
+
+@pytest.mark.parametrize("line", ["source: https://example.org/a", 'url: "https://example.org/a"'])
+def test_a_saved_page_knows_its_address(line: str) -> None:
+    [chunk] = chunk_markdown("clip.md", f"---\ntitle: Clip\n{line}\n---\nThe text says https://other.org/b.\n")
+    assert chunk.position.url == "https://example.org/a"
+    assert chunk_markdown("clip.md", f"---\ntitle: Clip\n---\n{line}\n")[0].position.url is None
+
+
 def test_a_small_last_section_goes_with_what_stands_before_it() -> None:
     text = f"# A\n\n## B\n\n{FILLER}\n\n### C\n\ntiny\n\n# D\n\n{FILLER}\n"
     chunks = chunk_markdown("a.md", text)

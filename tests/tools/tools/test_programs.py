@@ -75,6 +75,29 @@ async def test_the_core_set_has_no_programs(connect: Connect) -> None:
     assert "There is no tool" in text_of(result)
 
 
+async def test_the_next_program_of_a_session_knows_the_names_of_the_last(connect: Connect) -> None:
+    async with connect("all") as client:
+        await client.call_tool("memory_repl", {"code": "ids = [memory_add_fact('The queue is durable.')]"})
+        result = await client.call_tool("memory_repl", {"code": "memory_query('queue')[0]['id'] in ids"})
+        left = await client.call_tool("memory_repl", {"code": "double = lambda n: 2 * n"})
+        failed = await client.call_tool("memory_repl", {"code": "memory_add_fact('Two.')\n1/0"})
+    assert result.structured_content == {"result": True, "calls": 1}
+    assert left.structured_content["names_not_kept"] == ["double"]
+    assert "won't know double" in text_of(left)
+    assert failed.structured_content["undone"] == 1
+    assert "Nothing of this program is stored: its one write was undone" in text_of(failed)
+
+
+async def test_a_tool_of_the_documents_is_told_what_it_is_here(connect: Connect) -> None:
+    async with connect("core") as client:
+        result = await client.call_tool("add_learning", {"fact": "x"})
+        misspelt = await client.call_tool("serch_memory", {"query": "x"})
+        argument = await client.call_tool("search_memory", {"query": "x", "facet_query": {}})
+    assert "the documents' add_learning is the tool remember_fact here" in text_of(result)
+    assert "did you mean search_memory?" in text_of(misspelt)
+    assert "where" in text_of(argument)
+
+
 async def test_a_program_too_long_is_refused_by_its_length(connect: Connect) -> None:
     async with connect("all") as client:
         result = await client.call_tool("memory_repl", {"code": "#" * 10_001})

@@ -26,8 +26,9 @@ async def memory_repl(
     memory_get_context(limit=10), which return lists of dicts (id, type, content, score, confidence, source...);
     memory_add_fact(content, confidence=1.0), memory_add_experience(content, outcome, success) and
     memory_relate(label, subject_id, object_id), which return ids; print and the basic types. No imports, classes,
-    files or network; 10 seconds, 500 calls. The answer is what it printed and the value of its last expression. What
-    it wrote before an error stays."""
+    files or network; 10 seconds, 500 calls. The answer is what it printed and the value of its last expression. All
+    it writes is one transaction: a program that fails leaves nothing. Values and functions that it names are known to
+    the next program of the session."""
     done = await state_of(ctx).workers.repl.call(lambda memory: memory.run_program(code))
     shaped = answer_values.shape_repl(done)
     return tool_result(shaped, answer_text.render_repl(shaped))

@@ -16,7 +16,7 @@ from typing import Any, Final
 from hyperloci import __version__
 from hyperloci.cli.install import installer
 from hyperloci.clock import MS_PER_DAY, system_clock
-from hyperloci.config import Settings
+from hyperloci.config import Settings, list_idle_settings, list_unknown_variables
 from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.maintenance import backups
 from hyperloci.project.identity import Project, identify_project
@@ -71,6 +71,8 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
     except HyperlociError as error:
         return [*findings, Diagnosis(Severity.ERROR, "settings", str(error), "correct the file or variable named here")]
     findings.extend(Diagnosis(Severity.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
+    unused = [*list_unknown_variables(os.environ), *list_idle_settings(settings)]  # noqa: TID251 - as above
+    findings.extend(Diagnosis(Severity.WARNING, "settings", line, "correct it, or remove it") for line in unused)
     for check in (
         _check_sqlite,
         _check_database,

@@ -6,6 +6,7 @@ id; equal text joins the two, so that a turn is stored once, in whatever order a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from typing import Final
@@ -33,6 +34,9 @@ SAME_TURN_MS: Final = 10 * 60_000
 
 ABANDONED_AFTER_MS: Final = MS_PER_DAY
 """A session without an end and without a sign of life for so long was killed."""
+
+_FETCHED: Final = re.compile(r"WebFetch: (https?://\S+)")
+"""What `tool_use` says of a page that was fetched."""
 
 _ORIGIN: Final = {Speaker.USER: Origin.USER_PROMPT, Speaker.ASSISTANT: Origin.CLAUDE_RESPONSE}
 
@@ -172,8 +176,16 @@ def _make_turn_node(
         valid_from=saying.at,
         metadata={name: value for name, value in metadata.items() if value},
         extra_terms=previous.content[:PREVIOUS_TURN_CHARS] if previous else "",
-        position=Position(path=saying.path) if saying.path else None,
+        position=_make_position(saying.path, prepared.text if action else ""),
     )
+
+
+def _make_position(path: str | None, line: str) -> Position | None:
+    """Return the file that was changed, or the page that was fetched; None for anything else."""
+    if path:
+        return Position(path=path)
+    fetched = _FETCHED.match(line)
+    return Position(url=fetched[1]) if fetched else None
 
 
 def end_session(

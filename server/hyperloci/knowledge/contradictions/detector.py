@@ -2,7 +2,8 @@
 
 In order of authority: relations that say so, facts that were superseded, dead ends, and what the rules
 (`contradictions.rules`) and the learned judge (`contradictions.pair_judge`) say of the two texts; a language-inference
-model is asked about the rest, if one is given. Documents are judged sentence by sentence, more strictly.
+model is asked about the rest, if one is given. Documents are judged sentence by sentence, more strictly, and so is what
+code says of itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, Protocol
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.knowledge.contradictions.code_statements import list_code_statements
 from hyperloci.knowledge.contradictions.pair_judge import (
     SURE_GATE,
     explain_contradiction,
@@ -64,6 +66,9 @@ DOCUMENT_GATE: Final = 0.85
 
 DOCUMENT_SUPPORTED: Final = 0.5
 """The same where the rules find a contradiction in a sentence that shares half of its words."""
+
+LABEL_WORDS: Final = 3
+"""A heading or an entry of so few words names something and states nothing."""
 
 DOCUMENT_SENTENCES: Final = 12
 """Sentences of one snippet that are judged: those with most of the statement's words."""
@@ -132,7 +137,7 @@ class ContradictionFinder:
             *self._find_superseded(judge, near, scopes),
             *_find_dead_ends(judge, near),
             *_judge_candidates(judge, near),
-            *_judge_documents(judge, near),
+            *self._judge_files(judge, near),
         ):
             found.setdefault(item.node.key, item)
         for item in self._infer_contradictions(statement, [c for c in near if c.node.key not in found]):
@@ -203,6 +208,26 @@ class ContradictionFinder:
             if not frontier:
                 break
         return pairs
+
+    def _judge_files(
+        self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
+    ) -> Iterable[_FoundContradiction]:
+        """Judge what documents say, and what code says of itself: its documentation and its default values."""
+        facts = self._store.positions.get_code_facts(c.node.key for c in near if c.node.origin is Origin.CODE)
+        told: set[str] = set()
+        for candidate in near:
+            node = candidate.node
+            if node.valid_until is not None:
+                continue
+            if node.origin is Origin.MARKDOWN:
+                sentences = split_statements(node.content)
+            elif node.key in facts:
+                sentences = list_code_statements(node.content, facts[node.key])
+            else:
+                continue
+            found = _judge_sentences(judge, node, sentences, told)
+            if found is not None:
+                yield found
 
     def _infer_contradictions(
         self, statement: str, rest: Sequence[ContradictionCandidate]
@@ -290,17 +315,19 @@ def _make_found(node: Node, verdict: Verdict, score: float, *, sure: bool) -> _F
     return _FoundContradiction(node, verdict.kind, score, verdict.reason, verdict.nature, sure)
 
 
-def _judge_documents(
-    judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
-) -> Iterable[_FoundContradiction]:
-    for candidate in near:
-        if candidate.node.origin is Origin.MARKDOWN and candidate.node.valid_until is None:
-            sentences = _nearest_sentences(judge, candidate.node.content)
-            scores = {sentence: _score_document_sentence(judge, sentence) for sentence in sentences}
-            told = max(scores, key=lambda sentence: scores[sentence], default="")
-            if told and scores[told]:
-                reason = f'the document says "{_make_excerpt(told)}"; {explain_contradiction(told, judge.statement)}'
-                yield _FoundContradiction(candidate.node, ContradictionKind.JUDGED, scores[told], reason)
+def _judge_sentences(
+    judge: ContradictionJudge, node: Node, sentences: Sequence[str], told_before: set[str]
+) -> _FoundContradiction | None:
+    """Return what the sentences of a file say against a statement, by the one that says it most; nothing twice."""
+    what, least = ("code", DOCUMENT_GATE) if node.origin is Origin.CODE else ("document", 0.0)
+    near = _nearest_sentences(judge, sentences)
+    scores = {sentence: _score_document_sentence(judge, sentence) for sentence in near}
+    told = max(scores, key=lambda sentence: scores[sentence], default="")
+    if not told or not scores[told] or scores[told] < least or told in told_before:
+        return None
+    told_before.add(told)
+    reason = f'the {what} says "{_make_excerpt(told)}"; {explain_contradiction(told, judge.statement)}'
+    return _FoundContradiction(node, ContradictionKind.JUDGED, scores[told], reason)
 
 
 def _score_document_sentence(judge: ContradictionJudge, sentence: str) -> float:
@@ -310,9 +337,10 @@ def _score_document_sentence(judge: ContradictionJudge, sentence: str) -> float:
     return score if supported or score >= DOCUMENT_GATE else 0.0
 
 
-def _nearest_sentences(judge: ContradictionJudge, text: str) -> list[str]:
-    """Return the sentences of a document that share most with a statement, those that share half of it at least."""
-    likeness = {sentence: judge.compute_likeness(sentence) for sentence in split_statements(text)}
+def _nearest_sentences(judge: ContradictionJudge, sentences: Sequence[str]) -> list[str]:
+    """Return the sentences that share most with a statement, those that share half of it at least; no mere labels."""
+    stating = [sentence for sentence in sentences if len(sentence.split()) > LABEL_WORDS and sentence[-1] != ":"]
+    likeness = {sentence: judge.compute_likeness(sentence) for sentence in stating}
     near = [sentence for sentence, share in likeness.items() if share >= DEAD_END_GATE]
     return sorted(near, key=lambda sentence: -likeness[sentence])[:DOCUMENT_SENTENCES]
 

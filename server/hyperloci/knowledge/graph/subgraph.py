@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hyperloci.knowledge.graph.neighbourhood import ANY, find_related
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.edge import Hyperedge
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, list_labels_of
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import Crossing
@@ -35,7 +35,7 @@ def find_subgraph(
         edges = [
             edge
             for edge in store.edges.list_among(distances)
-            if relationship in (ANY, edge.label) and _has_visible_members(edge, nodes)
+            if (relationship == ANY or edge.label in list_labels_of(relationship)) and _has_visible_members(edge, nodes)
         ]
     return GraphAnswer(
         nodes=describe_nodes(store, distances),

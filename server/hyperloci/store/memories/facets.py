@@ -75,6 +75,18 @@ class FacetRows:
         )
         return {NodeKey(row["node_key"]): _facets_from_row(row, tuple(tags.get(row["node_key"], ()))) for row in rows}
 
+    def list_unknown_tags(self, tags: Iterable[str]) -> list[str]:
+        """Return those tags that no memory has."""
+        rows = self._connection.execute(
+            "SELECT j.value FROM json_each(?) j WHERE NOT EXISTS (SELECT 1 FROM domain_tags g WHERE g.tag = j.value)",
+            (json.dumps([tag.lower() for tag in tags]),),
+        )
+        return [row[0] for row in rows]
+
+    def list_tags(self) -> list[str]:
+        """Return every tag that a memory has."""
+        return [row[0] for row in self._connection.execute("SELECT DISTINCT tag FROM domain_tags ORDER BY tag")]
+
     def _change_columns(self, node: NodeKey, values: Mapping[str, Any]) -> None:
         columns = {name: value for name, value in values.items() if name != TAGS}
         if columns:

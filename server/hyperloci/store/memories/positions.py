@@ -37,6 +37,7 @@ def position_from_row(row: sqlite3.Row) -> Position:
         char_start=row["char_start"],
         char_end=row["char_end"],
         section_path=tuple(json.loads(row["section_path"])),
+        headings=() if row["headings"] == "[]" else tuple(json.loads(row["headings"])),
         heading_level=row["heading_level"],
         module=row["module"],
         class_name=row["class_name"],
@@ -77,9 +78,9 @@ class Positions:
         self._connection.execute(
             """
             INSERT OR REPLACE INTO positions(node_key, file_key, path, line_start, line_end, char_start, char_end,
-                section_path, heading_level, module, class_name, function_name, symbol, scope_depth, language, url,
-                anchor)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                section_path, headings, heading_level, module, class_name, function_name, symbol, scope_depth, language,
+                url, anchor)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
                 key,
@@ -90,6 +91,7 @@ class Positions:
                 position.char_start,
                 position.char_end,
                 _JSON.encode(position.section_path) if position.section_path else "[]",
+                _JSON.encode(position.headings) if position.headings else "[]",
                 position.heading_level,
                 position.module,
                 position.class_name,

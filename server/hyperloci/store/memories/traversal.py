@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey
+from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey, list_labels_of
 
 MAX_STEPS: Final = 10_000
 """Rows read for one level at most, surest first: a hub with a million mentions must not stop the rest."""
@@ -52,7 +52,7 @@ SELECT h.key AS edge, h.label, h.confidence, h.automatic, m.node_key AS source,
        max(m.role IN {_SUBJECT_ROLES}) AS speaks,
     max(m.role NOT IN {_SUBJECT_ROLES}) AS listens
 FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
-WHERE ?2 IS NULL OR h.label = ?2
+WHERE ?2 IS NULL OR h.label IN (SELECT value FROM json_each(?2))
 GROUP BY h.key, j.key ORDER BY h.confidence DESC, h.key, j.key LIMIT ?3
 """
 
@@ -91,13 +91,17 @@ def _crossings_query(direction: str) -> str:
     return f"""
     SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
     CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
-    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND {_IS_LIVING}
+    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label IN (SELECT value FROM json_each(?2))) AND {_IS_LIVING}
         AND ({one_way[direction]} OR h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
             SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SUBJECT_ROLES}))
         AND (?3 IS NULL OR (SELECT n.scope_key FROM nodes n WHERE n.key = b.node_key)
             IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
     LIMIT ?4
     """
+
+
+def _encode_labels(label: str | None) -> str | None:
+    return None if label is None else json.dumps(list_labels_of(label))
 
 
 _CROSSINGS: Final = {direction: _crossings_query(direction) for direction in (OUTWARD, INWARD, BOTH_WAYS)}
@@ -131,7 +135,7 @@ class Traversal:
 
         Args:
             sources: keys of nodes; where several are in one hyperedge, each target is reached from the first of them.
-            label: only over hyperedges with this label.
+            label: only over hyperedges with this label, or one of its kind (`kinds.LABEL_FAMILIES`).
             direction: out, in or both; hyperedges without a direction are crossed by any.
             scopes: only to nodes of these scopes; empty is every scope.
         """
@@ -155,7 +159,7 @@ class Traversal:
     def _find_ways(self, sources: Sequence[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
         """Yield the sources' memberships, each with the members that it leads to."""
         rows = self._connection.execute(
-            _MEMBERSHIPS, (json.dumps([int(key) for key in sources]), label, MAX_STEPS)
+            _MEMBERSHIPS, (json.dumps([int(key) for key in sources]), _encode_labels(label), MAX_STEPS)
         ).fetchall()
         spoken = {row["edge"] for row in rows if row["speaks"]}
         asked = sorted({row["edge"] for row in rows} - spoken)
@@ -202,7 +206,7 @@ class Traversal:
                 _CROSSINGS[direction],
                 (
                     json.dumps([int(key) for key in sources]),
-                    label,
+                    _encode_labels(label),
                     json.dumps(list(scopes)) if scopes else None,
                     limit,
                 ),

@@ -44,15 +44,28 @@ _HAS_FACET: Final = "n.key IN (SELECT f.node_key FROM facets f WHERE "
 
 
 def register_functions(connection: sqlite3.Connection) -> None:
-    """Add the SQL functions `path_matches(pattern, path)` and `fold(text)`."""
+    """Add the SQL functions `path_matches(pattern, path)`, `section_matches(part, path, others)` and `fold(text)`."""
     connection.create_function("path_matches", 2, path_matches, deterministic=True)
     # SQLite's own lower() knows ASCII only.
+    connection.create_function("section_matches", 3, section_matches, deterministic=True)
     connection.create_function("fold", 1, fold_name, deterministic=True)
 
 
 def path_matches(pattern: str, path: str | None) -> bool:
     """Return whether a POSIX path matches a glob with `**` (D.01)."""
     return path is not None and any(regex.match(path) for regex in _compile_glob(pattern))
+
+
+def section_matches(part: str, section_path: str, headings: str) -> bool:
+    """Return whether a folded text is part of the headings above a place (`design > caching`), or of one it covers.
+
+    Args:
+        part: the folded text.
+        section_path, headings: JSON lists of headings.
+    """
+    if section_path != "[]" and part in fold_name(" > ".join(json.loads(section_path))):
+        return True
+    return headings != "[]" and any(part in fold_name(title) for title in json.loads(headings))
 
 
 @functools.lru_cache(maxsize=64)
@@ -158,19 +171,17 @@ def _place_conditions(where: SearchFilter) -> Iterator[Condition]:
             raise BadRequestError(f"lines=[{first}, {last}] is not a range: give [first, last], from 1, in order.")
         yield f"{_HAS_POSITION}p.line_start <= ? AND p.line_end >= ?)", (last, first)
     if where.section is not None:
-        yield (
-            f"{_HAS_POSITION}EXISTS (SELECT 1 FROM json_each(p.section_path) h WHERE fold(h.value) = ?))",
-            (fold_name(where.section),),
-        )
+        yield f"{_HAS_POSITION}section_matches(?, p.section_path, p.headings))", (fold_name(where.section),)
     if where.module is not None:
         prefix = where.module.rstrip(".")
         yield f"{_HAS_POSITION}(p.module = ? OR substr(p.module, 1, ?) = ?))", (prefix, len(prefix) + 1, prefix + ".")
     if where.heading_level_max is not None:
         yield f"{_HAS_POSITION}p.heading_level <= ?)", (where.heading_level_max,)
+    if where.url is not None:
+        yield f"{_HAS_POSITION}p.url IS NOT NULL AND instr(fold(p.url), ?))", (fold_name(where.url),)
     for column, value in (
         ("class_name", where.class_name),
         ("function_name", where.function_name),
-        ("url", where.url),
     ):
         if value is not None:
             yield f"{_HAS_POSITION}p.{column} = ?)", (value,)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -40,6 +40,7 @@ from hyperloci.text.chunking.sections import (
     Document,
     Section,
     displayed_text,
+    find_source_address,
     inline_tokens,
     parse_document,
     parse_sections,
@@ -72,6 +73,7 @@ class _SectionPlace:
     level: int | None
     anchor: str | None
     type: SectionType
+    headings: tuple[str, ...] = ()
 
 
 def chunk_markdown(path: str, text: str) -> list[TextChunk]:
@@ -84,9 +86,10 @@ def chunk_markdown(path: str, text: str) -> list[TextChunk]:
     document = parse_document(text)
     index = LineIndex.from_text(text)
     links = list(_find_links(document))
+    url = find_source_address(document)
     root = document.title or PurePosixPath(path).stem
     return [
-        _make_chunk(path, text, span, index, place, root, links)
+        _make_chunk(path, text, span, index, place, root, links, url)
         for place, span in _iter_placed_spans(document)
         if not is_blank(text[span[0] : span[1]])
     ]
@@ -98,11 +101,27 @@ def _iter_placed_spans(document: Document) -> Iterator[tuple[_SectionPlace, Span
         place = _place_of_group(document, group)
         start, end = document.sections[group[0]].char_start, document.sections[group[-1]].char_end
         for span in pack_atoms(document.text, _atoms_of_section(document, start, end)):
-            yield place, span
+            yield replace(place, headings=_covered_headings(document.sections, group, place, span)), span
+
+
+def _covered_headings(
+    sections: Sequence[Section], group: Sequence[int], place: _SectionPlace, span: Span
+) -> tuple[str, ...]:
+    """Return the headings, also those above, of the sections that a chunk reaches into, but for its own place's."""
+    within = (sections[n] for n in group if sections[n].char_start < span[1] and sections[n].char_end > span[0])
+    titles = dict.fromkeys(title for section in within for title in section.path)
+    return tuple(title for title in titles if title not in place.path)
 
 
 def _make_chunk(
-    path: str, text: str, span: Span, index: LineIndex, place: _SectionPlace, root: str, links: Sequence[_LinksOfBlock]
+    path: str,
+    text: str,
+    span: Span,
+    index: LineIndex,
+    place: _SectionPlace,
+    root: str,
+    links: Sequence[_LinksOfBlock],
+    url: str | None,
 ) -> TextChunk:
     line_start, line_end = index.lines_of(*span)
     body = text[span[0] : span[1]]
@@ -119,8 +138,10 @@ def _make_chunk(
             char_start=span[0],
             char_end=span[1],
             section_path=place.path,
+            headings=place.headings,
             heading_level=place.level,
             language="markdown",
+            url=url,
             anchor=place.anchor,
         ),
     )

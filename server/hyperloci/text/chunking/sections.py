@@ -115,6 +115,13 @@ def parse_document(text: str) -> Document:
     )
 
 
+def find_source_address(document: Document) -> str | None:
+    """Return the address of the page that a document says it is, in its front matter; None without one."""
+    matter = document.text[: document.line_starts[document.front_matter]]
+    found = (_FRONT_MATTER_SOURCE.match(line) for line in _LINE.split(matter))
+    return next((match[1] for match in found if match), None)
+
+
 def slugify(title: str) -> str:
     """Return the anchor that GitHub gives a heading, without the suffix for repetitions."""
     kept = (char for char in title.strip().lower() if char in " -_" or unicodedata.category(char)[0] in "LMN")
@@ -157,6 +164,11 @@ def make_block_parser() -> MarkdownIt:
 _LINE: Final = re.compile(r"\r\n?|\n")
 _FRONT_MATTER_FENCES: Final = {"---": ("---", "..."), "+++": ("+++",)}
 _FRONT_MATTER_KEY: Final = re.compile(r"[\w\"'.-]+\s*[:=]|[#\[]")
+_FRONT_MATTER_SOURCE: Final = re.compile(
+    r"(?:url|source|source_url|canonical|canonical_url)\s*[:=]\s*[\"']?(https?://[^\s\"'<>]+)", re.IGNORECASE
+)
+"""The address that a page was saved from, as web clippers and site generators write it."""
+
 _FRONT_MATTER_TITLE: Final = re.compile(r"title\s*[:=]\s*(.+)")
 
 

@@ -1,0 +1,112 @@
+"""Names: what somebody means by a name that does not exist here.
+
+`data/document_names.toml` holds every name of the five documents that this memory was built from, each with what has
+its place here; `docs/coming-from-the-documents.md` shows it to people. A name that is in none of them is compared with
+those that exist.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+FILE: Final = Path(__file__).parent / "data" / "document_names.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentName:
+    """A name of the documents.
+
+    Attributes:
+        name: as a document has it, without its parentheses.
+        group: what kind of thing it is there: a key of the file.
+        targets: what has its place here, as `kind:name` (`tool:remember_fact`); empty where nothing has.
+        note: what differs, or why nothing has its place.
+    """
+
+    name: str
+    group: str
+    targets: tuple[str, ...]
+    note: str
+
+    def describe(self) -> str:
+        """Return in words what has its place."""
+        told = " or ".join(map(_show_target, self.targets))
+        if not told:
+            return f"the documents' {self.name} has no place here: {self.note}"
+        return f"the documents' {self.name} is {told} here" + (f" ({self.note})" if self.note else "")
+
+
+_SHOWN: Final = {
+    "tool": "the tool {}",
+    "argument": "the argument {}",
+    "command": "`hyperloci {}`",
+    "setting": "the setting {}",
+    "repl": "{} in memory_repl",
+    "where": "the condition where.{}",
+    "condition": "the condition {}:",
+    "space": "the space {}",
+    "answer": "the field {} of an answer",
+    "method": "Memory.{}",
+    "class": "{}",
+    "function": "{}",
+    "column": "the column {}",
+    "table": "the table {}",
+    "file": "{}",
+    "label": "the relation {}",
+    "prompt": "the prompt {}",
+    "page": "{}",
+}
+"""How each kind of target is told; the tests know how each is found."""
+
+
+def _show_target(target: str) -> str:
+    kind, _, name = target.partition(":")
+    return _SHOWN[kind].format(name)
+
+
+@functools.cache
+def load_document_names() -> tuple[DocumentName, ...]:
+    """Return every name of the documents, in the file's order."""
+    return tuple(
+        DocumentName(name=name, group=group, targets=tuple(entry.get("use", ())), note=entry.get("note", ""))
+        for group, entries in _read_file().items()
+        for name, entry in entries.items()
+    )
+
+
+@functools.cache
+def _read_file() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    # Loaded only where a name is wrong: hooks read settings, and this module with them.
+    import tomllib
+
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def find_document_name(name: str) -> DocumentName | None:
+    """Return what the documents mean by a name, however it is written (`/memory stats`, `ConceptGraph.prune()`)."""
+    known = {_fold(entry.name): entry for entry in reversed(load_document_names())}
+    return known.get(_fold(name)) or known.get(_fold(name.rpartition(".")[2]))
+
+
+def _fold(name: str) -> str:
+    return name.strip().lstrip("/").removesuffix("()").replace("-", "_").lower()
+
+
+def suggest_name(name: str, known: Iterable[str]) -> str:
+    """Return a hint at what is meant by a name that does not exist here; empty without any.
+
+    Args:
+        name: what was asked for.
+        known: the names that exist in its place.
+    """
+    import difflib
+
+    near = difflib.get_close_matches(_fold(name), list(known), n=1)
+    document = find_document_name(name)
+    if document is not None:
+        return document.describe()
+    return f"did you mean {near[0]}?" if near else ""
