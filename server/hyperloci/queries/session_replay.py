@@ -1,4 +1,4 @@
-"""Session replay: what was said and done, turn by turn, with what was shown to the assistant and what was made of it."""
+"""Session replay: what was said and done turn by turn, what the assistant was shown, and what was made of it."""
 
 from __future__ import annotations
 

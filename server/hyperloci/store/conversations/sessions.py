@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from hyperloci.errors import NotFoundError
 
-
 _LATEST: Final = 2**62
 
 
