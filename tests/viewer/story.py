@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 from hyperloci.conversations.capture.shown_memories import Injection, save_injection
 from hyperloci.memory import Memory
-from hyperloci.model.kinds import NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from tests.support import FakeClock
 
@@ -22,7 +19,10 @@ TALK = (
     ("assistant", "Three: a longer timeout, a queue between checkout and tax, or a cached rate per country."),
     ("action", "Read src/checkout/tax.py"),
     ("action", "Bash pytest tests/checkout -q (2 failed)"),
-    ("user", "We decided to use a cached tax rate per country, refreshed every night. No queue: it lost orders in May."),
+    (
+        "user",
+        "We decided to use a cached tax rate per country, refreshed every night. No queue: it lost orders in May.",
+    ),
     ("assistant", "Then `refresh_rates` runs at 02:00 and checkout reads the cache. I add a test for a stale cache."),
     ("action", "Edit src/checkout/tax.py"),
     ("user", "From now on always run the tests with -q, I can't read the long output."),
@@ -63,13 +63,16 @@ def tell_story(memory: Memory, clock: FakeClock, folder: Path) -> dict[str, str]
         "Checkout reads a cached tax rate per country; `refresh_rates` renews the cache every night at 02:00.",
         reason="the queue lost orders",
     ).id
-    ids["quiet"] = memory.remember_fact("Run the tests with `pytest -q`; the long output is hard to read.",
-                                        category="preference").id
+    ids["quiet"] = memory.remember_fact(
+        "Run the tests with `pytest -q`; the long output is hard to read.", category="preference"
+    ).id
     clock.advance(3 * DAY)
-    ids["eu"] = memory.remember_fact("Tax rates outside the EU are always rounded up to full cents.",
-                                     category="constraint").id
-    ids["not_eu"] = memory.remember_fact("Tax rates outside the EU are never rounded up to full cents.",
-                                         category="constraint").id
+    ids["eu"] = memory.remember_fact(
+        "Tax rates outside the EU are always rounded up to full cents.", category="constraint"
+    ).id
+    ids["not_eu"] = memory.remember_fact(
+        "Tax rates outside the EU are never rounded up to full cents.", category="constraint"
+    ).id
     ids["port"] = memory.remember_fact("The staging database listens on port 5432.").id
     ids["new_port"] = memory.remember_fact("Staging's database moved to port 6432, behind pgbouncer.").id
     _relate(memory, clock, ids)
@@ -88,9 +91,7 @@ def tell_story(memory: Memory, clock: FakeClock, folder: Path) -> dict[str, str]
     return ids
 
 
-def _hold_session(
-    memory: Memory, clock: FakeClock, session_id: str, turns: tuple[tuple[str, str], ...] = TALK
-) -> None:
+def _hold_session(memory: Memory, clock: FakeClock, session_id: str, turns: tuple[tuple[str, str], ...] = TALK) -> None:
     said = []
     for number, (who, text) in enumerate(turns):
         clock.advance(40_000)
@@ -110,10 +111,16 @@ def _hold_session(
 
 def _relate(memory: Memory, clock: FakeClock, ids: dict[str, str]) -> None:
     memory.relate("depends_on", [{"id": ids["cache"], "role": "subject"}, {"id": ids["anchored"], "role": "object"}])
-    memory.relate("supports", [{"id": ids["dead_end"], "role": "subject"}, {"id": ids["cache"], "role": "object"}],
-                  evidence="the queue lost orders")
-    memory.relate("updates", [{"id": ids["new_port"], "role": "subject"}, {"id": ids["port"], "role": "object"}],
-                  evidence="both name the port of one database")
+    memory.relate(
+        "supports",
+        [{"id": ids["dead_end"], "role": "subject"}, {"id": ids["cache"], "role": "object"}],
+        evidence="the queue lost orders",
+    )
+    memory.relate(
+        "updates",
+        [{"id": ids["new_port"], "role": "subject"}, {"id": ids["port"], "role": "object"}],
+        evidence="both name the port of one database",
+    )
 
 
 def _inject(memory: Memory, clock: FakeClock, shown: list[str]) -> None:

@@ -139,7 +139,7 @@ class AccessGuard:
         start = f"{self._keys.root}/"
         answer = HTMLResponse(
             f'<!doctype html><meta http-equiv="refresh" content="0; url={start}"><title>Hyperloci</title>'
-            f'<p><a href="{start}">Open the memory</a></p>'
+            f'<link rel="icon" href="{start}assets/icon.svg"><p><a href="{start}">Open the memory</a></p>'
         )
         answer.set_cookie(COOKIE, self._keys.cookie, path=start, httponly=True, samesite="strict")
         return answer

@@ -39,20 +39,46 @@ CORRECTABLE: Final = frozenset({"fact", "decision", "experience"})
 
 @dataclass(frozen=True, slots=True)
 class ReviewTab:
-    """One list of the review, and what its entries are, in a sentence."""
+    """One list of the review: what its entries are, in a sentence, and what one and several are called."""
 
     name: str
     title: str
     about: str
+    few: str = ""
+    many: str = ""
 
 
 REVIEW_TABS: Final = (
-    ReviewTab("contradictions", "Contradictions", "Memories that cannot all be true. Say which one holds."),
-    ReviewTab("replaced", "Possibly replaced", "A later statement may have taken the place of an earlier one."),
+    ReviewTab(
+        "contradictions",
+        "Contradictions",
+        "Memories that cannot all be true. Say which one holds.",
+        "contradiction",
+        "contradictions",
+    ),
+    ReviewTab(
+        "replaced",
+        "Possibly replaced",
+        "A later statement may have taken the place of an earlier one.",
+        "possible replacement",
+        "possible replacements",
+    ),
     ReviewTab("outdated", "Changed code", "What is remembered of code that has changed since."),
     ReviewTab("weak", "Low confidence", "Unsure or fading; forgotten in time unless somebody confirms it."),
-    ReviewTab("quarantine", "Quarantine", "It reads like an instruction to the assistant, so no session is shown it."),
+    ReviewTab(
+        "quarantine",
+        "Quarantine",
+        "It reads like an instruction to the assistant, so no session is shown it unasked.",
+        "in quarantine",
+        "in quarantine",
+    ),
 )
+
+
+def warm_up(memory: Memory) -> None:
+    """Read what the first search needs, so that it need not wait for it."""
+    memory.search("memory", limit=1, explain=True, reinforce=False)
+    memory.list_left_out("memory")
 
 
 def load_search(memory: Memory, _: str, query: PageQuery) -> Values:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -37,6 +38,9 @@ ORIGIN_WORDS: Final[Mapping[str, str]] = {
     "import": "imported",
 }
 
+_ID: Final = re.compile(r"(session )?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
+"""An id in a sentence of ours: of a session, or of a memory."""
+
 _UNITS: Final = ((365 * MS_PER_DAY, "year"), (30 * MS_PER_DAY, "month"), (7 * MS_PER_DAY, "week"), (MS_PER_DAY, "day"))
 _SHORT_UNITS: Final = ((3_600_000, "hour"), (60_000, "minute"))
 
@@ -62,6 +66,7 @@ def make_environment() -> Environment:
         excerpt=cut_excerpt,
         state=name_state,
         warnings=list_warnings,
+        linked=split_ids,
     )
     return environment
 
@@ -97,6 +102,16 @@ def list_warnings(memory: Hit) -> list[str]:
     """Return the notes of a memory that its state does not tell."""
     told = ("forgotten", "no longer valid", WITHHELD)
     return [note for note in memory.notes if note not in told]
+
+
+def split_ids(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield a sentence in parts: words, and the kind (`session`, `memory`, '') and id of what they lead to."""
+    end = 0
+    for found in _ID.finditer(text):
+        yield text[end : found.start()], "", ""
+        yield f"{found[1] or ''}{found[2][:8]}", "session" if found[1] else "memory", found[2]
+        end = found.end()
+    yield text[end:], "", ""
 
 
 def describe_place(source: HitSource) -> str:

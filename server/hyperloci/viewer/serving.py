@@ -19,8 +19,10 @@ import uvicorn
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.supervisor import EmbedderSupervisor
+from hyperloci.errors import HyperlociError
 from hyperloci.viewer.access import HOST, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
+from hyperloci.viewer.page_values import warm_up
 from hyperloci.viewer.project_state import StateKeeper
 from hyperloci.worker import WorkerPool, make_memory_opener
 
@@ -97,6 +99,7 @@ async def _serve(
             state = StateKeeper(pool.indexer, tasks)
             app = ViewerApplication(pool.reader, pool.writer, state, keys, clock).make_app()
             server = uvicorn.Server(_configure(AccessGuard(app, keys, watch.note_request)))
+            tasks.start_soon(_warm_up, pool, state)
             tasks.start_soon(_end_when_idle, server, watch, options.idle_seconds)
             with _invite(settings, keys, options):
                 await server.serve(sockets=[listener])
@@ -118,6 +121,14 @@ def _configure(app: AccessGuard) -> uvicorn.Config:
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
+
+
+async def _warm_up(pool: WorkerPool, state: StateKeeper) -> None:
+    """Read and count ahead; who fails at it fails again where a page can say so."""
+    with contextlib.suppress(HyperlociError):
+        await pool.reader.call(warm_up)
+        await state.get_state()
+        await pool.writer.open()
 
 
 async def _end_when_idle(server: uvicorn.Server, watch: IdleWatch, seconds: float) -> None:
