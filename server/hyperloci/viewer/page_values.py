@@ -92,7 +92,7 @@ def load_search(memory: Memory, _: str, query: PageQuery) -> Values:
     return values | {
         "answer": answer,
         "accounts": {hit.id: account_for_score(hit) for hit in answer.results},
-        "left_out": memory.list_left_out(said, limit=LEFT_OUT),
+        "left_out": () if answer.mode == "list" else memory.list_left_out(said, limit=LEFT_OUT),
         "more": next((step for step in SEARCH_STEPS if step > limit), None) if len(answer.results) == limit else None,
     }
 
