@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -42,5 +43,5 @@ def view(
         errors.print(f"{told}The address is good once. Ctrl+C ends the viewer.")
 
     options = ViewerOptions(port=port, open_browser=browser, idle_seconds=60 * idle, announce=announce)
-    with report_errors():
+    with report_errors(), contextlib.suppress(KeyboardInterrupt):
         serve_viewer(load_settings(project), project, options)

@@ -64,6 +64,7 @@ def replay_session(store: Store, session: StoredSession, first: int, present: Pr
     nodes = [node for node in nodes if node.seq != end]
     shown = shown_memories.list_injections(session)
     starts = [node.event_time for node in nodes]
+    ends = [*starts[1:], following] if nodes else []
     made = _list_made(store, nodes)
     return SessionReplay(
         report=make_session_report(store, session, present),
@@ -77,7 +78,7 @@ def replay_session(store: Store, session: StoredSession, first: int, present: Pr
                 injected=_report_between(store, session, shown, node.event_time, later, present),
                 made=tuple(present(made.get(node.key, ()))),
             )
-            for node, hit, later in zip(nodes, present(nodes), [*starts[1:], following], strict=True)
+            for node, hit, later in zip(nodes, present(nodes), ends, strict=True)
         ),
         earlier=max(0, first - PAGE_TURNS) if first else None,
         later=end if end < session.next_seq else None,
