@@ -156,8 +156,9 @@ def list_pages(ids: Mapping[str, str]) -> dict[str, str]:
         "forgotten": "/timeline?kind=forgotten",
         "sessions": "/sessions",
         "session": f"/session/{SESSIONS[0]}",
-        **{f"review: {tab}": f"/review?tab={tab}" for tab in ("contradictions", "replaced", "outdated", "weak")},
+        **{f"review: {tab}": f"/review?tab={tab}" for tab in ("contradictions", "replaced", "outdated")},
         "review: quarantine": "/review?tab=quarantine",
+        "review: weak": "/weak",
         "topics": "/topics",
         "state": "/state",
     }

@@ -16,7 +16,7 @@ from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.viewer.access import COOKIE, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
-from hyperloci.viewer.project_state import StateKeeper
+from hyperloci.viewer.background_answer import BackgroundAnswer, find_state, find_weak
 from hyperloci.worker import WorkerPool
 from tests.support import NOW, FakeClock
 from tests.viewer.story import tell_story
@@ -104,8 +104,9 @@ async def visit_viewer(settings: Settings, project: Path, clock: FakeClock) -> A
     keys = ViewerKeys(port=8_765)
     pool = WorkerPool(lambda: Memory.open(settings, project, clock=clock))
     async with anyio.create_task_group() as tasks:
-        state = StateKeeper(pool.indexer, tasks)
-        app = ViewerApplication(pool.reader, pool.writer, state, keys, clock).make_app()
+        state = BackgroundAnswer(pool.indexer, tasks, find_state)
+        weak = BackgroundAnswer(pool.indexer, tasks, find_weak)
+        app = ViewerApplication(pool.reader, pool.writer, keys, clock, state=state, weak=weak).make_app()
         guard = AccessGuard(app, keys, lambda: None)
         transport = httpx2.ASGITransport(app=guard)
         async with httpx2.AsyncClient(transport=transport, base_url=keys.origin) as client:

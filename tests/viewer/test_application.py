@@ -42,7 +42,7 @@ def every_page(ids: dict[str, str]) -> list[str]:
         f"/graph/{ids['cache']}?depth=1",
         "/sessions",
         *(f"/session/{id}" for id in SESSIONS),
-        *(f"/review?tab={tab.name}" for tab in REVIEW_TABS),
+        *(tab.path for tab in REVIEW_TABS),
         *(f"/timeline?kind={kind}" for kind in ("learnt", "all", "turns", "forgotten", "dead ends")),
         "/timeline?day=2027-01-20",
         "/topics",
@@ -182,7 +182,7 @@ async def test_each_list_of_the_review_is_settled_from_the_list_itself(visit: Vi
         ("weak", "pin", "weak"),
         ("quarantine", "clear", "flagged"),
     ):
-        page = await visit.open(f"/review?tab={tab}")
+        page = await visit.open(next(one.path for one in REVIEW_TABS if one.name == tab))
         assert told[0][name][:8] in page.text
         forms = [form for form in page.forms if form["action"].endswith(f"/{action}/{told[0][name]}")]
         after = await visit.do(forms[0])
@@ -226,6 +226,7 @@ async def test_pages_of_the_timeline_hold_every_memory_once(
         "/timeline?kind=x",
         "/timeline?day=yesterday",
         "/review?tab=x",
+        "/review?tab=weak",
         "/review?before=-1",
         "/session/" + SESSIONS[0] + "?from=x",
         "/?q=level:x",

@@ -47,6 +47,9 @@ ALL_EVENTS: Final = "all"
 
 MAX_PAGE: Final = 200
 
+LEFT_OUT_LOOK: Final = 2_000
+"""Statements and turns that a search leaves out and that are looked through for its words, the newest: 12 ms."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowsedEvent:
@@ -144,14 +147,15 @@ def list_session_page(store: Store, scope: str, limit: int, *, before: EventPlac
 
 
 def list_left_out(store: Store, query: str, scopes: Sequence[str], limit: int, present: Present) -> tuple[Hit, ...]:
-    """Return what has a question's words and no search finds: forgotten, no longer valid or withheld memories."""
+    """Return what was said with a question's words and no search finds: forgotten, no longer valid, withheld."""
     terms = analyse_query(query)
     if not terms:
         return ()
-    allowed = store.filters.select_allowed(SearchFilter(scopes=tuple(scopes), left_out=True))
-    ranked = store.keyword_search.rank_by_bm25(terms, allowed, limit)
-    best = sorted(ranked, key=lambda key: (-ranked[key], key))[:limit]
-    nodes = store.nodes.get_by_keys(NodeKey(key) for key in best)
+    with store.snapshot():
+        left_out = SearchFilter(scopes=tuple(scopes), types=("fact", "decision", "experience"), left_out=True)
+        allowed = store.filters.select_allowed(left_out)
+        best = list(store.keyword_search.score_among(terms, allowed, LEFT_OUT_LOOK))[:limit]
+        nodes = store.nodes.get_by_keys(NodeKey(key) for key in best)
     return tuple(present([nodes[NodeKey(key)] for key in best if NodeKey(key) in nodes]))
 
 

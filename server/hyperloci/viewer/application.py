@@ -20,8 +20,8 @@ from hyperloci.memory import Memory
 from hyperloci.viewer import page_values
 from hyperloci.viewer.access import ViewerKeys
 from hyperloci.viewer.actions import DONE, MEMORY_ACTIONS
+from hyperloci.viewer.background_answer import BackgroundAnswer
 from hyperloci.viewer.page_values import PageLoader, PageQuery, Values
-from hyperloci.viewer.project_state import StateKeeper
 from hyperloci.viewer.rendering import make_environment, render_page
 from hyperloci.worker import WorkerHandle
 
@@ -45,7 +45,7 @@ PAGES: Final[Mapping[str, tuple[str, PageLoader]]] = {
     "/topic/{id}": ("topic", page_values.load_topic),
 }
 
-RETURNS: Final[Mapping[str, str]] = {tab.name: f"/review?tab={tab.name}&" for tab in page_values.REVIEW_TABS}
+RETURNS: Final[Mapping[str, str]] = {tab.name: tab.path for tab in page_values.REVIEW_TABS}
 """Where a form leads back to, by a word of a closed set: an address of another site can't be smuggled in."""
 
 
@@ -53,11 +53,19 @@ class ViewerApplication:
     """The pages of one memory: it is read on one thread, changed on another, and counted on a third."""
 
     def __init__(
-        self, reader: WorkerHandle, writer: WorkerHandle, state: StateKeeper, keys: ViewerKeys, clock: Clock
+        self,
+        reader: WorkerHandle,
+        writer: WorkerHandle,
+        keys: ViewerKeys,
+        clock: Clock,
+        *,
+        state: BackgroundAnswer,
+        weak: BackgroundAnswer,
     ) -> None:
         self._reader = reader
         self._writer = writer
         self._state = state
+        self._weak = weak
         self._keys = keys
         self._clock = clock
         self._templates: Environment = make_environment()
@@ -68,6 +76,7 @@ class ViewerApplication:
         routes = [
             *(Route(path, self._make_page(name, load)) for path, (name, load) in PAGES.items()),
             Route("/state", self._show_state),
+            Route("/weak", self._show_weak),
             Route("/assets/{name}", self._send_asset),
             Route("/{action}/{id}", self._change, methods=["POST"]),
         ]
@@ -85,8 +94,13 @@ class ViewerApplication:
 
     async def _show_state(self, request: Request) -> Response:
         frame = await self._reader.call(_load_frame)
-        state = await self._state.get_state()
-        return self._render(request, "state", frame | {"state": None if state is None else state.values})
+        return self._render(request, "state", frame | {"state": await self._state.get_values()})
+
+    async def _show_weak(self, request: Request) -> Response:
+        frame = await self._reader.call(_load_frame)
+        found = await self._weak.get_values()
+        listed = {"tab": page_values.WEAK, "tabs": page_values.REVIEW_TABS, "more": None}
+        return self._render(request, "review", frame | listed | (found or {"memories": None}))
 
     async def _change(self, request: Request) -> Response:
         """Do what a form asks for, and lead to the page that shows it."""
@@ -97,7 +111,8 @@ class ViewerApplication:
         if action is None:
             raise NotFoundError("There is no such action.")
         shown, done = await self._writer.call(action, request.path_params["id"], form)
-        self._state.forget()
+        for answer in (self._state, self._weak):
+            answer.forget()
         back = RETURNS.get(form.get("back", ""), f"/memory/{shown}?" if shown else "/review?")
         return RedirectResponse(f"{self._keys.root}{back}done={done}", 303)
 

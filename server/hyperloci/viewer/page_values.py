@@ -24,6 +24,7 @@ PageLoader = Callable[[Memory, str, PageQuery], Values]
 """Reads the values of a page from the memory, the last part of its address and the rest of that."""
 
 SEARCH_STEPS: Final = (10, 25, 50)
+LATEST: Final = 12
 LEFT_OUT: Final = 8
 RELATED: Final = 24
 GRAPH_NODES: Final = 24
@@ -47,7 +48,13 @@ class ReviewTab:
     few: str = ""
     many: str = ""
 
+    @property
+    def path(self) -> str:
+        """The page's address, to which more may be added."""
+        return "/weak?" if self.name == "weak" else f"/review?tab={self.name}&"
 
+
+WEAK: Final = ReviewTab("weak", "Low confidence", "Unsure or fading; forgotten in time unless somebody confirms it.")
 REVIEW_TABS: Final = (
     ReviewTab(
         "contradictions",
@@ -64,7 +71,7 @@ REVIEW_TABS: Final = (
         "possible replacements",
     ),
     ReviewTab("outdated", "Changed code", "What is remembered of code that has changed since."),
-    ReviewTab("weak", "Low confidence", "Unsure or fading; forgotten in time unless somebody confirms it."),
+    WEAK,
     ReviewTab(
         "quarantine",
         "Quarantine",
@@ -75,18 +82,16 @@ REVIEW_TABS: Final = (
 )
 
 
-def warm_up(memory: Memory) -> None:
-    """Read what the first search needs, so that it need not wait for it."""
-    memory.search("memory", limit=1, explain=True, reinforce=False)
-    memory.list_left_out("memory")
-
-
 def load_search(memory: Memory, _: str, query: PageQuery) -> Values:
     """Return the answer to a question with the account of each score, or what was used last."""
     said, kind = query.get("q", "").strip(), query.get("kind", "any")
     values: Values = {"said": said, "kind": kind, "kinds": tuple(CONTENT_TYPES)}
     if not said:
-        return values | {"answer": None, "latest": memory.latest(12), "waiting": _count_waiting(memory)}
+        return values | {
+            "answer": None,
+            "latest": memory.list_events(limit=LATEST).events,
+            "waiting": _count_waiting(memory),
+        }
     limit = _parse_limit(query.get("limit"))
     answer = memory.search_by_query_line(said, limit=limit, explain=True, reinforce=False, content_type=kind)
     return values | {
@@ -127,8 +132,8 @@ def load_session(memory: Memory, id: str, query: PageQuery) -> Values:
 def load_review(memory: Memory, _: str, query: PageQuery) -> Values:
     """Return one list of what may be settled."""
     tab = next((tab for tab in REVIEW_TABS if tab.name == query.get("tab", REVIEW_TABS[0].name)), None)
-    if tab is None:
-        raise BadRequestError(f"tab={query['tab']!r:.80} is unknown: use {', '.join(t.name for t in REVIEW_TABS)}.")
+    if tab is None or tab == WEAK:
+        raise BadRequestError(f"tab={query['tab']!r:.80} is unknown: use {', '.join(_REVIEW)}.")
     place = query.get("before")
     number = None if place is None else _parse_number("before", place)
     return {"tab": tab, "tabs": REVIEW_TABS, **_REVIEW[tab.name](memory, number)}
@@ -188,16 +193,6 @@ def load_outdated(memory: Memory, after: int | None) -> Values:
     return {"memories": page.memories, "more": page.more}
 
 
-def load_weak(memory: Memory, _: int | None) -> Values:
-    """Return the memories of low confidence; one page, for each that is settled makes room for the next."""
-    weak = memory.list_weak_facts(REVIEW_ITEMS)
-    return {
-        "memories": [one.hit for one in weak],
-        "days": {one.hit.id: one.days_to_prune for one in weak},
-        "more": None,
-    }
-
-
 def load_quarantine(memory: Memory, before: int | None) -> Values:
     """Return a page of what looked like an instruction."""
     page = memory.list_suspicious(limit=REVIEW_ITEMS, before=before)
@@ -208,9 +203,16 @@ _REVIEW: Final[Mapping[str, Callable[[Memory, int | None], Values]]] = {
     "contradictions": load_contradictions,
     "replaced": load_replaced,
     "outdated": load_outdated,
-    "weak": load_weak,
     "quarantine": load_quarantine,
 }
+
+WARM_UP: Final[tuple[Callable[[Memory], object], ...]] = (
+    lambda memory: load_timeline(memory, "", {}),
+    lambda memory: load_sessions(memory, "", {}),
+    lambda memory: memory.search("memory", limit=1, explain=True, reinforce=False),
+    lambda memory: memory.list_left_out("memory"),
+)
+"""What the first pages need is read ahead, in steps that let a page in between."""
 
 
 def _count_waiting(memory: Memory) -> Sequence[tuple[ReviewTab, str]]:

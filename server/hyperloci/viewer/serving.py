@@ -22,8 +22,8 @@ from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.errors import HyperlociError
 from hyperloci.viewer.access import HOST, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
-from hyperloci.viewer.page_values import warm_up
-from hyperloci.viewer.project_state import StateKeeper
+from hyperloci.viewer.background_answer import BackgroundAnswer, find_state, find_weak
+from hyperloci.viewer.page_values import WARM_UP
 from hyperloci.worker import WorkerPool, make_memory_opener
 
 CONNECTIONS: Final = 32
@@ -96,8 +96,9 @@ async def _serve(
     try:
         await pool.reader.open()
         async with anyio.create_task_group() as tasks:
-            state = StateKeeper(pool.indexer, tasks)
-            app = ViewerApplication(pool.reader, pool.writer, state, keys, clock).make_app()
+            state = BackgroundAnswer(pool.indexer, tasks, find_state)
+            weak = BackgroundAnswer(pool.indexer, tasks, find_weak)
+            app = ViewerApplication(pool.reader, pool.writer, keys, clock, state=state, weak=weak).make_app()
             server = uvicorn.Server(_configure(AccessGuard(app, keys, watch.note_request)))
             tasks.start_soon(_warm_up, pool, state)
             tasks.start_soon(_end_when_idle, server, watch, options.idle_seconds)
@@ -123,11 +124,12 @@ def _configure(app: AccessGuard) -> uvicorn.Config:
     )
 
 
-async def _warm_up(pool: WorkerPool, state: StateKeeper) -> None:
+async def _warm_up(pool: WorkerPool, state: BackgroundAnswer) -> None:
     """Read and count ahead; who fails at it fails again where a page can say so."""
     with contextlib.suppress(HyperlociError):
-        await pool.reader.call(warm_up)
-        await state.get_state()
+        for step in WARM_UP:
+            await pool.reader.call(step)
+        await state.get_values()
         await pool.writer.open()
 
 
