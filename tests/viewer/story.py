@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hyperloci.conversations.capture.shown_memories import Injection, save_injection
+from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from tests.support import FakeClock
@@ -53,6 +54,7 @@ def tell_story(memory: Memory, clock: FakeClock, folder: Path) -> dict[str, str]
     ).id
     clock.advance(9 * DAY)
     _hold_session(memory, clock, SESSIONS[0])
+    Consolidation(memory.store, memory.settings, clock).consolidate_now(SESSIONS[0])
     ids["dead_end"] = memory.mark_dead_end(
         "A RabbitMQ queue between checkout and the tax service",
         "It lost 14 orders in May when the broker restarted.",
@@ -87,7 +89,8 @@ def tell_story(memory: Memory, clock: FakeClock, folder: Path) -> dict[str, str]
     source.write_text(CODE.replace("0.2", "0.25"), encoding="utf-8")
     memory.index_path()
     _hold_session(memory, clock, SESSIONS[1], turns=TALK[:2])
-    _inject(memory, clock, [ids["cache"], ids["quiet"], ids["dead_end"]])
+    _inject(memory, SESSIONS[0], [ids["queue"], ids["anchored"]])
+    _inject(memory, SESSIONS[1], [ids["cache"], ids["quiet"], ids["dead_end"]])
     return ids
 
 
@@ -123,13 +126,15 @@ def _relate(memory: Memory, clock: FakeClock, ids: dict[str, str]) -> None:
     )
 
 
-def _inject(memory: Memory, clock: FakeClock, shown: list[str]) -> None:
-    """Note that a session began with some memories, as the hook of its start does."""
-    with memory.store.transaction():
-        session = memory.store.sessions.get_session(SESSIONS[1])
+def _inject(memory: Memory, session_id: str, shown: list[str]) -> None:
+    """Note that a session began with some memories and was shown others with its first prompt, as its hooks do."""
+    session = memory.store.sessions.get_session(session_id)
+    assert session is not None
+    asked = memory.store.turns.get_first(session.key)
+    assert asked is not None
+    for event, at, ids in (("session start", -20_000, shown[:2]), ("prompt", 300, shown[1:])):
+        session = memory.store.sessions.get_session(session_id)
         assert session is not None
-        first = Injection("r1", "session start", session.started_at - 200_000, (*shown[:2],))
-        save_injection(memory.store, session, first, anew=True)
-        session = memory.store.sessions.get_session(SESSIONS[1])
-        assert session is not None
-        save_injection(memory.store, session, Injection("r2", "prompt", clock(), (*shown[1:],)), anew=False)
+        with memory.store.transaction():
+            told = Injection(f"{session_id} {event}", event, asked.event_time + at, tuple(ids))
+            save_injection(memory.store, session, told, anew=False)

@@ -96,10 +96,17 @@ async def test_a_memory_shows_its_turn_its_versions_its_relations_and_its_histor
 async def test_a_session_is_replayed_with_what_was_put_before_the_assistant(visit: Visit, told: Told) -> None:
     page = await visit.open(f"/session/{SESSIONS[1]}")
     began = page.text.index("as the session began")
-    first = page.text.index("Checkout times out when the tax service is slow")
+    asked = page.text.index("Checkout times out when the tax service is slow")
     prompt = page.text.index("with this prompt")
-    assert began < first < prompt
-    assert "Dead end: A RabbitMQ queue" in page.text[prompt:]
+    answered = page.text.index("Three: a longer timeout")
+    assert began < asked < prompt < answered
+    assert "Dead end: A RabbitMQ queue" in page.text[prompt:answered]
+
+
+async def test_a_turn_shows_what_was_extracted_from_it(visit: Visit) -> None:
+    page = await visit.open(f"/session/{SESSIONS[0]}")
+    turn = page.text[page.text.index("turn 4") : page.text.index("turn 5")]
+    assert "made of it decision We decided to use a cached tax rate" in turn
 
 
 async def test_correcting_keeps_the_earlier_version_and_redacts_secrets(visit: Visit, told: Told) -> None:
@@ -170,8 +177,10 @@ def _has_sides(page: ReadPage, form: dict[str, str], other: str) -> bool:
 
 async def test_a_possible_replacement_may_be_none(visit: Visit, told: Told) -> None:
     page = await visit.open("/review?tab=replaced")
-    after = await visit.do(page.find_form("settle", holds=""))
-    assert "Nothing to settle." in after.text
+    dispute = page.find_form("settle", holds=told[0]["port"])["action"]
+    after = await visit.do(next(form for form in page.forms if form["action"] == dispute and form["holds"] == ""))
+    assert "Settled." in after.text
+    assert dispute not in after.addresses
     for name in ("port", "new_port"):
         assert "no longer holds" not in (await visit.open(f"/memory/{told[0][name]}")).text
 
@@ -193,7 +202,7 @@ async def test_the_state_tells_what_is_indexed_and_set_aside(visit: Visit) -> No
     page = await visit.open("/state")
     while "Counting" in page.text:
         page = await visit.open("/state")
-    assert "files indexed" in page.text
+    assert "file indexed, all projects" in page.text
     assert "Set aside" in page.text
     assert "No hook has run in the last week" in page.text
 

@@ -206,9 +206,24 @@ _REVIEW: Final[Mapping[str, Callable[[Memory, int | None], Values]]] = {
     "quarantine": load_quarantine,
 }
 
+
+def _read_latest(memory: Memory) -> None:
+    for event in memory.list_events(limit=1).events:
+        load_memory(memory, event.memory.id, {})
+        load_graph(memory, event.memory.id, {})
+
+
+def _read_last_session(memory: Memory) -> None:
+    for session in memory.list_session_page(1).sessions:
+        load_session(memory, session.id, {})
+
+
 WARM_UP: Final[tuple[Callable[[Memory], object], ...]] = (
     lambda memory: load_timeline(memory, "", {}),
-    lambda memory: load_sessions(memory, "", {}),
+    _read_latest,
+    _read_last_session,
+    lambda memory: load_review(memory, "", {}),
+    lambda memory: load_topics(memory, "", {}),
     lambda memory: memory.search("memory", limit=1, explain=True, reinforce=False),
     lambda memory: memory.list_left_out("memory"),
 )

@@ -68,6 +68,9 @@ def make_environment() -> Environment:
         warnings=list_warnings,
         linked=split_ids,
     )
+    for name in environment.list_templates(extensions=["html"]):
+        # Compiled now, not while somebody waits for the first of each.
+        environment.get_template(name)
     return environment
 
 
@@ -99,9 +102,10 @@ def name_state(memory: Hit) -> str:
 
 
 def list_warnings(memory: Hit) -> list[str]:
-    """Return the notes of a memory that its state does not tell."""
+    """Return the notes of a memory that its state does not tell; who contradicts a forgotten one is no matter."""
     told = ("forgotten", "no longer valid", WITHHELD)
-    return [note for note in memory.notes if note not in told]
+    doubts = ("contradicted by", "possibly replaced by") if "forgotten" in memory.notes else ()
+    return [note for note in memory.notes if note not in told and not note.startswith(doubts)]
 
 
 def split_ids(text: str) -> Iterator[tuple[str, str, str]]:
