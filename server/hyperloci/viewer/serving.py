@@ -6,6 +6,7 @@ import contextlib
 import html
 import os
 import socket
+import sys
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ import uvicorn
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.supervisor import EmbedderSupervisor
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.viewer.access import HOST, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
 from hyperloci.viewer.background_answer import BackgroundAnswer, find_state, find_weak
@@ -52,7 +53,7 @@ def serve_viewer(settings: Settings, project: Path, options: ViewerOptions, cloc
 
     Raises:
         StoreError: the database can't be opened.
-        OSError: the port is taken.
+        BadRequestError: the port is taken.
     """
     with _listen(options.port) as listener, EmbedderSupervisor(settings) as embedder:
         embedder.ensure_running()
@@ -63,7 +64,14 @@ def serve_viewer(settings: Settings, project: Path, options: ViewerOptions, cloc
 @contextlib.contextmanager
 def _listen(port: int) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.bind((HOST, port))
+        if sys.platform != "win32":
+            # A viewer that has just ended leaves its port behind; on Windows the option would share a live one.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError as error:
+            message = f"Port {port} can't be listened at ({error.strerror}): give another --port, or 0 for a free one."
+            raise BadRequestError(message) from error
         listener.listen(CONNECTIONS)
         yield listener
 
