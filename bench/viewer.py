@@ -1,9 +1,10 @@
-"""Pages of the viewer against size: `python -m bench viewer [--n 10,10000,1000000] [--cache FOLDER] [--times 9]`.
+"""Pages of the viewer against size: `python -m bench viewer [--n 10,10000,1000000] [--cache FOLDER] [--times 20]`.
 
 Builds a project with one of everything (`tests.viewer.story`) among n memories: turns in sessions of 200, facts,
 commits and code of made-up words, without vectors. Then starts the installed `hyperloci view` and asks for each page;
 reported is what the server says in `Server-Timing`: its own time, from a request to the start of its answer. The first
-look and the median of the rest are told apart: caches of a database that was just opened are cold.
+look and the median of the rest are told apart: caches of a database that was just opened are cold. In brackets the
+processor time of the whole process for one such look, which other work on the machine does not touch.
 
 Databases are kept in the cache folder and not built again. Results go to `bench/results/viewer-COMMIT.json`.
 """
@@ -27,6 +28,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import httpx2
+import psutil
 
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.memory import Memory
@@ -165,8 +167,8 @@ def list_pages(ids: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def open_viewer(folder: Path) -> Iterator[httpx2.Client]:
-    """Start the installed viewer, and yield a client that it has admitted."""
+def open_viewer(folder: Path) -> Iterator[tuple[httpx2.Client, psutil.Process]]:
+    """Start the installed viewer, and yield a client that it has admitted, and its process."""
     environment = os.environ | {
         "RLM_MEMORY_DB": str(folder / "memory.db"),
         "HYPERLOCI_STATE_DIR": str(folder / "state"),
@@ -180,19 +182,26 @@ def open_viewer(folder: Path) -> Iterator[httpx2.Client]:
         try:
             with httpx2.Client(base_url=entry.partition("/enter")[0], timeout=120) as client:
                 client.get(entry).raise_for_status()
-                yield client
+                yield client, psutil.Process(process.pid)
         finally:
             process.terminate()
 
 
-def time_page(client: httpx2.Client, path: str, times: int) -> tuple[float, float]:
-    """Return the server's own milliseconds for the first look at a page, and the median of the following."""
-    taken = []
-    for _ in range(times):
+def time_page(client: httpx2.Client, server: psutil.Process, path: str, times: int) -> tuple[float, float, float]:
+    """Return a page's milliseconds: the first look, the median of those after it, and one's processor time."""
+    taken, before = [], 0.0
+    for number in range(times + 1):
+        if number == 1:
+            before = _count_processor_ms(server)
         answer = client.get(path)
         answer.raise_for_status()
         taken.append(float(answer.headers["server-timing"].partition("dur=")[2]))
-    return taken[0], statistics.median(taken[1:])
+    return taken[0], statistics.median(taken[1:]), (_count_processor_ms(server) - before) / times
+
+
+def _count_processor_ms(server: psutil.Process) -> float:
+    spent = server.cpu_times()
+    return 1_000 * (spent.user + spent.system)
 
 
 def main() -> None:
@@ -200,22 +209,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pages of the viewer against size.")
     parser.add_argument("--n", default="10,10000,1000000")
     parser.add_argument("--cache", type=Path)
-    parser.add_argument("--times", type=int, default=9)
+    parser.add_argument("--times", type=int, default=20)
     given = parser.parse_args()
     sizes = [int(size) for size in given.n.split(",")]
-    found: dict[str, dict[int, tuple[float, float]]] = {}
+    found: dict[str, dict[int, tuple[float, float, float]]] = {}
     with tempfile.TemporaryDirectory() as spare:
         for size in sizes:
             folder = (given.cache or Path(spare)) / f"viewer-{size}"
             ids = build_project(folder, size)
-            with open_viewer(folder) as client:
+            with open_viewer(folder) as (client, server):
                 for name, path in list_pages(ids).items():
-                    found.setdefault(name, {})[size] = time_page(client, path, given.times)
-    table = MarkdownTable("page, ms of its own: first, then", *(f"{size:,}" for size in sizes))
+                    found.setdefault(name, {})[size] = time_page(client, server, path, given.times)
+    table = MarkdownTable("page, ms: first, then (processor)", *(f"{size:,}" for size in sizes))
     for name, by_size in found.items():
-        table.add(name, *(f"{first:.0f}, {rest:.0f}" for first, rest in by_size.values()))
+        table.add(name, *(f"{first:.0f}, {rest:.0f} ({cpu:.0f})" for first, rest, cpu in by_size.values()))
     table.print()
-    answer: dict[str, Any] = {name: {str(size): pair for size, pair in pairs.items()} for name, pairs in found.items()}
+    answer: dict[str, Any] = {
+        name: {str(size): taken for size, taken in taken_by_size.items()} for name, taken_by_size in found.items()
+    }
     print(save_result("viewer", answer))
 
 
