@@ -48,7 +48,18 @@ def test_the_wheel_holds_the_packages_and_the_plugin_and_nothing_else(wheel: zip
     own = set.union(*map(of_package, PACKAGES)) | {f"hyperloci/plugin/{path}" for path in PLUGIN}
     held = {name for name in wheel.namelist() if not name.startswith(f"{INFO}/")}
     assert held == own
-    assert {Path(name).suffix for name in held} <= {".py", ".typed", ".sql", ".toml", ".txt", ".json", ".md", ""}
+    pages = {".html", ".css", ".js", ".svg"}
+    assert {Path(name).suffix for name in held} <= {
+        ".py",
+        ".typed",
+        ".sql",
+        ".toml",
+        ".txt",
+        ".json",
+        ".md",
+        "",
+        *pages,
+    }
 
 
 def test_every_package_is_typed_and_the_plugin_is_the_repositorys(wheel: zipfile.ZipFile) -> None:

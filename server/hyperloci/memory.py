@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import NotFoundError
+from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
@@ -60,17 +60,21 @@ if TYPE_CHECKING:
     )
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
     from hyperloci.model.set_aside import SetAside
-    from hyperloci.model.topic import Timeline, TopicHit, TopicList
+    from hyperloci.model.topic import EventPlace, Timeline, TopicHit, TopicList
     from hyperloci.model.turn import Turn
     from hyperloci.project.places import LinkedProject, PlaceAccount
+    from hyperloci.queries.browsing import EventPage, SessionPage
     from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
     from hyperloci.queries.injection_report import InjectionReport
     from hyperloci.queries.relations import RelationService
+    from hyperloci.queries.review import Dispute, DisputePage, ReviewPage
     from hyperloci.queries.search_service import SearchService
+    from hyperloci.queries.session_replay import SessionReplay
     from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
     from hyperloci.sandbox.program_session import ProgramSession
     from hyperloci.store.conversations.consolidations import WaitingTurns
+    from hyperloci.store.conversations.sessions import StoredSession
     from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
@@ -346,6 +350,52 @@ class Memory:
         scopes = (self.project.id, GLOBAL_SCOPE)
         return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
 
+    def list_events(self, kind: str = "learnt", *, limit: int = 50, before: EventPlace | None = None) -> EventPage:
+        """Return a page of what happened in this project and globally, latest first (`queries.browsing.EVENT_KINDS`).
+
+        Raises:
+            BadRequestError: an unknown kind.
+        """
+        from hyperloci.queries.browsing import list_events
+
+        return list_events(self.store, self._scopes, kind, limit, before=before, present=self._present_hits)
+
+    def list_forgotten(self, *, limit: int = 50, before: EventPlace | None = None) -> EventPage:
+        """Return a page of what was forgotten, latest first; `restore` brings it back for 30 days."""
+        from hyperloci.queries.browsing import list_forgotten
+
+        return list_forgotten(self.store, self._scopes, limit, before=before, present=self._present_hits)
+
+    def list_left_out(self, query: str, *, limit: int = 10) -> tuple[Hit, ...]:
+        """Return what has a question's words and no search finds: forgotten, no longer valid, withheld."""
+        from hyperloci.queries.browsing import list_left_out
+
+        return list_left_out(self.store, query, self._scopes, limit, self._present_hits)
+
+    def list_disputes(self, label: str, *, limit: int = 20, before: int | None = None) -> DisputePage:
+        """Return a page of memories that contradict each other (`contradicts`) or may be replaced (`updates`)."""
+        from hyperloci.queries.review import list_disputes
+
+        return list_disputes(self.store, label, self._scopes, limit, before=before, present=self._present_hits)
+
+    def list_disputes_of(self, id: str) -> tuple[Dispute, ...]:
+        """Return what contradicts one memory, may have replaced it or may be replaced by it."""
+        from hyperloci.queries.review import list_disputes_of
+
+        return list_disputes_of(self.store, self._facts.resolve_node(id, "id"), self._present_hits)
+
+    def list_outdated(self, *, after: int = 0) -> ReviewPage:
+        """Return memories about code that has changed since they were stored."""
+        from hyperloci.queries.review import list_outdated
+
+        return list_outdated(self.store, self._scopes, after=after, present=self._present_hits)
+
+    def list_suspicious(self, *, limit: int = 20, before: int | None = None) -> ReviewPage:
+        """Return memories that looked like an instruction when they were stored; no session is shown them unasked."""
+        from hyperloci.queries.review import list_suspicious
+
+        return list_suspicious(self.store, self._scopes, limit, before=before, present=self._present_hits)
+
     def explain_fact(self, id: str) -> Explanation:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
         from hyperloci.queries.provenance import explain_provenance
@@ -526,6 +576,54 @@ class Memory:
     def confirm_fact(self, id: str) -> Hit:
         """Protect a memory from decay, with full confidence (B.13)."""
         return self._present_hits([self._facts.confirm_fact(id)])[0]
+
+    def withhold(self, id: str, *, reason: str | None = None) -> Hit:
+        """Keep a memory, and let no search find it nor any session be shown it unasked; `release` undoes it."""
+        from hyperloci.facts.settlement import withhold_memory
+
+        node = self._facts.resolve_living_node(id, "id")
+        withhold_memory(self.store, node, reason=sanitize_reason(reason), now=self._clock())
+        return self._present_hits([node])[0]
+
+    def release(self, id: str) -> Hit:
+        """Let a withheld memory be found again."""
+        from hyperloci.facts.settlement import release_memory
+
+        node = self._facts.resolve_node(id, "id")
+        release_memory(self.store, node, now=self._clock())
+        return self._present_hits([node])[0]
+
+    def clear_suspicion(self, id: str) -> Hit:
+        """Take away what made a memory suspicious: the user found it harmless."""
+        from hyperloci.facts.settlement import clear_suspicion
+
+        node = self._facts.resolve_living_node(id, "id")
+        clear_suspicion(self.store, node, now=self._clock())
+        return self.get(node.id)
+
+    def settle_dispute(self, relation: str, *, holds: str | None) -> tuple[str, ...]:
+        """Settle which memory of a contradiction or a possible replacement holds; return the ids of those that ended.
+
+        Args:
+            relation: the relation's id.
+            holds: the id of the memory that holds; None where all do, and the relation is taken away.
+
+        Raises:
+            NotFoundError: no such relation or memory.
+            BadRequestError: the relation is no dispute, or the memory takes no part in it.
+        """
+        from hyperloci.facts.settlement import settle_as_compatible, settle_for
+        from hyperloci.queries.review import DISPUTES
+        from hyperloci.store.ids import resolve_edge
+
+        edge = resolve_edge(self.store.edges, relation, "relation", scopes=self._scopes)
+        if edge.label not in DISPUTES:
+            raise BadRequestError(f"relation={relation!r} is of kind {edge.label}: only {', '.join(DISPUTES)} settle.")
+        if holds is None:
+            settle_as_compatible(self.store, edge, now=self._clock())
+            return ()
+        ended = settle_for(self.store, edge, self._facts.resolve_living_node(holds, "holds"), now=self._clock())
+        return tuple(node.id for node in ended)
 
     def get_facets(self, id: str) -> dict[str, Any]:
         """Return what kind of content a memory is, facet by facet (D.07)."""
@@ -801,6 +899,22 @@ class Memory:
             self.store, self._searcher, self.project.id, session_id=session_id, max_tokens=max_tokens, query=query
         )
 
+    def list_session_page(self, limit: int = 30, *, before: EventPlace | None = None) -> SessionPage:
+        """Return a page of the project's sessions, the last used first."""
+        from hyperloci.queries.browsing import list_session_page
+
+        return list_session_page(self.store, self.project.id, limit, before=before)
+
+    def replay_session(self, session_id: str, first: int = 0) -> SessionReplay:
+        """Return a page of a session as it was: turns, what was shown to the assistant, what was extracted.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        from hyperloci.queries.session_replay import replay_session
+
+        return replay_session(self.store, self._require_session(session_id), first, self._present_hits)
+
     def list_recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""
         from hyperloci.queries.recent import list_sessions
@@ -983,10 +1097,7 @@ class Memory:
         """
         from hyperloci.queries.session_report import make_session_report
 
-        session = self.store.sessions.get_session(session_id)
-        if session is None:
-            raise NotFoundError(f"session={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
-        return make_session_report(self.store, session, self._present_hits)
+        return make_session_report(self.store, self._require_session(session_id), self._present_hits)
 
     def get_consolidation_request(self, session_id: str | None = None) -> HostRequest:
         """Return the turns of a session that waits to be consolidated, as shown to the assistant (B.17).
@@ -1036,6 +1147,10 @@ class Memory:
         from hyperloci.sandbox.program_session import ProgramSession
 
         return ProgramSession()
+
+    @property
+    def _scopes(self) -> tuple[str, str]:
+        return (self.project.id, GLOBAL_SCOPE)
 
     @functools.cached_property
     def _capture(self) -> Capture:
@@ -1093,6 +1208,12 @@ class Memory:
         from hyperloci.retrieval.presentation import present_hits
 
         return present_hits(self.store, nodes, now=self._clock())
+
+    def _require_session(self, session_id: str) -> StoredSession:
+        session = self.store.sessions.get_session(session_id)
+        if session is None:
+            raise NotFoundError(f"session={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
+        return session
 
     def _find_current_session(self) -> str | None:
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)

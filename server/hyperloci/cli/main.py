@@ -22,6 +22,7 @@ from hyperloci.cli import (
     read,
     setup,
     topics,
+    viewer,
     write,
 )
 from hyperloci.cli.command_group import HintingGroup
@@ -88,6 +89,7 @@ entities.register_commands(app)
 facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
+viewer.register_command(app)
 
 
 def run_command() -> None:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.knowledge.facets import classify_facets
 from hyperloci.knowledge.graph.anchors import anchor_fact
+from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import NewNode, Node
@@ -139,6 +140,27 @@ class MemoryWriter:
             rivals = {step.target for step in find([key], label="contradicts")} - {ended.key}
             if not any(nodes[rival].valid_until is None for rival in rivals if rival in nodes):
                 self._store.facets.replace_verification(key, Verification.DISPUTED, Verification.UNVERIFIED)
+
+    def withdraw_dispute(self, edge: Hyperedge, members: Sequence[Node], *, now: int, reason: str) -> None:
+        """Remove the relation of statements that can all hold; who was disputed by nothing else no longer is.
+
+        Args:
+            edge: the relation.
+            members: the statements in it that hold.
+            now: the time, in milliseconds.
+            reason: why, for the log.
+        """
+        self._store.edges.delete_edge(edge.id)
+        for node in members:
+            if not self._find_rivals(node):
+                self._store.facets.replace_verification(node.key, Verification.DISPUTED, Verification.UNVERIFIED)
+        self._store.log.add_entry("settle", [node.id for node in members], now=now, reasoning=reason)
+
+    def _find_rivals(self, node: Node) -> list[Node]:
+        """Return the statements that hold and contradict one."""
+        steps = self._store.traversal.find_steps([node.key], label="contradicts")
+        rivals = self._store.nodes.get_by_keys({step.target for step in steps})
+        return [rival for rival in rivals.values() if rival.valid_until is None]
 
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
         """End what an older statement says in favour of a newer one, and join the two.

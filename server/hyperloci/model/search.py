@@ -30,6 +30,7 @@ class SearchFilter:
         diataxis, persona, verification, confidence_level, domain_tags, source_types: facets.
         session_id: said in this session.
         contradicted: whether a memory that holds still contradicts it.
+        left_out: what a search does not find: forgotten, no longer valid or withheld; `as_of` says nothing then.
     """
 
     scopes: tuple[str, ...] = ()
@@ -58,6 +59,7 @@ class SearchFilter:
     source_types: tuple[str, ...] = ()
     session_id: str | None = None
     contradicted: bool | None = None
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

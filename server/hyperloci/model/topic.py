@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Hit
@@ -108,6 +108,13 @@ class TopicList:
     detected_at: str | None
     memories: int
     waiting: str | None = None
+
+
+class EventPlace(NamedTuple):
+    """Where an event stands among all: pages of events begin before one."""
+
+    event_time: int
+    key: NodeKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

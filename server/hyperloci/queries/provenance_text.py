@@ -113,6 +113,14 @@ def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
                 yield f"On {day} it was forgotten on request{why}."
             case "restore":
                 yield f"On {day} it was restored{why}."
+            case "settle":
+                yield f"On {day} a dispute about it was settled{why}."
+            case "withhold":
+                yield f"On {day} it was withheld from searches and sessions{why}."
+            case "release":
+                yield f"On {day} it was no longer withheld."
+            case "clear":
+                yield f"On {day} it was cleared of suspicion{why}."
             case _:
                 continue
 

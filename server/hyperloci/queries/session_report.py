@@ -65,15 +65,16 @@ def make_session_report(store: Store, session: StoredSession, present: Present) 
         turns=session.next_seq,
         consolidated_turns=0 if progress is None else progress.through_seq,
         strategy=None if progress is None else progress.strategy,
-        asked=_cut_excerpt(turns.get_first(session.key, Speaker.USER)),
-        answered=_cut_excerpt(turns.get_last(session.key, Speaker.ASSISTANT)),
+        asked=cut_excerpt(turns.get_first(session.key, Speaker.USER)),
+        answered=cut_excerpt(turns.get_last(session.key, Speaker.ASSISTANT)),
         files=tuple(marks.list_changed_files(session.key, MAX_FILES)),
         extracted=tuple(present(made["extraction"])),
         remembered=tuple(present(made["tool"])),
     )
 
 
-def _cut_excerpt(node: Node | None) -> str | None:
+def cut_excerpt(node: Node | None) -> str | None:
+    """Return the beginning of what was said, on one line; None of nothing."""
     if node is None:
         return None
     text = " ".join(node.content.split())

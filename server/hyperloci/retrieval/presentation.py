@@ -18,6 +18,9 @@ from hyperloci.store import Store
 from hyperloci.store.memories.traversal import RelationStep
 from hyperloci.text.language.relative_dates import RelativeDate
 
+WITHHELD: Final = "withheld: the user wants no session to be shown it"
+"""The note of a withheld memory, for who names its id."""
+
 
 def present_hits(
     store: Store,
@@ -34,6 +37,7 @@ def present_hits(
     stale = describe_code_changes(store, keys)
     times = store.turns.get_spoken_times(keys)
     doubts = describe_doubts(store, keys)
+    withheld = store.withheld.select_withheld(keys)
     return [
         Hit(
             id=node.id,
@@ -49,7 +53,7 @@ def present_hits(
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
             source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
             notes=(
-                *_collect_notes(node, stale.get(node.key)),
+                *_collect_notes(node, stale.get(node.key), is_withheld=node.key in withheld),
                 *(doubts.get(node.key, ()) if node.valid_until is None else ()),
                 *(str(RelativeDate(*time)) for time in times.get(node.key, ())),
             ),
@@ -137,7 +141,8 @@ def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[N
     found: dict[NodeKey, list[Node]] = {}
     for label in ("supersedes", "updates"):
         steps = _find_steps(store, list(stands_for), label, "in")
-        others = store.nodes.get_by_keys({step.target for step in steps})
+        targets = {step.target for step in steps}
+        others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
         for step in steps:
             other = others.get(step.target)
             is_wanted = step.target in known or may_add
@@ -168,7 +173,7 @@ def current_confidence(node: Node, now: int) -> float:
     return node.confidence * decay_factor(node.decay_rate, now - node.last_accessed)
 
 
-def _collect_notes(node: Node, stale: str | None) -> tuple[str, ...]:
+def _collect_notes(node: Node, stale: str | None, *, is_withheld: bool) -> tuple[str, ...]:
     notes = []
     if stale:
         notes.append(f"outdated: {stale}")
@@ -178,6 +183,8 @@ def _collect_notes(node: Node, stale: str | None) -> tuple[str, ...]:
         notes.append("forgotten")
     if node.valid_until is not None:
         notes.append("no longer valid")
+    if is_withheld:
+        notes.append(WITHHELD)
     flags = node.metadata.get("flags")
     if isinstance(flags, list) and flags:
         notes.append(f"suspicious: {', '.join(map(str, flags))}")

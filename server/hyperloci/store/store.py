@@ -29,6 +29,7 @@ from hyperloci.store.memories.nodes import DECAY_RATE, Nodes
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.relation_queue import RelationQueue
 from hyperloci.store.memories.scopes import Scopes
+from hyperloci.store.memories.withheld import WithheldRows
 from hyperloci.store.migration import check_version, migrate_schema, refuse_changed_schema
 from hyperloci.store.projects.places import Places
 from hyperloci.store.projects.set_aside import SetAsideRows
@@ -76,6 +77,7 @@ class Store:
         self.edges = Edges(connection)
         self.relation_queue = RelationQueue(connection)
         self.entities = Entities(connection)
+        self.withheld = WithheldRows(connection)
         self.sessions = Sessions(connection)
         self.set_aside = SetAsideRows(connection, self.transaction)
         self.meta = Meta(connection)

@@ -273,6 +273,25 @@ def test_what_nothing_that_holds_contradicts_can_be_asked_for(store: Store) -> N
     assert found(store, contradicted=False) == {decided, replaced, quiet}
 
 
+def test_what_is_left_out_is_all_that_is_not_found_otherwise(store: Store) -> None:
+    nodes = [add(store, f"memory {number}") for number in range(4)]
+    kept, gone, ended, quiet = (node.key for node in nodes)
+    assert found(store) == {kept, gone, ended, quiet}
+    assert found(store, left_out=True) == set()
+    with store.transaction():
+        store.nodes.delete_node(nodes[1].id, now=NOW)
+        store.nodes.update_node(nodes[2].id, now=NOW, valid_until=NOW)
+        assert store.withheld.withhold(quiet, now=NOW)
+        assert not store.withheld.withhold(quiet, now=NOW)
+    assert found(store) == {kept}
+    assert found(store, left_out=True) == {gone, ended, quiet}
+    assert store.withheld.select_withheld([kept, quiet]) == {quiet}
+    with store.transaction():
+        assert store.withheld.release(quiet)
+        assert not store.withheld.release(quiet)
+    assert found(store) == {kept, quiet}
+
+
 def test_no_path_matches_nothing() -> None:
     assert path_matches("**", None) is False
 
@@ -311,7 +330,7 @@ _TUPLE_FIELDS = ["scopes", "types", "subtypes", "tiers", "origins", "verificatio
 
 
 def test_every_condition_there_is_stands_in_these_tests() -> None:
-    numbers = {"after", "before", "as_of", "min_confidence", "lines", "heading_level_max", "contradicted"}
+    numbers = {"after", "before", "as_of", "min_confidence", "lines", "heading_level_max", "contradicted", "left_out"}
     assert {field.name for field in fields(SearchFilter)} == {*_TEXT_FIELDS, *_TUPLE_FIELDS, *numbers}
 
 

@@ -10,6 +10,7 @@ from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.model.node import Node
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 _SELECT_PROGRESS: Final = (
     "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0)"
@@ -133,9 +134,9 @@ class Consolidations:
         return [_progress_from_row(row) for row in rows]
 
     def list_turns(self, session_key: int, first_seq: int, limit: int) -> list[Node]:
-        """Return a session's living turns from a place on, in order: what was said, and what was done."""
+        """Return a session's living turns from a place on, in order, without withheld ones: what was said and done."""
         rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.session_key = ? AND n.seq >= ? AND n.deleted_at IS NULL"
+            f"{SELECT_NODE} WHERE n.session_key = ? AND n.seq >= ? AND n.deleted_at IS NULL AND {NOT_WITHHELD}"
             " AND n.type = 'experience' AND n.subtype IN ('episode', 'action') ORDER BY n.seq, n.key LIMIT ?",
             (session_key, first_seq, limit),
         )

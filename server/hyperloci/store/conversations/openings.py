@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +107,7 @@ class Openings:
             f"{SELECT_NODE} WHERE n.scope_key IN (SELECT key FROM scopes WHERE id IN (SELECT value FROM json_each(?1)))"
             " AND n.type IN ('fact', 'decision', 'experience')"
             " AND n.subtype IN (SELECT value FROM json_each(?2)) AND n.tier <> 'archive' AND n.deleted_at IS NULL"
+            f" AND {NOT_WITHHELD}"
             " AND (n.valid_until IS NULL OR n.valid_until > ?3)"
             " ORDER BY n.origin = 'tool' DESC, n.created_at DESC, n.key DESC LIMIT ?4",
             (json.dumps(list(scopes)), json.dumps(sorted(subtypes)), now, limit),
@@ -125,6 +127,7 @@ class Openings:
                     ELSE a.node_key > b.node_key END
                 AND x.deleted_at IS NULL AND (x.valid_until IS NULL OR x.valid_until > ?2)
                 AND y.deleted_at IS NULL AND (y.valid_until IS NULL OR y.valid_until > ?2)
+                AND x.key NOT IN (SELECT node_key FROM withheld) AND y.key NOT IN (SELECT node_key FROM withheld)
             ORDER BY h.key DESC
             """,
             (json.dumps([int(key) for key in keys]), now),
@@ -138,7 +141,8 @@ class Openings:
         """Return the last living turns of a session, said and done, in their order."""
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.deleted_at IS NULL AND n.seq IS NOT NULL"
-            " AND n.type = 'experience' AND n.subtype IN ('episode', 'action') ORDER BY n.seq DESC, n.key DESC LIMIT ?",
+            f" AND n.type = 'experience' AND n.subtype IN ('episode', 'action') AND {NOT_WITHHELD}"
+            " ORDER BY n.seq DESC, n.key DESC LIMIT ?",
             (session_key, limit),
         ).fetchall()
         return [node_from_row(row) for row in reversed(rows)]
@@ -147,7 +151,7 @@ class Openings:
         """Return the living outcomes that were extracted from a session, the first ones."""
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.subtype = 'outcome' AND n.deleted_at IS NULL"
-            " AND n.valid_until IS NULL ORDER BY n.key LIMIT ?",
+            f" AND n.valid_until IS NULL AND {NOT_WITHHELD} ORDER BY n.key LIMIT ?",
             (session_key, limit),
         )
         return [node_from_row(row) for row in rows]

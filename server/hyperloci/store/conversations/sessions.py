@@ -6,9 +6,11 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hyperloci.errors import NotFoundError
+
+_LATEST: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +64,17 @@ class Sessions:
         ).fetchone()
         return _session_from_row(row) if row else None
 
-    def list_recent(self, scope_id: str | None = None, limit: int = 20) -> list[StoredSession]:
-        """Return sessions, latest first, of one scope or of all."""
+    def list_recent(
+        self, scope_id: str | None = None, limit: int = 20, *, before: tuple[int, int] | None = None
+    ) -> list[StoredSession]:
+        """Return sessions, latest first, of one scope or of all; `before` is (last_seen_at, key) of the one before."""
+        time, key = before or (_LATEST, _LATEST)
+        wanted = "" if scope_id is None else "s.id = ?1 AND "
         rows = self._connection.execute(
             "SELECT t.*, s.id AS scope FROM sessions t JOIN scopes s ON s.key = t.scope_key"
-            " WHERE ?1 IS NULL OR s.id = ?1 ORDER BY t.last_seen_at DESC, t.key DESC LIMIT ?2",
-            (scope_id, limit),
+            f" WHERE {wanted}(t.last_seen_at, t.key) < (?3, ?4)"
+            " ORDER BY t.last_seen_at DESC, t.key DESC LIMIT ?2",
+            (scope_id, limit, time, key),
         )
         return [_session_from_row(row) for row in rows]
 

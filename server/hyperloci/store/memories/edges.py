@@ -119,6 +119,34 @@ class Edges:
         row = self._connection.execute("SELECT * FROM hyperedges WHERE id = ?", (edge_id,)).fetchone()
         return _edge_from_row(row, self.get_members([row["key"]]).get(row["key"], ())) if row else None
 
+    def list_unsettled(
+        self, label: str, scopes: Sequence[str], limit: int, *, before: int | None = None
+    ) -> list[Hyperedge]:
+        """Return the hyperedges of a label whose members in some scopes all hold, newest first.
+
+        Args:
+            label: `contradicts` or `updates`.
+            scopes: of the members.
+            limit: at most so many.
+            before: key of the last one of the page before.
+        """
+        rows = self._connection.execute(
+            """
+            SELECT h.* FROM hyperedges h WHERE h.label = ?1 AND (?2 IS NULL OR h.key < ?2) AND NOT EXISTS (
+                SELECT 1 FROM membership m JOIN nodes n ON n.key = m.node_key WHERE m.hyperedge_key = h.key AND (
+                    n.deleted_at IS NOT NULL OR n.valid_until IS NOT NULL OR n.scope_key NOT IN (
+                        SELECT s.key FROM json_each(?3) j JOIN scopes s ON s.id = j.value)))
+            ORDER BY h.key DESC LIMIT ?4
+            """,
+            (label, before, json.dumps(list(scopes)), limit),
+        ).fetchall()
+        members = self.get_members(row["key"] for row in rows)
+        return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]
+
+    def delete_edge(self, edge_id: str) -> bool:
+        """Remove a hyperedge; False if there is none."""
+        return self._connection.execute("DELETE FROM hyperedges WHERE id = ?", (edge_id,)).rowcount > 0
+
     def list_among(self, nodes: Iterable[int]) -> list[Hyperedge]:
         """Return the hyperedges that join at least two of these nodes, with all their members, surest first."""
         rows = self._connection.execute(

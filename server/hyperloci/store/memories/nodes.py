@@ -19,6 +19,7 @@ from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 DECAY_RATE: Final = 0.1
 """How fast a fact fades unless it, or the settings (`decay_rate_default`), say otherwise (B.20)."""
@@ -342,8 +343,8 @@ class Nodes:
         subtypes: Sequence[str] = (),
         scopes: Sequence[str] = (),
     ) -> list[Node]:
-        """Return living nodes that match every filter given, newest first (SPEC-02.24)."""
-        conditions = ["n.deleted_at IS NULL", "n.valid_until IS NULL"]
+        """Return living nodes that match every filter given and are not withheld, newest first (SPEC-02.24)."""
+        conditions = ["n.deleted_at IS NULL", "n.valid_until IS NULL", NOT_WITHHELD]
         values: list[Any] = []
         for condition, value in (("n.type = ?", type), ("n.tier = ?", tier), ("n.confidence >= ?", min_confidence)):
             if value is not None:
@@ -356,6 +357,28 @@ class Nodes:
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE {' AND '.join(conditions)} ORDER BY n.created_at DESC, n.key DESC LIMIT ?",
             (*values, limit),
+        )
+        return [node_from_row(row) for row in rows]
+
+    def list_flagged(self, scopes: Sequence[str], limit: int, *, before: int | None = None) -> list[Node]:
+        """Return the living memories that looked suspicious when they were stored, newest first, from before a key."""
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE instr(n.metadata, '\"flags\"') > 0 AND n.deleted_at IS NULL AND n.scope_key IN"
+            " (SELECT s.key FROM json_each(?1) j JOIN scopes s ON s.id = j.value)"
+            " AND coalesce(json_array_length(n.metadata, '$.flags'), 0) > 0 AND (?2 IS NULL OR n.key < ?2)"
+            " ORDER BY n.key DESC LIMIT ?3",
+            (json.dumps(list(scopes)), before, limit),
+        )
+        return [node_from_row(row) for row in rows]
+
+    def list_forgotten(self, scopes: Sequence[str], limit: int, *, before: int | None = None) -> list[Node]:
+        """Return the memories of some scopes that were forgotten last, latest first, from before a time."""
+        rows = self._connection.execute(
+            # The plus leaves SQLite the index of the forgotten, who are few, in their order.
+            f"{SELECT_NODE} WHERE n.deleted_at IS NOT NULL AND (?2 IS NULL OR n.deleted_at < ?2) AND +n.scope_key IN"
+            " (SELECT s.key FROM json_each(?1) j JOIN scopes s ON s.id = j.value)"
+            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT ?3",
+            (json.dumps(list(scopes)), before, limit),
         )
         return [node_from_row(row) for row in rows]
 

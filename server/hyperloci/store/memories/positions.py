@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -159,6 +159,16 @@ class Positions:
             (json.dumps([int(key) for key in keys]),),
         )
         return [StoredAnchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
+
+    def list_tied(self, scopes: Sequence[str], limit: int, *, after: int = 0) -> list[NodeKey]:
+        """Return the memories of some scopes that are tied to code and hold, by key, from after one on."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT a.node_key FROM anchors a JOIN nodes n ON n.key = a.node_key"
+            " WHERE a.node_key > ?1 AND n.deleted_at IS NULL AND n.valid_until IS NULL AND n.scope_key IN"
+            " (SELECT s.key FROM json_each(?2) j JOIN scopes s ON s.id = j.value) ORDER BY a.node_key LIMIT ?3",
+            (after, json.dumps(list(scopes)), limit),
+        )
+        return [NodeKey(row[0]) for row in rows]
 
     def list_anchored(self, scope_key: int, path: str, symbol: str | None = None) -> list[NodeKey]:
         """Return the memories that are tied to a symbol or its members; without a symbol, to any of a file."""

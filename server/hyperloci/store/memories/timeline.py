@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.topic import EventMoment
+from hyperloci.model.topic import EventMoment, EventPlace
 
 _FIELDS: Final = "n.key, n.event_time, n.session_key, n.seq"
 
 _IS_EVENT: Final = "n.deleted_at IS NULL AND n.type NOT IN ('entity', 'snippet')"
 """Things and files are not events; what was said, done, learnt and committed is."""
+
+_SELECT_PAGE: Final = (
+    "SELECT n.key, n.event_time FROM nodes n INDEXED BY idx_nodes_events"
+    " WHERE n.scope_key = ? AND n.subtype = ? AND n.type IN ('fact', 'decision', 'experience')"
+    " AND n.event_time <= ? AND (n.event_time < ? OR n.key < ?) AND n.deleted_at IS NULL"
+    " ORDER BY n.event_time DESC, n.key DESC LIMIT ?"
+)
+"""One scope and one kind, in the order of the index: a page of fifty reads fifty rows, of however many."""
+
+_LATEST: Final = 2**62
 
 _IN_SCOPES: Final = "n.scope_key IN (SELECT s.key FROM json_each(?) j JOIN scopes s ON s.id = j.value)"
 
@@ -28,6 +38,24 @@ class TimelineRows:
         """Return where a memory stands in time, or None."""
         row = self._connection.execute(f"SELECT {_FIELDS} FROM nodes n WHERE n.key = ?", (key,)).fetchone()
         return _moment_from_row(row) if row else None
+
+    def list_page(
+        self, scopes: Sequence[str], subtypes: Iterable[str], limit: int, *, before: EventPlace | None = None
+    ) -> list[EventPlace]:
+        """Return the living events of some kinds, latest first, from before a place on."""
+        time, key = before or (_LATEST, _LATEST)
+        found: list[EventPlace] = []
+        for scope in self._list_scope_keys(scopes):
+            for subtype in subtypes:
+                rows = self._connection.execute(_SELECT_PAGE, (scope, subtype, time, time, key, limit))
+                found += [EventPlace(row["event_time"], NodeKey(row["key"])) for row in rows]
+        return sorted(found, reverse=True)[:limit]
+
+    def _list_scope_keys(self, scopes: Sequence[str]) -> list[int]:
+        rows = self._connection.execute(
+            "SELECT key FROM scopes WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(scopes)),)
+        )
+        return [row[0] for row in rows]
 
     def list_of_session(self, session_id: str, limit: int, *, last: bool = False) -> list[EventMoment]:
         """Return the first (or last) moments of a session, in order."""

@@ -17,6 +17,7 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.store.database.connection import is_snapshot_open
 from hyperloci.store.database.meta import RESTORED_AT
 from hyperloci.store.memories.entities import fold_name, squash_name
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.store.vectors.bits import BoolArray, parse_keys
 
 Condition = tuple[str, tuple[Any, ...]]
@@ -108,11 +109,16 @@ def iterate_conditions(where: SearchFilter) -> Iterator[Condition]:
     Raises:
         BadRequestError: a pattern or range that can't be used.
     """
-    yield "n.deleted_at IS NULL", ()
+    if where.left_out:
+        yield f"(n.deleted_at IS NOT NULL OR n.valid_until IS NOT NULL OR NOT {NOT_WITHHELD})", ()
+    else:
+        yield "n.deleted_at IS NULL", ()
+        yield NOT_WITHHELD, ()
+        yield from _lifetime_conditions(where)
     if not where.types and not where.subtypes:
         # An entity is what memories are about; it says nothing of its own, and its name would win every search for it.
         yield "n.type <> 'entity'", ()
-    yield from _lifetime_conditions(where)
+    yield from _time_conditions(where)
     for column, wanted in (
         ("n.type", where.types),
         ("n.subtype", where.subtypes),
@@ -145,6 +151,9 @@ def _lifetime_conditions(where: SearchFilter) -> Iterator[Condition]:
         yield "n.valid_until IS NULL", ()
     else:
         yield "n.valid_from <= ? AND (n.valid_until IS NULL OR n.valid_until > ?)", (where.as_of, where.as_of)
+
+
+def _time_conditions(where: SearchFilter) -> Iterator[Condition]:
     if where.after is not None or where.before is not None:
         yield _time_condition(where.after, where.before)
     if where.min_confidence is not None:
@@ -230,7 +239,8 @@ def _drop_facets(where: SearchFilter) -> SearchFilter:
 
 
 _TABLES: Final = re.compile(r"\b(?:FROM|JOIN) (\w+)")
-_UNCHANGING: Final = frozenset({"json_each", "scopes", "sessions"})
+_UNCHANGING: Final = frozenset({"json_each", "scopes", "sessions", "withheld"})
+"""Tables that conditions look into, and that change alone nothing: what is withheld is among the changed nodes too."""
 
 
 @functools.lru_cache(maxsize=MAX_KEPT)

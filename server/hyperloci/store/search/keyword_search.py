@@ -92,13 +92,23 @@ class KeywordSearch:
         if len(self._sums) < len(allowed):
             self._sums = np.zeros(len(allowed), np.float32)
         # Of terms with too many postings only the newest were read: any node may hold them.
-        whole = {term: keys for term, keys in postings.items() if frequencies[term] < POSTING_BUDGET}
+        whole = {term: keys for term, keys in postings.items() if len(allowed) and frequencies[term] < POSTING_BUDGET}
         return KeywordQuery(self._connection, weights, postings, whole, average, self._sums)
 
     def rank_by_bm25(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
         """Return the best of the allowed nodes for analysed terms with their BM25, best first, ties by key."""
         query = self.prepare_query(terms, allowed)
         return {} if query is None else query.rank_best(limit)
+
+    def score_among(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
+        """Return the BM25 of the newest allowed nodes, `limit` of them, that hold any of the terms, best first.
+
+        For a small part of a large memory: nothing is read of the postings, which `rank_by_bm25` would go through to
+        their end in search of what is allowed.
+        """
+        query = self.prepare_query(terms, np.zeros(0, np.bool_))
+        scores = {} if query is None else query.score_bm25(np.flatnonzero(allowed)[-limit:].tolist())
+        return {key: scores[key] for key in sorted(scores, key=lambda key: (-scores[key], key)) if scores[key] > 0}
 
     def _collection_size(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.

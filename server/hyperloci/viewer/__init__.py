@@ -1,0 +1,1 @@
+"""The viewer: the memory in a browser, served to one person on this machine."""

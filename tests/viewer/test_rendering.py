@@ -1,0 +1,63 @@
+"""The words in which pages tell times, kinds, places and ids."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.clock import to_iso
+from hyperloci.model.search import HitSource
+from hyperloci.viewer.rendering import cut_excerpt, describe_age, describe_place, make_environment, split_ids
+from tests.support import NOW
+
+HOUR, DAY = 3_600_000, 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("age", "told"),
+    [
+        (0, "just now"),
+        (59_000, "just now"),
+        (60_000, "1 minute ago"),
+        (2 * HOUR, "2 hours ago"),
+        (DAY, "1 day ago"),
+        (6 * DAY, "6 days ago"),
+        (13 * DAY, "1 week ago"),
+        (45 * DAY, "1 month ago"),
+        (800 * DAY, "2 years ago"),
+        (-DAY, "on 2027-01-16"),
+    ],
+)
+def test_an_age_is_told_in_the_largest_unit_that_fits(age: int, told: str) -> None:
+    assert describe_age(to_iso(NOW - age), NOW) == told
+
+
+def test_ids_in_a_sentence_lead_to_what_they_name() -> None:
+    one, two = "0b8f51c2-7d1e-4a57-9a52-2f5f0c6f1a01", "5c1de0a9-3b70-4f0e-8f0e-6f4d1c9b7e02"
+    parts = list(split_ids(f"It was said in session {one} (id {two})."))
+    assert parts == [
+        ("It was said in ", "", ""),
+        ("session 0b8f51c2", "session", one),
+        (" (id ", "", ""),
+        ("5c1de0a9", "memory", two),
+        (").", "", ""),
+    ]
+    assert list(split_ids("nothing")) == [("nothing", "", "")]
+
+
+def test_a_place_is_a_commit_or_a_line_of_a_file_with_its_symbol_or_section() -> None:
+    assert describe_place(HitSource(kind="tool")) == ""
+    assert describe_place(HitSource(kind="commit", commit="0123456789abcdef")) == "commit 0123456789"
+    code = HitSource(kind="code", path="src/a.py", line_start=7, symbol="Client.fetch")
+    assert describe_place(code) == "src/a.py:7 · Client.fetch"
+    section = HitSource(kind="markdown", path="docs/a.md", section_path=("Guide", "Install"))
+    assert describe_place(section) == "docs/a.md · Guide > Install"
+
+
+def test_an_excerpt_says_that_it_was_cut() -> None:
+    assert cut_excerpt("word " * 10, 12) == "word word w…"
+    assert cut_excerpt("word", 12) == "word"
+
+
+def test_every_value_in_a_template_is_escaped() -> None:
+    made = make_environment().from_string("{{ value }}").render(value="<b>\"'&")
+    assert made == "&lt;b&gt;&#34;&#39;&amp;"
