@@ -14,7 +14,7 @@ from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.model.answers import AssembledContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.search import Hit, SearchFilter
-from hyperloci.queries.recall_targets import RecallRequest, RecallTarget, read_recall_request
+from hyperloci.queries.recall_targets import KINDS, RecallRequest, RecallTarget, read_recall_request, remove_words
 from hyperloci.queries.search_service import SearchService
 from hyperloci.queries.session_digest import SessionDigester, select_sessions, title_session
 from hyperloci.retrieval.context_assembly import (
@@ -50,15 +50,6 @@ ENTITY_CHARS: Final = 500
 KIND_SHARE: Final = 0.6
 """Of the budget, for memories of the kind that is asked for, where a subject is named too; the rest tells of that."""
 
-KINDS: Final = {
-    RecallTarget.DEAD_END: ("Dead ends: tried, and failed", ("dead_end",)),
-    RecallTarget.DECISION: ("Decisions", ("decision",)),
-    RecallTarget.CONSTRAINT: ("Constraints", ("constraint",)),
-    RecallTarget.PREFERENCE: ("Preferences", ("preference", "user_info")),
-    RecallTarget.DEADLINE: ("Deadlines", ("deadline",)),
-}
-"""The heading and the subtypes of each kind that is asked for."""
-
 
 @dataclass(frozen=True, slots=True)
 class ContextService:
@@ -84,7 +75,7 @@ class ContextService:
         if request.target is RecallTarget.SESSIONS:
             return self._tell_sessions(request, bounds)
         title, subtypes = KINDS[request.target]
-        subject = _without(request.subject, "" if bounds is None else bounds.expression)
+        subject = remove_words(request.subject, "" if bounds is None else bounds.expression)
         hits = self._search_kind(subject, subtypes) if subject else self._list_kind(subtypes, bounds)
         lines = tuple(ContextLine(hit.id, render_hit(hit)) for hit in hits)
         return [ContextPart(title, KIND_SHARE if subject else 1.0, lines)] if lines else []
@@ -190,9 +181,3 @@ def _names_in(query: str) -> list[str]:
 
 def _is_rare(term: str) -> float:
     return 0.0
-
-
-def _without(subject: str, expression: str) -> str:
-    """Return a subject without the words of a time."""
-    dated = set(expression.lower().split())
-    return " ".join(word for word in subject.split() if word not in dated)
