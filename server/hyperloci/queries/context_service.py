@@ -76,9 +76,12 @@ class ContextService:
             return self._tell_sessions(request, bounds)
         title, subtypes = KINDS[request.target]
         subject = remove_words(request.subject, "" if bounds is None else bounds.expression)
-        hits = self._search_kind(subject, subtypes) if subject else self._list_kind(subtypes, bounds)
+        if subject:
+            hits, said = self._search_kind(subject, subtypes, subject if bounds is None else query), ""
+        else:
+            hits, said = self._list_kind(subtypes, bounds)
         lines = tuple(ContextLine(hit.id, render_hit(hit)) for hit in hits)
-        return [ContextPart(title, KIND_SHARE if subject else 1.0, lines)] if lines else []
+        return [ContextPart(title + said, KIND_SHARE if subject else 1.0, lines)] if lines else []
 
     def _tell_sessions(self, request: RecallRequest, bounds: TimeBounds | None) -> list[ContextPart]:
         store, now = self.asking.store, self.asking.clock()
@@ -94,21 +97,24 @@ class ContextService:
             for session in told
         ]
 
-    def _search_kind(self, subject: str, subtypes: Sequence[str]) -> list[Hit]:
+    def _search_kind(self, subject: str, subtypes: Sequence[str], query: str) -> list[Hit]:
         answer = self.asking.search(
-            subject, limit=CANDIDATES, explain=True, reinforce=False, where={"subtypes": list(subtypes)}
+            query, limit=CANDIDATES, explain=True, reinforce=False, where={"subtypes": list(subtypes)}
         )
         return select_for_question(subject, answer.results, make_term_share(self.asking.store))
 
-    def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> list[Hit]:
-        """Return the memories of a kind, latest first: those of a time, or all where it left none."""
+    def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> tuple[list[Hit], str]:
+        """Return the memories of a kind, latest first: those of a time, or all if it left none; and which they are."""
         where = SearchFilter(scopes=(self.asking.project.id, GLOBAL_SCOPE), subtypes=tuple(subtypes))
-        dated = None if bounds is None else self._list_matching(where, after=bounds.after, before=bounds.before)
-        return dated or self._list_matching(where)
+        if bounds is None:
+            return self._list_matching(where), ""
+        dated = self._list_matching(replace(where, after=bounds.after, before=bounds.before, ended=True))
+        if dated:
+            return dated, f", {bounds.describe()}"
+        return self._list_matching(where), f", none of them of {bounds.describe()}"
 
-    def _list_matching(self, where: SearchFilter, *, after: int | None = None, before: int | None = None) -> list[Hit]:
-        narrowed = replace(where, after=after, before=before)
-        found = self.asking.searcher.list_memories(Conditions(where=narrowed), limit=MAX_LIMIT)
+    def _list_matching(self, where: SearchFilter) -> list[Hit]:
+        found = self.asking.searcher.list_memories(Conditions(where=where), limit=MAX_LIMIT)
         return self.asking.present_hits(found.nodes)
 
     # -- every other question ------------------------------------------------------------------------------------------

@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from hyperloci.retrieval.time_bounds import TimeBounds, bound_words, find_time_bounds
 from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.word_tables import read_table, word_set
+
+T = TypeVar("T")
 
 MAX_EVENT_WORDS: Final = 24
 """A longer clause tells more than when something was."""
@@ -48,7 +51,14 @@ class EventBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionTime:
-    """What a question says of time; `order_word` is what says in which order."""
+    """What a question says of time.
+
+    Attributes:
+        bounds: the dates.
+        event: what stands for a date, where it names none.
+        order: which of several values it asks for, where it names no dates.
+        order_word: what says so.
+    """
 
     bounds: TimeBounds | None = None
     event: EventBound | None = None
@@ -62,12 +72,18 @@ class QuestionTime:
 
 
 def read_question_time(query: str, now: int) -> QuestionTime:
-    """Return what a question says of time, seen from now (milliseconds); times that are still to come bound nothing."""
+    """Return what a question says of time, seen from now (milliseconds); what is still to come bounds nothing.
+
+    A question for a length of time says nothing here: the dates that it names are the ends that it asks about.
+    """
+    text = DateText(query)
+    if _find_phrase(text, _measures()) is not None:
+        return QuestionTime()
     bounds = find_time_bounds(query, now)
-    if bounds is not None and bounds.after is not None and bounds.after > now:
-        bounds = None
-    order, word = _find_order(DateText(query))
-    return QuestionTime(bounds=bounds, event=None if bounds else find_event_bound(query), order=order, order_word=word)
+    if bounds is not None:
+        return QuestionTime() if bounds.after is not None and bounds.after > now else QuestionTime(bounds=bounds)
+    order, word = _find_phrase(text, _order_phrases()) or (None, "")
+    return QuestionTime(event=find_event_bound(query), order=order, order_word=word)
 
 
 def find_event_bound(query: str) -> EventBound | None:
@@ -121,16 +137,21 @@ def _closes_clause(text: DateText, at: int) -> bool:
 
 
 @functools.cache
-def _order_phrases() -> dict[tuple[str, ...], TimeOrder]:
+def _order_phrases() -> Mapping[tuple[str, ...], TimeOrder]:
     return {tuple(phrase.split()): order for order in TimeOrder for phrase in read_table(f"dates.order.{order}")}
 
 
-def _find_order(text: DateText) -> tuple[TimeOrder | None, str]:
-    """Return the order that a question asks for, and the words that say so."""
-    longest = max(map(len, _order_phrases()))
+@functools.cache
+def _measures() -> Mapping[tuple[str, ...], str]:
+    return {tuple(phrase.split()): phrase for phrase in read_table("dates.measures.phrases")}
+
+
+def _find_phrase(text: DateText, phrases: Mapping[tuple[str, ...], T]) -> tuple[T, str] | None:
+    """Return what the first of the phrases in a text stands for, and its words; None if it has none."""
+    longest = max(map(len, phrases))
     for at in range(len(text.words)):
         for end in range(min(len(text.words), at + longest), at, -1):
-            order = _order_phrases().get(tuple(text.words[at:end]))
-            if order is not None and text.stands_apart(at, end):
-                return order, text.between(at, end)
-    return None, ""
+            meant = phrases.get(tuple(text.words[at:end]))
+            if meant is not None and text.stands_apart(at, end):
+                return meant, text.between(at, end)
+    return None
