@@ -37,6 +37,7 @@ def day(text: str) -> int:
         ("the meeting on March 5, 2026", "2026-03-05", "2026-03-06"),
         ("last friday", "2027-01-08", "2027-01-09"),
         ("what did we decide last week?", "2027-01-04", "2027-01-11"),
+        ("what was said last week, on November 6, 2026?", "2026-11-06", "2026-11-07"),
         ("last month's outage", "2026-12-01", "2027-01-01"),
         ("на прошлой неделе", "2027-01-04", "2027-01-11"),
         ("the bug of eight days ago.", "2027-01-07", "2027-01-08"),

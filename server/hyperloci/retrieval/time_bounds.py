@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, unit_ms
+
+_YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ OpenSpan = tuple[int | None, int | None]
 
 
 def find_time_bounds(query: str, now: int) -> TimeBounds | None:
-    """Return the first stretch of time that a question names; None if it names none.
+    """Return the first stretch of time that a question names, or the first with its year; None if it names none.
 
     Days are UTC days. `last week` is the calendar's, as in what turns speak of (`text.language.relative_dates`), `the
     past week` the seven days up to now; a month or weekday by name is the latest one that has begun.
@@ -44,7 +48,9 @@ def find_time_bounds(query: str, now: int) -> TimeBounds | None:
     text = DateText(query)
     named = filter(None, (_read_bounds(text, at, now) for at in range(len(text.words))))
     # An underscore makes a name of code.
-    return next((bounds for bounds in named if "_" not in bounds.expression), None)
+    found = [bounds for bounds in named if "_" not in bounds.expression]
+    # "last Friday, before 10 April 2026": what is counted from now gives way to what says its year.
+    return next((bounds for bounds in found if _YEAR.search(bounds.expression)), found[0] if found else None)
 
 
 def parse_time_bound(text: str, now_ms: int, *, argument: str = "after") -> int:
