@@ -25,7 +25,8 @@ from hyperloci.knowledge.entities import recognition
 from hyperloci.knowledge.graph import anchors
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
-from hyperloci.retrieval import intent, question_time, relevance, routing, speakers, time_bounds
+from hyperloci.queries import question_time
+from hyperloci.retrieval import intent, relevance, routing, speakers, time_bounds
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.spaces.query_views import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views

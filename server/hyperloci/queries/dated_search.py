@@ -15,9 +15,9 @@ from hyperloci.clock import Clock, to_iso
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchFilter
+from hyperloci.queries.question_time import EventBound, QuestionTime, TimeOrder, read_question_time
 from hyperloci.queries.recall_targets import KINDS, RecallRequest, read_recall_request, remove_words
 from hyperloci.retrieval.filters import Conditions
-from hyperloci.retrieval.question_time import EventBound, QuestionTime, TimeOrder, read_question_time
 from hyperloci.retrieval.relevance import make_term_share, select_for_question
 from hyperloci.retrieval.search import SearchResult
 from hyperloci.retrieval.time_bounds import TimeBounds
@@ -30,14 +30,16 @@ UNDATED_SUBTYPES: Final = frozenset({"code", "markdown", "text", "section"})
 TOLD_TYPES: Final = tuple(kind for kind in NodeType if kind not in (NodeType.SNIPPET, NodeType.ENTITY))
 """What happened, or was said: what a file holds and a thing are neither."""
 
-SAME_SUBJECT_SHARE: Final = 0.95
-"""Of the best score: hits that reach so much are taken for several values of one thing, and put in order of time. With
-0.8 a dozen turns about other things came before the answer of a question of BEAM that says "currently"."""
+SAME_SUBJECT_SHARE: Final = 0.8
+SAME_WORDS_SHARE: Final = 0.5
+"""Of the best score, and of the words of both: hits that reach so much beside the best are taken for other values of
+the same thing, and put in order of time. By their scores alone a dozen turns about other things came before the answer
+of a question of BEAM that says "currently"."""
 
 MISREMEMBERED_FACTOR: Final = 1.75
-"""What lies outside of the bounds and scores so many times what lies within was meant: the date was misremembered. Of 98
-dated questions of LoCoMo with its true dates it holds for 4, and recall@10 is 0.863 (0.853 with 1.3, 0.839 without; 0.720
-without bounds)."""
+"""What lies outside of the bounds and scores so many times what lies within was meant: the date was misremembered. Of
+98 dated questions of LoCoMo with its true dates it holds for 4, and recall@10 is 0.863 (0.853 with 1.3, 0.839 without,
+0.720 without bounds)."""
 
 SHORT_ID: Final = 8
 """Characters of an id, as lists show it."""
@@ -133,9 +135,7 @@ class DatedSearch:
         allowed = self.store.filters.select_allowed(within.where)
         note = f"outside of {bounds.expression!r}"
         notes = {str(node.id): (note,) for node in found.nodes if not allowed[int(node.key)]}
-        said = (
-            f"Little or nothing within {bounds.expression!r} bears on the question; the best from any time are given."
-        )
+        said = f"Little or nothing within {bounds.expression!r} bears on the question: the best from any time."
         return DatedResult(found=found, remarks=(*remark, *([said] if notes else [])), notes=notes)
 
     def _has_answer(self, subject: str, found: SearchResult) -> bool:
@@ -187,14 +187,23 @@ def _can_tell_event(node: Node) -> bool:
 
 
 def _put_in_order(result: DatedResult, order: TimeOrder, word: str) -> DatedResult:
-    """Put those of the hits that are values of one thing in order of time, before all others."""
+    """Put the best hit and other values of what it says in order of time, before all other hits."""
     found = result.found
-    scored = [node for node in found.nodes if node.key in found.scores and node.subtype not in UNDATED_SUBTYPES]
-    best = max((found.scores[node.key].total for node in scored), default=0.0)
-    values = [node for node in scored if found.scores[node.key].total >= SAME_SUBJECT_SHARE * best]
-    if len(values) < 2 or found.nodes[0].subtype in UNDATED_SUBTYPES:
+    values = _find_values(found)
+    if len(values) < 2:
         return result
     ordered = sorted(values, key=lambda node: node.event_time, reverse=order is TimeOrder.NEWEST)
     rest = [node for node in found.nodes if node not in values]
-    said = f"{word!r} asks for the {order} first: {len(values)} hits of like score are in order of time."
+    said = f"{word!r} asks for the {order} first: {len(values)} hits that say nearly the same are in order of time."
     return replace(result, found=replace(found, nodes=(*ordered, *rest)), remarks=(*result.remarks, said))
+
+
+def _find_values(found: SearchResult) -> list[Node]:
+    """Return the best hit and those that say nearly the same of nearly the same relevance; none of files."""
+    if not found.scores or found.nodes[0].subtype in UNDATED_SUBTYPES:
+        return []
+    least = SAME_SUBJECT_SHARE * found.scores[found.nodes[0].key].total
+    near = [node for node in found.nodes if node.type in TOLD_TYPES and found.scores[node.key].total >= least]
+    words = {node.key: frozenset(analyse_text(node.content)) for node in near}
+    best = words.get(found.nodes[0].key, frozenset())
+    return [node for node in near if len(best & words[node.key]) >= SAME_WORDS_SHARE * len(best | words[node.key])]

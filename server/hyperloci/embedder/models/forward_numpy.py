@@ -39,7 +39,7 @@ class NumpyForward:
     def __init__(self, weights: Path) -> None:
         tensors = safe_open(weights, framework="np")
         self._bert: BertWeights[Array] = read_bert(tensors.get_tensor, np.concatenate)
-        self._words = tensors.get_slice(WORDS)
+        self._words = tensors.get_slice(WORDS)  # type: ignore[no-untyped-call]
         self._positions = self._bert.positions + self._bert.token_types[0]
 
     def __call__(self, token_ids: Sequence[Sequence[int]]) -> Array:

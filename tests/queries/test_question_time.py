@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.retrieval.question_time import TimeOrder, find_event_bound, read_question_time
+from hyperloci.queries.question_time import TimeOrder, find_event_bound, read_question_time
 from tests.support import NOW, examples
 
 
