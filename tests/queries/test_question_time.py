@@ -72,8 +72,12 @@ def test_words_of_order_ask_for_the_oldest_or_the_newest(query: str, order: Time
     assert read_question_time(query, NOW).order is order
 
 
-def test_a_time_to_come_bounds_nothing() -> None:
-    assert read_question_time("what is planned for next week", NOW).bounds is None
+@pytest.mark.parametrize(
+    "query",
+    ["what is planned for next week", "what broke a few days ago", "how many days passed since Monday", "how long ago"],
+)
+def test_what_is_to_come_or_vague_or_a_length_of_time_bounds_nothing(query: str) -> None:
+    assert read_question_time(query, NOW).bounds is None
 
 
 @settings(max_examples=examples(80))

@@ -72,16 +72,18 @@ class QuestionTime:
 
 
 def read_question_time(query: str, now: int) -> QuestionTime:
-    """Return what a question says of time, seen from now (milliseconds); what is still to come bounds nothing.
+    """Return what a question says of time, seen from now (milliseconds).
 
-    A question for a length of time says nothing here: the dates that it names are the ends that it asks about.
+    What is vague (`a few days ago`) or still to come bounds nothing. A question for a length of time says nothing here:
+    the dates that it names are the ends that it asks about.
     """
     text = DateText(query)
     if _find_phrase(text, _measures()) is not None:
         return QuestionTime()
     bounds = find_time_bounds(query, now)
     if bounds is not None:
-        return QuestionTime() if bounds.after is not None and bounds.after > now else QuestionTime(bounds=bounds)
+        is_ahead = bounds.after is not None and bounds.after > now
+        return QuestionTime() if is_ahead or bounds.is_vague else QuestionTime(bounds=bounds)
     order, word = _find_phrase(text, _order_phrases()) or (None, "")
     return QuestionTime(event=find_event_bound(query), order=order, order_word=word)
 

@@ -20,12 +20,13 @@ _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 class TimeBounds:
     """A stretch of time that a question speaks of: from `after` on, before `before`, either open; in milliseconds.
 
-    `expression` is what says so, as the question has it.
+    `expression` is what says so, as the question has it; `is_vague` where it counts by a word like `few`.
     """
 
     after: int | None
     before: int | None
     expression: str
+    is_vague: bool = False
 
     def describe(self) -> str:
         """Return the days from the first to the last: `2026-11-09..2026-11-15`, `since 2026-11-09`."""
@@ -93,7 +94,7 @@ def _read_bounds(text: DateText, at: int, now: int) -> TimeBounds | None:
         return found
     expression = text.read(at)
     span = None if expression is None else _resolve_expression(expression, now)
-    return None if expression is None or span is None else TimeBounds(*span, expression.text)
+    return None if expression is None or span is None else TimeBounds(*span, expression.text, expression.vague)
 
 
 def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
