@@ -706,7 +706,7 @@ def test_documents_are_held_against_a_statement_too(memory: Memory, project: Pat
 def test_a_memory_without_an_embedder_is_searched_by_meaning(settings: Settings, project: Path) -> None:
     with Memory.open(settings, project) as memory:
         id = memory.remember_fact("Logins are kept in Redis").id
-    assert drain_queue(settings.database, load_light_encoder(settings), lambda: False) == 1
+    assert drain_queue(settings.database, load_light_encoder(settings), lambda: False)
 
     with Memory.open(dataclasses.replace(settings, embedder=True), project) as cold:
         answer = cold.search("where does the session cache live")
