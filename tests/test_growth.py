@@ -25,6 +25,7 @@ from hyperloci.knowledge.entities import recognition
 from hyperloci.knowledge.graph import anchors
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
+from hyperloci.queries import question_time
 from hyperloci.retrieval import intent, relevance, routing, speakers, time_bounds
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.spaces.query_views import views_of_query
@@ -62,6 +63,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "a prompt": relevance.query_from_prompt,
     "an excerpt": lambda text: relevance.find_excerpt(text, "x word", 300),
     "times of a question": lambda text: time_bounds.find_time_bounds(text, NOW),
+    "events and order of a question": lambda text: question_time.read_question_time(text, NOW),
     "routes": lambda text: routing.plan_route(text, intent.classify_intent(text), NOW),
     "speakers": speakers.find_target_speaker,
     "the query language": lambda text: parse_query(text, project="p", now=NOW),

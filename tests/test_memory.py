@@ -15,7 +15,9 @@ import pytest
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
-from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
+from hyperloci.embedder.models.profile_models import load_light_encoder
+from hyperloci.embedder.process.embedding_queue import drain_queue, read_encoder_inputs
+from hyperloci.embedder.query_encoder import NOTHING_EMBEDDED
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
@@ -698,3 +700,24 @@ def test_documents_are_held_against_a_statement_too(memory: Memory, project: Pat
     memory.index_path(project)
     (found,) = memory.find_contradictions("The client follows redirects by default").contradictions
     assert (found.source.path, found.nature) == ("guide.md", ContradictionNature.CONTRADICTION)
+
+
+@pytest.mark.model
+def test_a_memory_without_an_embedder_is_searched_by_meaning(settings: Settings, project: Path) -> None:
+    with Memory.open(settings, project) as memory:
+        id = memory.remember_fact("Logins are kept in Redis").id
+    assert drain_queue(settings.database, load_light_encoder(settings), lambda: False)
+
+    with Memory.open(dataclasses.replace(settings, embedder=True), project) as cold:
+        answer = cold.search("where does the session cache live")
+        quick = cold.search("where does the session cache live", quick=True)
+
+    assert (answer.mode, answer.degraded, [hit.id for hit in answer.results]) == ("hybrid", None, [id])
+    assert quick.mode == "keyword" and "No embedder is running" in (quick.degraded or "")
+
+
+def test_a_memory_whose_texts_have_no_vectors_says_so(settings: Settings, project: Path) -> None:
+    with Memory.open(dataclasses.replace(settings, embedder=True), project) as cold:
+        cold.remember_fact("Logins are kept in Redis")
+        answer = cold.search("logins")
+    assert answer.mode == "keyword" and answer.degraded == NOTHING_EMBEDDED

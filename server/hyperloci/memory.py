@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.embedder.query_encoder import QueryEncoder
     from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.facts.node_operations import NodeOperations
     from hyperloci.knowledge.entities.entity_service import EntityService
@@ -844,6 +845,17 @@ class Memory:
                 self._client.wait_until_ready(WARM_SECONDS)
             yield
 
+    @contextlib.contextmanager
+    def keep_questions_encodable(self) -> Iterator[None]:
+        """Keep an embedder running for the block if this process can't encode questions of the profile by itself."""
+        from hyperloci.embedder.models.profile_models import has_light_encoder
+
+        if not self.settings.embedder or has_light_encoder(self.settings):
+            yield
+            return
+        with self.keep_embedder_running():
+            yield
+
     def embed_pending(self, progress: Progress | None = None) -> int:
         """Wait until every memory has its fingerprint, however slow the machine; return how many have none.
 
@@ -1194,7 +1206,23 @@ class Memory:
     def _searcher(self) -> Searcher:
         from hyperloci.retrieval.search import Searcher
 
-        return Searcher(self.store, self._client, self.settings, off_reason=OFF, clock=self._clock)
+        return Searcher(
+            self.store,
+            self._query_encoder,
+            self.settings,
+            quick_encoder=self._client,
+            off_reason=OFF,
+            clock=self._clock,
+        )
+
+    @property
+    def _query_encoder(self) -> QueryEncoder | None:
+        if self._client is None:
+            return None
+        from hyperloci.embedder.query_encoder import QueryEncoder
+
+        vectors = self.store.vectors
+        return QueryEncoder(self._client, self.settings, lambda: vectors.get_model_in_use() is not None)
 
     @functools.cached_property
     def _client(self) -> EmbedderClient | None:

@@ -50,7 +50,7 @@ def test_what_is_remembered_is_found_and_explained() -> None:
     shown = run("query", "python ci", "--explain")
     answer = json.loads(run("query", "python ci", "--json"))
 
-    assert fact in shown and "e6" in shown and "keyword search" in shown
+    assert fact in shown and "e6" in shown and "keyword search" in shown and "by words only: " in shown
     assert answer["results"][0]["id"] == fact
 
 

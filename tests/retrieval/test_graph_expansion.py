@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeKey, NodeType, Role
 from hyperloci.model.search import SearchFilter
@@ -79,17 +78,6 @@ def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, w
 
     assert found(SearchFilter()) == [effect.key, foreign.key]
     assert found(where) == [effect.key]
-
-
-@pytest.mark.req("B.07", "W17")
-def test_what_lies_in_an_open_span_of_time_counts_more(store: Store) -> None:
-    old = add(store, "the deploy failed", event_time=NOW - 400 * MS_PER_DAY)
-    new = add(store, "the deploy failed again", event_time=NOW)
-    found = Searcher(store, None, clock=lambda: NOW).find(
-        "when did the deploy fail since yesterday?", Conditions(where=SearchFilter()), limit=5
-    )
-    assert [node.key for node in found.nodes] == [new.key, old.key]
-    assert found.scores[new.key].total > found.scores[old.key].total
 
 
 @pytest.mark.req("B.05")

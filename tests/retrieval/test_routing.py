@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.retrieval.intent import Intent, classify_intent
-from hyperloci.retrieval.routing import GraphStrategy, HitOrder, RelationToFollow, Route, plan_route
+from hyperloci.retrieval.routing import GraphStrategy, RelationToFollow, Route, plan_route
 from tests.support import NOW
 
 
@@ -27,10 +27,10 @@ def test_what_came_of_something_walks_its_effects() -> None:
 
 
 @pytest.mark.req("B.05")
-def test_when_answers_in_order_of_time_and_offers_the_bounds_it_names() -> None:
-    found = routed("When did we deploy in March?")
-    assert (found.strategy, found.order) == (GraphStrategy.TEMPORAL, HitOrder.TIME)
-    assert found.time_bounds is not None and found.time_bounds.expression == "in March"
+def test_when_is_temporal_and_a_date_takes_the_direction_from_it() -> None:
+    assert routed("When did we deploy before the outage?").direction == "in"
+    dated = routed("When did we deploy before March?")
+    assert (dated.strategy, dated.direction) == (GraphStrategy.TEMPORAL, "both")
 
 
 @pytest.mark.req("B.05")
@@ -78,24 +78,19 @@ def test_who_and_what_lead_to_the_entity_they_name(query: str, name: str) -> Non
 @pytest.mark.req("B.05")
 def test_anything_else_is_a_hybrid_search_and_walks_nothing() -> None:
     found = routed("retry policy timeout")
-    assert (found.strategy, found.relation_steps, found.order, found.time_bounds) == (
-        GraphStrategy.HYBRID,
-        (),
-        HitOrder.SCORE,
-        None,
-    )
+    assert (found.strategy, found.relation_steps) == (GraphStrategy.HYBRID, ())
 
 
 @pytest.mark.req("B.05", "B.07")
 def test_a_time_named_in_passing_makes_a_general_question_temporal() -> None:
     found = routed("deploy scripts yesterday")
-    assert found.strategy is GraphStrategy.TEMPORAL and found.order is HitOrder.SCORE
+    assert found.strategy is GraphStrategy.TEMPORAL
 
 
 @pytest.mark.req("B.08")
 @pytest.mark.parametrize("query", ["what do we do next week?", "plans for tomorrow", "что будет через две недели"])
-def test_a_time_in_the_future_bounds_nothing_as_nothing_is_stored_of_it(query: str) -> None:
-    assert routed(query).time_bounds is None
+def test_a_time_in_the_future_makes_no_question_temporal_as_nothing_is_stored_of_it(query: str) -> None:
+    assert routed(query).strategy is not GraphStrategy.TEMPORAL
 
 
 def test_simple_and_complex_questions_have_the_sizes_of_the_document() -> None:
@@ -106,4 +101,4 @@ def test_simple_and_complex_questions_have_the_sizes_of_the_document() -> None:
 
 def test_a_route_depends_on_nothing_but_its_arguments() -> None:
     assert routed("Why did it fail yesterday?") == routed("Why did it fail yesterday?")
-    assert plan_route("Why did it fail yesterday?", Intent.WHY).time_bounds is None
+    assert plan_route("deploy scripts yesterday", Intent.GENERAL).strategy is GraphStrategy.HYBRID

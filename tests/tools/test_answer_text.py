@@ -75,7 +75,7 @@ def test_a_search_says_how_it_went() -> None:
     assert text.startswith(
         "1 memory for 'deploy' (keyword search, intent general, strategy fused). Quoted memories are"
     )
-    assert "Without vectors: embeddings are switched off" in text
+    assert "By words only: embeddings are switched off" in text
     assert text.endswith("Hint: Try more words.")
 
 

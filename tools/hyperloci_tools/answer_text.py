@@ -99,7 +99,7 @@ def render_search(answer: SearchOut) -> str:
     how = f"{answer['mode']} search, intent {answer['intent']}, strategy {answer['strategy']}"
     count = _count_of(len(found), "memory", "memories")
     head = f"{count} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
-    how_far = "Searched" if answer["mode"] == "hybrid" else "Without vectors"
+    how_far = "Searched" if answer["mode"] == "hybrid" else "By words only"
     degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
     hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]
     return "\n\n".join([part for part in (head, *degraded, render_memories(found), *hints) if part])

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import sys
 
+from hyperloci.system.native_threads import limit_matrix_threads
+
 
 def main() -> None:
     """Run the command line."""
+    limit_matrix_threads()
     match sys.argv[1:]:
         case ["serve"]:
             from hyperloci.app import main as serve

@@ -56,9 +56,16 @@ def load_settings(project: Path | None = None) -> Settings:
 
 
 @contextlib.contextmanager
-def open_memory(project: Path) -> Iterator[Memory]:
-    """Open the memory of a project; errors end the command with their message."""
-    with report_errors(), Memory.open(load_settings(project), project) as memory:
+def open_memory(project: Path, *, searches: bool = False) -> Iterator[Memory]:
+    """Open the memory of a project; errors end the command with their message.
+
+    A command that `searches` has its question encoded, by an embedder of its own where that takes one.
+    """
+    with (
+        report_errors(),
+        Memory.open(load_settings(project), project) as memory,
+        memory.keep_questions_encodable() if searches else contextlib.nullcontext(),
+    ):
         yield memory
 
 

@@ -33,7 +33,7 @@ def recap(
       hyperloci recap "which database did we settle on" --tokens 2000
       hyperloci recap --session 0a1b2c3d-... --json
     """
-    with open_memory(project) as memory:
+    with open_memory(project, searches=True) as memory:
         window = memory.get_context_window(tokens, question, session_id=session)
     if json:
         print_json(window)

@@ -61,7 +61,7 @@ def graph(
       hyperloci graph 976bdca7 --relation calls --direction in
       hyperloci graph 976bdca7 --mermaid > graph.mmd
     """
-    with open_memory(project) as memory:
+    with open_memory(project, searches=True) as memory:
         answer = memory.get_subgraph(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
         related = (
             memory.find_related(

@@ -48,7 +48,7 @@ def query(
       hyperloci query 'caching in:docs/** section:Design type:decision after:last_week not:contradicted'
       hyperloci query "retry policy" --type code --path 'src/**' --explain
     """
-    with open_memory(project) as memory:
+    with open_memory(project, searches=True) as memory:
         answer = memory.search_by_query_line(
             text, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
         )
@@ -70,7 +70,8 @@ def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     for hint in answer.hints:
         console.print(Text(hint, style="dim"))
     state = f"{answer.mode} search, {answer.took_ms:.0f} ms"
-    console.print(Text(state + (f"; {answer.degraded}" if answer.degraded else ""), style="dim"))
+    reason = f"; {'by words only: ' if answer.mode == 'keyword' else ''}{answer.degraded}" if answer.degraded else ""
+    console.print(Text(state + reason, style="dim"))
 
 
 def _format_heading(hit: Hit) -> str:

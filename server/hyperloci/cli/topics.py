@@ -92,7 +92,7 @@ def timeline(
       hyperloci timeline "we dropped redis" --direction before
       hyperloci timeline --session 1f2e...
     """
-    with open_memory(project) as memory:
+    with open_memory(project, searches=True) as memory:
         found = memory.get_timeline(around, session_id=session, direction=direction, limit=limit)
     if json:
         print_json(found)

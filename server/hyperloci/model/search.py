@@ -18,6 +18,7 @@ class SearchFilter:
         types, subtypes, tiers, origins: any of these; without types and subtypes, any but entities.
         after, before: event time at or after, and before.
         as_of: what held at that time, instead of what holds now (B.14).
+        ended: also what was said or decided and no longer holds.
         min_confidence: stored confidence at least.
         entity: canonical name or alias of an entity the memory mentions.
         path: glob over the path, `**` crosses folders.
@@ -41,6 +42,7 @@ class SearchFilter:
     after: int | None = None
     before: int | None = None
     as_of: int | None = None
+    ended: bool = False
     min_confidence: float | None = None
     entity: str | None = None
     path: str | None = None

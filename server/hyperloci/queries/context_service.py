@@ -14,7 +14,7 @@ from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.model.answers import AssembledContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.search import Hit, SearchFilter
-from hyperloci.queries.recall_targets import RecallRequest, RecallTarget, read_recall_request
+from hyperloci.queries.recall_targets import KINDS, RecallRequest, RecallTarget, read_recall_request, remove_words
 from hyperloci.queries.search_service import SearchService
 from hyperloci.queries.session_digest import SessionDigester, select_sessions, title_session
 from hyperloci.retrieval.context_assembly import (
@@ -50,15 +50,6 @@ ENTITY_CHARS: Final = 500
 KIND_SHARE: Final = 0.6
 """Of the budget, for memories of the kind that is asked for, where a subject is named too; the rest tells of that."""
 
-KINDS: Final = {
-    RecallTarget.DEAD_END: ("Dead ends: tried, and failed", ("dead_end",)),
-    RecallTarget.DECISION: ("Decisions", ("decision",)),
-    RecallTarget.CONSTRAINT: ("Constraints", ("constraint",)),
-    RecallTarget.PREFERENCE: ("Preferences", ("preference", "user_info")),
-    RecallTarget.DEADLINE: ("Deadlines", ("deadline",)),
-}
-"""The heading and the subtypes of each kind that is asked for."""
-
 
 @dataclass(frozen=True, slots=True)
 class ContextService:
@@ -84,10 +75,13 @@ class ContextService:
         if request.target is RecallTarget.SESSIONS:
             return self._tell_sessions(request, bounds)
         title, subtypes = KINDS[request.target]
-        subject = _without(request.subject, "" if bounds is None else bounds.expression)
-        hits = self._search_kind(subject, subtypes) if subject else self._list_kind(subtypes, bounds)
+        subject = remove_words(request.subject, "" if bounds is None else bounds.expression)
+        if subject:
+            hits, said = self._search_kind(subject, subtypes, subject if bounds is None else query), ""
+        else:
+            hits, said = self._list_kind(subtypes, bounds)
         lines = tuple(ContextLine(hit.id, render_hit(hit)) for hit in hits)
-        return [ContextPart(title, KIND_SHARE if subject else 1.0, lines)] if lines else []
+        return [ContextPart(title + said, KIND_SHARE if subject else 1.0, lines)] if lines else []
 
     def _tell_sessions(self, request: RecallRequest, bounds: TimeBounds | None) -> list[ContextPart]:
         store, now = self.asking.store, self.asking.clock()
@@ -103,21 +97,24 @@ class ContextService:
             for session in told
         ]
 
-    def _search_kind(self, subject: str, subtypes: Sequence[str]) -> list[Hit]:
+    def _search_kind(self, subject: str, subtypes: Sequence[str], query: str) -> list[Hit]:
         answer = self.asking.search(
-            subject, limit=CANDIDATES, explain=True, reinforce=False, where={"subtypes": list(subtypes)}
+            query, limit=CANDIDATES, explain=True, reinforce=False, where={"subtypes": list(subtypes)}
         )
         return select_for_question(subject, answer.results, make_term_share(self.asking.store))
 
-    def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> list[Hit]:
-        """Return the memories of a kind, latest first: those of a time, or all where it left none."""
+    def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> tuple[list[Hit], str]:
+        """Return the memories of a kind, latest first: those of a time, or all if it left none; and which they are."""
         where = SearchFilter(scopes=(self.asking.project.id, GLOBAL_SCOPE), subtypes=tuple(subtypes))
-        dated = None if bounds is None else self._list_matching(where, after=bounds.after, before=bounds.before)
-        return dated or self._list_matching(where)
+        if bounds is None:
+            return self._list_matching(where), ""
+        dated = self._list_matching(replace(where, after=bounds.after, before=bounds.before, ended=True))
+        if dated:
+            return dated, f", {bounds.describe()}"
+        return self._list_matching(where), f", none of them of {bounds.describe()}"
 
-    def _list_matching(self, where: SearchFilter, *, after: int | None = None, before: int | None = None) -> list[Hit]:
-        narrowed = replace(where, after=after, before=before)
-        found = self.asking.searcher.list_memories(Conditions(where=narrowed), limit=MAX_LIMIT)
+    def _list_matching(self, where: SearchFilter) -> list[Hit]:
+        found = self.asking.searcher.list_memories(Conditions(where=where), limit=MAX_LIMIT)
         return self.asking.present_hits(found.nodes)
 
     # -- every other question ------------------------------------------------------------------------------------------
@@ -190,9 +187,3 @@ def _names_in(query: str) -> list[str]:
 
 def _is_rare(term: str) -> float:
     return 0.0
-
-
-def _without(subject: str, expression: str) -> str:
-    """Return a subject without the words of a time."""
-    dated = set(expression.lower().split())
-    return " ".join(word for word in subject.split() if word not in dated)

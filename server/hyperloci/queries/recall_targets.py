@@ -22,6 +22,8 @@ from hyperloci.store.keywords.analysis import stop_words
 _FILE: Final = Path(__file__).parent / "data" / "recall_targets.toml"
 _WORD: Final = re.compile(r"[\w'-]+(?:[./]\w+)*+|\?")
 
+_PUNCTUATION: Final = ".,;:?!()'\""
+
 MAX_PHRASE_WORDS: Final = 4
 MAX_WORDS: Final = 24
 """A longer text tells something, or asks for work: it is no question about the memory."""
@@ -41,6 +43,16 @@ class RecallTarget(StrEnum):
     CONSTRAINT = "constraint"
     PREFERENCE = "preference"
     DEADLINE = "deadline"
+
+
+KINDS: Final = {
+    RecallTarget.DEAD_END: ("Dead ends: tried, and failed", ("dead_end",)),
+    RecallTarget.DECISION: ("Decisions", ("decision",)),
+    RecallTarget.CONSTRAINT: ("Constraints", ("constraint",)),
+    RecallTarget.PREFERENCE: ("Preferences", ("preference", "user_info")),
+    RecallTarget.DEADLINE: ("Deadlines", ("deadline",)),
+}
+"""The heading and the subtypes of each kind that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +139,9 @@ def _says_nothing(word: str) -> bool:
 def _sum_weights(weights: Mapping[str, float], held: set[str], subjects: int) -> float:
     known = sum(weight for group, weight in weights.items() if group in held)
     return known + weights.get("subject", 0.0) * min(subjects, MAX_SUBJECT_COST)
+
+
+def remove_words(text: str, removed: str) -> str:
+    """Return a text without the words of another: a subject without those of a time."""
+    words = {word.strip(_PUNCTUATION) for word in removed.lower().split()}
+    return " ".join(word for word in text.split() if word.lower().strip(_PUNCTUATION) not in words)

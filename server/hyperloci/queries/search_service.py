@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import time
@@ -17,10 +18,11 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
+from hyperloci.queries.dated_search import DatedResult, DatedSearch
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
-from hyperloci.retrieval.presentation import SPARE_HITS, arrange_hits, present_hits
+from hyperloci.retrieval.presentation import SPARE_HITS, arrange_hits, fold_said_twice, present_hits
 from hyperloci.retrieval.scoring import show_score
 from hyperloci.retrieval.search import MAX_LIMIT, Searcher, SearchResult
 from hyperloci.store import Store
@@ -78,21 +80,38 @@ class SearchService:
         named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
         if named is not None:
             return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
-        looked_for = max(limit, min(limit + SPARE_HITS, MAX_LIMIT))
-        found = self.searcher.find(query, conditions, limit=looked_for, profile=profile, explain=explain, quick=quick)
-        may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
-        found = replace(found, nodes=arrange_hits(self.store, found.nodes, limit=limit, may_add=may_add))
-        terms = analyse_query(query)
-        hits = self.present_hits(
-            found.nodes,
-            scores=_carry_scores(found),
-            explanations={key: explain_scores(scores, terms, profile) for key, scores in found.scores.items()}
-            if explain
-            else {},
-        )
+        looked_for = min(limit + SPARE_HITS, MAX_LIMIT) if 1 <= limit <= MAX_LIMIT else limit
+        find = functools.partial(self.searcher.find, limit=looked_for, profile=profile, explain=explain)
+        if quick:
+            # A prompt is no question: what it says of time is rarely when something was told.
+            dated = DatedResult(found=find(query, conditions, quick=True))
+        else:
+            present = functools.partial(self._explain_hits, query, profile)
+            dated = DatedSearch(
+                store=self.store,
+                clock=self.clock,
+                find=find,
+                list_all=functools.partial(self.searcher.list_memories, limit=limit),
+                present=present,
+            ).search(query, conditions)
+        found = dated.found
+        if dated.is_of_past:
+            nodes = tuple(fold_said_twice(self.store, found.nodes)[:limit])
+        else:
+            may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
+            nodes = arrange_hits(self.store, found.nodes, limit=limit, may_add=may_add)
+        found = replace(found, nodes=nodes)
+        scores = _carry_scores(found)
+        shown = self._explain_hits(query, profile, found) if explain else self.present_hits(found.nodes, scores=scores)
+        hits = [replace(hit, notes=(*hit.notes, *dated.notes.get(hit.id, ()))) for hit in shown]
         if reinforce:
             self._reinforce_recalled([node.key for node in found.nodes])
-        return self._compose(query, found, hits, conditions.where, started)
+        return self._compose(query, found, hits, conditions.where, started, dated.remarks)
+
+    def _explain_hits(self, query: str, profile: str, found: SearchResult) -> list[Hit]:
+        terms = analyse_query(query)
+        explanations = {key: explain_scores(scores, terms, profile) for key, scores in found.scores.items()}
+        return self.present_hits(found.nodes, scores=_carry_scores(found), explanations=explanations)
 
     def _find_by_id(self, query: str, where: SearchFilter) -> SearchResult | None:
         """Return the memory of an id; of a summary what it covers, in order; None where there is none in reach."""
@@ -191,7 +210,13 @@ class SearchService:
         return present_hits(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
 
     def _compose(
-        self, query: str, found: SearchResult, hits: Sequence[Hit], where: SearchFilter, started: float
+        self,
+        query: str,
+        found: SearchResult,
+        hits: Sequence[Hit],
+        where: SearchFilter,
+        started: float,
+        remarks: Sequence[str] = (),
     ) -> SearchAnswer:
         return SearchAnswer(
             query=query,
@@ -201,7 +226,12 @@ class SearchService:
             degraded=found.degraded,
             by_meaning=found.by_meaning,
             results=tuple(hits),
-            hints=(*_suggest_changes(found, where), *self._tree_hint(found.nodes), *self._history_hint(where)),
+            hints=(
+                *remarks,
+                *_suggest_changes(found, where),
+                *self._tree_hint(found.nodes),
+                *self._history_hint(where),
+            ),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.graph.neighbourhood import find_related
@@ -16,7 +15,6 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.retrieval.routing import GraphStrategy, Route
 from hyperloci.retrieval.scoring import Ranking, Scores
-from hyperloci.retrieval.time_bounds import TimeBounds
 from hyperloci.store import Store
 from hyperloci.store.memories.entities import Entity, squash_name
 from hyperloci.store.vectors.bits import BoolArray
@@ -39,10 +37,6 @@ all that mention it costs LoCoMo up to half a point (docs/why.md)."""
 MAX_MENTIONS: Final = 100
 """Memories that speak of a thing, the latest, of which `MAX_EXPANDED` at most are taken."""
 
-IN_TIME_FACTOR: Final = 1.2
-"""Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
-was written on Monday speaks of Sunday."""
-
 _SPACES: Final = {
     GraphStrategy.TEMPORAL: "e4",
     GraphStrategy.CAUSAL: "e5",
@@ -62,7 +56,7 @@ def expand_candidates(
     allowed: BoolArray,
     scopes: Sequence[str],
 ) -> Ranking:
-    """Add what the best candidates are related to as the question asks; what lies in the time it names counts more."""
+    """Add what the best candidates are related to as the question asks."""
     totals = {key: found.total for key, found in scores.items()}
     reached = expand_by_graph(store, route, totals, scopes)
     reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
@@ -71,14 +65,7 @@ def expand_candidates(
     space = _SPACES[route.strategy]
     added = {key: _make_expanded_scores(scores.get(key), value, space, best) for key, value in reached.items()}
     all_scores = {**scores, **added}
-    if route.time_bounds is None:
-        return all_nodes, all_scores
-    return all_nodes, {
-        key: replace(found, total=found.total * IN_TIME_FACTOR)
-        if _is_within(route.time_bounds, all_nodes[key])
-        else found
-        for key, found in all_scores.items()
-    }
+    return all_nodes, all_scores
 
 
 def _make_expanded_scores(known: Scores | None, total: float, space: str, best: float) -> Scores:
@@ -86,11 +73,6 @@ def _make_expanded_scores(known: Scores | None, total: float, space: str, best: 
     spaces = dict(known.spaces) if known else {}
     spaces[space] = max(spaces.get(space, 0.0), min(1.0, total / best if best else 0.0))
     return Scores(spaces=spaces, parts={space: total}, total=total)
-
-
-def _is_within(bounds: TimeBounds, node: SearchCandidate) -> bool:
-    after_it = bounds.before is None or node.event_time < bounds.before
-    return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
 
 def expand_by_graph(

@@ -21,13 +21,6 @@ class GraphStrategy(StrEnum):
     HYBRID = "hybrid"
 
 
-class HitOrder(StrEnum):
-    """In which order hits answer best."""
-
-    SCORE = "score"
-    TIME = "time"
-
-
 @dataclass(frozen=True, slots=True)
 class RelationToFollow:
     """Relations of one label to follow from the best hits; `direction` as `store.memories.traversal` has it."""
@@ -47,11 +40,7 @@ class Route:
         direction: of causes: `in` towards what led to it, `out` towards what came of it; of time: `in` is before,
             `out` after; `both` otherwise.
         relation_steps: the relations to walk from the best hits, `depth` steps at most.
-        time_bounds: the time that the question names, None if none. An offer: what the caller gave as `after` or
-        `before`
-            comes first, and where nothing lies within, searching without them is better than no answer.
         entities: the names in the question that may be entities', most telling first.
-        order: in which order to give the hits.
         depth, limit, tokens: how far to go (B.08).
     """
 
@@ -60,9 +49,7 @@ class Route:
     profile: str
     direction: str
     relation_steps: tuple[RelationToFollow, ...]
-    time_bounds: TimeBounds | None
     entities: tuple[str, ...]
-    order: HitOrder
     depth: int
     limit: int
     tokens: int
@@ -113,9 +100,7 @@ def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
         profile="causal" if strategy is GraphStrategy.CAUSAL else "auto",
         direction=direction,
         relation_steps=_relation_steps(strategy, direction),
-        time_bounds=bounds,
         entities=_entity_names(query) if strategy is GraphStrategy.ENTITY else (),
-        order=HitOrder.TIME if intent is Intent.WHEN else HitOrder.SCORE,
         **_effort_limits(level),
     )
 

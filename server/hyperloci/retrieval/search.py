@@ -99,6 +99,7 @@ class Searcher:
         store: the open store.
         encoder: encodes queries; None for keywords only.
         settings: sizes and weights that a user may change.
+        quick_encoder: for searches that may not wait until a model is loaded; `encoder` unless given.
         off_reason: why there is no encoder.
         without: spaces left out of every search, to measure what each contributes.
         clock: the present, for what is recent.
@@ -110,12 +111,14 @@ class Searcher:
         encoder: SearchEncoder | None,
         settings: Settings | None = None,
         *,
+        quick_encoder: SearchEncoder | None = None,
         off_reason: str | None = None,
         without: Collection[str] = (),
         clock: Clock = system_clock,
     ) -> None:
         self._store = store
         self._encoder = encoder
+        self._quick_encoder = quick_encoder or encoder
         self._settings = settings
         self._off_reason = off_reason
         self._without = frozenset(without)
@@ -236,12 +239,12 @@ class Searcher:
 
     def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
         """Return the encoded question, or why there is none."""
-        if self._encoder is None:
+        if self._encoder is None or self._quick_encoder is None:
             return None, self._off_reason
         try:
             if not quick:
                 return self._encoder.embed_query_spaces(query), None
-            model_id, meaning = self._encoder.embed_query(query)
+            model_id, meaning = self._quick_encoder.embed_query(query)
             return QueryFingerprint(model_id=model_id, dense={"e1": meaning}), None
         except NotReadyError as error:
             return None, str(error)

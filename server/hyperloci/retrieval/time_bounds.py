@@ -4,37 +4,54 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, from_iso
+from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, unit_ms
+
+_YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
     """A stretch of time that a question speaks of: from `after` on, before `before`, either open; in milliseconds.
 
-    `text` is the expression, as the question has it.
+    `expression` is what says so, as the question has it; `is_vague` where it counts by a word like `few`.
     """
 
     after: int | None
     before: int | None
     expression: str
+    is_vague: bool = False
+
+    def describe(self) -> str:
+        """Return the days from the first to the last: `2026-11-09..2026-11-15`, `since 2026-11-09`."""
+        first = None if self.after is None else to_iso(self.after)[:10]
+        last = None if self.before is None else to_iso(self.before - 1)[:10]
+        if first is None or last is None:
+            return f"since {first}" if last is None else f"up to {last}"
+        return first if first == last else f"{first}..{last}"
 
 
 OpenSpan = tuple[int | None, int | None]
 
 
 def find_time_bounds(query: str, now: int) -> TimeBounds | None:
-    """Return the first stretch of time that a question names; None if it names none.
+    """Return the first stretch of time that a question names, or the first with its year; None if it names none.
 
-    Days are UTC days. `last week` is the seven days up to now, as in the bounds of a search (`parse_time_bound`); a
-    month or weekday by name is the latest one that has begun.
+    Days are UTC days. `last week` is the calendar's, as in what turns speak of (`text.language.relative_dates`), `the
+    past week` the seven days up to now; a month or weekday by name is the latest one that has begun.
     """
     text = DateText(query)
-    return next((found for at in range(len(text.words)) if (found := _read_bounds(text, at, now))), None)
+    named = filter(None, (_read_bounds(text, at, now) for at in range(len(text.words))))
+    # An underscore makes a name of code.
+    found = [bounds for bounds in named if "_" not in bounds.expression]
+    # "last Friday, before 10 April 2026": what is counted from now gives way to what says its year.
+    return next((bounds for bounds in found if _YEAR.search(bounds.expression)), found[0] if found else None)
 
 
 def parse_time_bound(text: str, now_ms: int, *, argument: str = "after") -> int:
@@ -77,12 +94,12 @@ def _read_bounds(text: DateText, at: int, now: int) -> TimeBounds | None:
         return found
     expression = text.read(at)
     span = None if expression is None else _resolve_expression(expression, now)
-    return None if expression is None or span is None else TimeBounds(*span, expression.text)
+    return None if expression is None or span is None else TimeBounds(*span, expression.text, expression.vague)
 
 
 def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of an expression like `since March`, `between Monday and Friday`."""
-    how = _bound_words().get(text.words[at])
+    how = bound_words().get(text.words[at])
     point = _read_point(text, at + 1, now)
     if how is None or how == "and" or point is None:
         return None
@@ -99,7 +116,7 @@ def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
 
 
 def _read_between(text: DateText, at: int, start: tuple[int, OpenSpan], now: int) -> TimeBounds | None:
-    joined = start[0] < len(text.words) and _bound_words().get(text.words[start[0]]) == "and"
+    joined = start[0] < len(text.words) and bound_words().get(text.words[start[0]]) == "and"
     stop = _read_point(text, start[0] + 1, now) if joined else None
     if stop is None:
         return None
@@ -115,7 +132,8 @@ def _read_point(text: DateText, at: int, now: int) -> tuple[int, OpenSpan] | Non
 
 
 @functools.cache
-def _bound_words() -> Mapping[str, str]:
+def bound_words() -> Mapping[str, str]:
+    """Return the words that make a date an end of a time, and which (`since`, `after`, `before`, `by`...)."""
     return {word: name for language in languages() for word, name in date_words(language).bounds.items()}
 
 
@@ -138,7 +156,7 @@ def _resolve_moment(iso: str) -> OpenSpan:
 
 def _resolve_stretch(found: DateExpression, now: int) -> OpenSpan:
     if found.unit is not None and found.unit != "weekend":
-        if found.form in (Form.LATELY, Form.LAST):
+        if found.form is Form.LATELY:
             return now - found.count * unit_ms(found.unit), None
         if found.form in (Form.AGO, Form.AHEAD):
             return _resolve_offset(found.offset, found.unit, now)

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+WORDS: Final = "embeddings.word_embeddings.weight"
+"""The name of the table with a row for each word piece."""
+
 LAYERS: Final = 6
 HEADS: Final = 12
 HIDDEN: Final = 384
 HEAD_WIDTH: Final = HIDDEN // HEADS
 LAYER_NORM_EPSILON: Final = 1e-12
-"""All five as in the `config.json` of all-MiniLM-L6-v2, whose weights are pinned by their hash."""
+"""All five numbers as in the `config.json` of all-MiniLM-L6-v2, whose weights are pinned by their hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,11 @@ class LayerWeights(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BertWeights(Generic[T]):
-    """Embedding tables and layers. The one token type in use is left for the forward pass to fold into `positions`."""
+    """All weights but the table of words, of which a forward pass may want a few rows only (`WORDS`).
 
-    words: T
+    The one token type in use is left for the forward pass to fold into `positions`.
+    """
+
     positions: T
     token_types: T
     embedding_norm: AffineWeights[T]
@@ -77,7 +82,6 @@ def read_bert(get: Callable[[str], T], join: Callable[[list[T]], T]) -> BertWeig
         )
 
     return BertWeights(
-        words=get("embeddings.word_embeddings.weight"),
         positions=get("embeddings.position_embeddings.weight"),
         token_types=get("embeddings.token_type_embeddings.weight"),
         embedding_norm=pair("embeddings.LayerNorm"),

@@ -1,4 +1,7 @@
-"""Forward pass of the bundled model in numpy: answers the first queries while torch is still being imported."""
+"""Forward pass of the bundled model in numpy: questions are embedded where torch is not loaded, or not yet.
+
+Half of the weights is the table of words. It stays in its file, and the rows of a text's words are read from there.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
+from safetensors import safe_open
 
 from hyperloci.embedder.models.bert import (
     HEAD_WIDTH,
     HEADS,
     HIDDEN,
     LAYER_NORM_EPSILON,
+    WORDS,
     AffineWeights,
     BertWeights,
     LayerWeights,
@@ -33,14 +37,15 @@ class NumpyForward:
     """all-MiniLM-L6-v2 on numpy's BLAS. Satisfies `ForwardPass`."""
 
     def __init__(self, weights: Path) -> None:
-        tensors = load_file(weights)
-        self._bert: BertWeights[Array] = read_bert(lambda name: tensors[name], np.concatenate)
+        tensors = safe_open(weights, framework="np")
+        self._bert: BertWeights[Array] = read_bert(tensors.get_tensor, np.concatenate)
+        self._words = tensors.get_slice(WORDS)  # type: ignore[no-untyped-call]
         self._positions = self._bert.positions + self._bert.token_types[0]
 
     def __call__(self, token_ids: Sequence[Sequence[int]]) -> Array:
         """Return the last hidden states of all tokens, text after text: `(tokens, HIDDEN)`."""
         lengths = [len(ids) for ids in token_ids]
-        words = self._bert.words[np.concatenate([np.asarray(ids, dtype=np.int64) for ids in token_ids])]
+        words = np.concatenate([self._words[token : token + 1] for ids in token_ids for token in ids])
         positions = np.concatenate([self._positions[:length] for length in lengths])
         states = _apply_layer_norm(words + positions, self._bert.embedding_norm)
         bounds = np.cumsum([0, *lengths])

@@ -22,6 +22,7 @@ from hyperloci.embedder.models.bert import (
     HEADS,
     HIDDEN,
     LAYER_NORM_EPSILON,
+    WORDS,
     AffineWeights,
     BertWeights,
     LayerWeights,
@@ -52,7 +53,7 @@ class TorchForward:
         self._device, self._dtype = device, dtype
         with safe_open(weights, framework="pt", device="cpu") as tensors:
             bert: BertWeights[torch.Tensor] = read_bert(tensors.get_tensor, torch.cat)
-        self._words = bert.words.to(device)
+            self._words = tensors.get_tensor(WORDS).to(device)
         self._positions = (bert.positions + bert.token_types[0]).to(device)
         self._embedding_norm = _LayerNorm(bert.embedding_norm, device, torch.float32)
         self._layers = [_TransformerBlock(layer, device, dtype) for layer in bert.layers]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from hyperloci.config import Settings
 from hyperloci.embedder.models.loader import load_bundled_stages, load_foundation_stages
 from hyperloci.embedder.priority_lock import EncoderStage
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import ConfigurationError, NotReadyError
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile import (
     BUNDLED,
@@ -45,6 +45,28 @@ def load_profile_stages(settings: Settings) -> Iterator[EncoderStage]:
     for stage in load_foundation_stages(profile.choice_of("e1"), settings.device):
         check_dimensions(stage, settings.embedding_dimensions)
         yield from _build_profile_encoder(stage, profile, settings.device)
+
+
+def has_light_encoder(settings: Settings) -> bool:
+    """Return whether the profile has no model but the bundled one, which numpy can compute.
+
+    Raises:
+        ConfigurationError: no such profile.
+    """
+    choices = find_profile(settings.profile, settings.profiles, settings.model).choices.values()
+    return all(choice in (ModelChoice(BUNDLED), ModelChoice(RULE)) for choice in choices)
+
+
+def load_light_encoder(settings: Settings) -> Encoder:
+    """Return the encoder of all spaces that numpy computes: what an embedder answers with until torch is loaded.
+
+    Raises:
+        NotReadyError: the profile has models that need torch.
+        ConfigurationError: no such profile, or the bundled model cannot be read.
+    """
+    if not has_light_encoder(settings):
+        raise NotReadyError(f"The models of profile {settings.profile} need an embedder.")
+    return next(load_profile_stages(settings)).encoder
 
 
 def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -> Iterator[EncoderStage]:

@@ -24,6 +24,7 @@ from hyperloci.embedder.process.server import EmbedderServer
 from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import HyperlociError
+from hyperloci.system.native_threads import limit_matrix_threads
 
 if TYPE_CHECKING:
     from hyperloci.config import Settings
@@ -38,8 +39,6 @@ _NATIVE_THREADS: Final = {
     # torch's worker threads spin while they wait, unless told otherwise. On a machine that is busy with anything else,
     # spinning makes a query of 10 ms take 200 (two cores beside one busy process; 31 and 400 at the median and p95).
     "OMP_WAIT_POLICY": "PASSIVE",
-    # numpy computes a query or two before torch takes over: threads would only fight over the cores with its import.
-    "OPENBLAS_NUM_THREADS": "1",
     # oneDNN keeps a kernel of half a megabyte for every matrix height it has met, 1,024 of them unless told otherwise.
     # 64 are all that queries need; bulk work builds its own anew, which takes a thousandth of its time.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
@@ -87,6 +86,7 @@ def _run_embedder(stages: Callable[[Settings], Iterator[EncoderStage]], load_dra
     threading.Thread(target=_die_with_parent, name="parent", daemon=True).start()
     _ask_kernel_to_kill_with_parent()
     _set_up_logging(handover.settings.log_level)
+    limit_matrix_threads()
     for name, value in _NATIVE_THREADS.items():
         os.putenv(name, value)  # For the native libraries, which are loaded after this; Python code reads none of it.
     settings = handover.settings

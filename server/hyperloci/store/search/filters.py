@@ -147,7 +147,9 @@ def iterate_conditions(where: SearchFilter) -> Iterator[Condition]:
 
 
 def _lifetime_conditions(where: SearchFilter) -> Iterator[Condition]:
-    if where.as_of is None:
+    if where.ended:
+        yield "(n.valid_until IS NULL OR n.type <> 'snippet')", ()
+    elif where.as_of is None:
         yield "n.valid_until IS NULL", ()
     else:
         yield "n.valid_from <= ? AND (n.valid_until IS NULL OR n.valid_until > ?)", (where.as_of, where.as_of)

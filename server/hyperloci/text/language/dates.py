@@ -39,6 +39,11 @@ UNIT_SECONDS: Final[Mapping[str, float]] = {
 }
 """Months and years are the mean of the calendar's."""
 
+_NAME_BEFORE: Final = frozenset("_@#$/\\`")
+_NAME_AFTER: Final = frozenset("_(/\\`")
+_JOINERS: Final = frozenset(".:-")
+"""Signs that make words a part of a name: any of the first two beside them, one of the last between them and a word."""
+
 _PERIODS: Final = ("week", "month", "year", "weekend")
 _YEARS: Final = range(1900, 2100)
 _MAX_DIGITS: Final = 6
@@ -314,7 +319,7 @@ class DateText:
         if not found:
             return None
         end, parts, form = max(found, key=lambda match: match[0])
-        if not self._stands_apart(at, end) or ("count" in parts and self._in_number(at)):
+        if not self.stands_apart(at, end) or ("count" in parts and self._in_number(at)):
             return None
         return DateExpression(form=form, first=at, end=end, text=self.between(at, end), **parts)
 
@@ -322,10 +327,19 @@ class DateText:
         """Return the text of some words, as written."""
         return self.text[self._places[first][0] : self._places[end - 1][1]]
 
-    def _stands_apart(self, first: int, end: int) -> bool:
-        """Tell whether words are no part of a longer identifier."""
+    def stands_apart(self, first: int, end: int) -> bool:
+        """Tell whether words are no part of a name: `last_week()`, `Monday.com`, `date.today`, `@today`."""
         start, stop = self._places[first][0], self._places[end - 1][1]
-        return "_" not in (self.text[start - 1 : start], self.text[stop : stop + 1])
+        before, after = self.text[max(0, start - 2) : start], self.text[stop : stop + 2]
+        if before[-1:] in _NAME_BEFORE or after[:1] in _NAME_AFTER:
+            return False
+        return not (before[-1:] in _JOINERS and before[:-1].isalnum()) and not (
+            after[:1] in _JOINERS and after[1:].isalpha()
+        )
+
+    def is_spaced(self, at: int) -> bool:
+        """Tell whether space stands before a word."""
+        return self.text[self._places[at][0] - 1 : self._places[at][0]].isspace()
 
     def _in_number(self, at: int) -> bool:
         """Tell whether a number goes on from the word before: `twenty five`, `3.5`."""

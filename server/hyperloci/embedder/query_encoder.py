@@ -1,0 +1,108 @@
+"""Query encoder: encodes questions for searches, by the embedder where one answers, else in this process on numpy.
+
+The numpy form of the bundled model needs no torch and a fifth of a second to load, so a command answers by meaning
+although it will be over before an embedder has started, and a session does while its embedder starts. One for the
+whole process; it is let go as soon as an embedder answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from hyperloci.config import Settings
+from hyperloci.embedder.client import EmbedderClient
+from hyperloci.embedder.transport import find_embedder_address
+from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hyperloci.spaces.encoder import Encoder
+    from hyperloci.spaces.query import QueryFingerprint
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+NOTHING_EMBEDDED: Final = "no memory has vectors yet; an open session or `hyperloci index` makes them"
+
+_loaded: Final[dict[Path, Encoder]] = {}
+"""This process's light encoders, by the address of the embedder that each stands in for."""
+
+_lock: Final = threading.Lock()
+
+
+class QueryEncoder:
+    """Encodes questions. Satisfies `retrieval.search.SearchEncoder`; thread-safe."""
+
+    def __init__(self, client: EmbedderClient, settings: Settings, has_vectors: Callable[[], bool]) -> None:
+        """Make it.
+
+        Args:
+            client: asks the embedder.
+            settings: name the profile.
+            has_vectors: tells whether any memory has a vector to compare a question with.
+        """
+        self._client = client
+        self._settings = settings
+        self._has_vectors = has_vectors
+
+    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        """Return the model's id and the question's unit vector in E1.
+
+        Raises:
+            NotReadyError, EmbedderError: there is no embedder at hand, and nothing else can take its place.
+        """
+
+        def embed(encoder: Encoder) -> tuple[str, NDArray[np.float32]]:
+            return encoder.model_id, encoder.encode([text])[0]
+
+        return self._encode(lambda: self._client.embed_query(text), embed)
+
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
+        """Return the fingerprint of a question; raises as `embed_query`."""
+
+        def see(encoder: Encoder) -> QueryFingerprint:
+            from hyperloci.spaces.query import fingerprint_query
+
+            return fingerprint_query(text, encoder)
+
+        return self._encode(lambda: self._client.embed_query_spaces(text), see)
+
+    def _encode(self, ask: Callable[[], T], compute: Callable[[Encoder], T]) -> T:
+        try:
+            answer = ask()
+        except (NotReadyError, EmbedderError) as error:
+            if not self._has_vectors():
+                raise NotReadyError(NOTHING_EMBEDDED) from error
+            return self._compute(compute, error)
+        _loaded.pop(self._address, None)
+        return answer
+
+    def _compute(self, compute: Callable[[Encoder], T], missing: NotReadyError | EmbedderError) -> T:
+        """Return what the light encoder makes of a question.
+
+        Raises:
+            NotReadyError, EmbedderError: `missing`, which says why the embedder did not answer, if there is none.
+        """
+        with _lock:
+            try:
+                encoder = _loaded.get(self._address) or _loaded.setdefault(self._address, self._load())
+            except (NotReadyError, ConfigurationError) as error:
+                logger.info("no question can be encoded here: %s", error)
+                raise missing from error
+            return compute(encoder)
+
+    def _load(self) -> Encoder:
+        from hyperloci.embedder.models.profile_models import load_light_encoder
+
+        return load_light_encoder(self._settings)
+
+    @property
+    def _address(self) -> Path:
+        return find_embedder_address(self._settings).path

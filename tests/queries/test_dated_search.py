@@ -1,0 +1,115 @@
+"""Questions that speak of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.memory import Memory
+from hyperloci.model.search import SearchAnswer
+from hyperloci.model.turn import Speaker, Turn
+from tests.support import NOW, FakeClock
+
+
+def tell(memory: Memory, clock: FakeClock, days_ago: int, fact: str, **given: Any) -> str:
+    """Remember a fact as of some days ago."""
+    clock.now = NOW - days_ago * MS_PER_DAY
+    remembered = memory.remember_fact(fact, **given)
+    clock.now = NOW
+    return str(remembered.id)
+
+
+def found(answer: SearchAnswer) -> list[str]:
+    return [hit.id for hit in answer.results]
+
+
+@pytest.fixture
+def decisions(memory: Memory, clock: FakeClock) -> list[str]:
+    """Decisions of three weeks ago, of last week and of today; today is a Friday."""
+    told = (
+        (21, "The retry policy is three tries"),
+        (9, "The retry policy applies to uploads too"),
+        (0, "The retry policy needs a log line"),
+    )
+    return [tell(memory, clock, days, fact, category="decision") for days, fact in told]
+
+
+@pytest.mark.req("B.05", "B.07")
+def test_a_question_for_last_week_gets_last_week_and_says_which_days(memory: Memory, decisions: list[str]) -> None:
+    answer = memory.search("what did we decide about the retry policy last week?")
+    assert found(answer) == [decisions[1]]
+    assert "Took 'last week' as 2027-01-04..2027-01-10 (UTC)." in answer.hints
+
+
+def test_a_question_of_time_alone_gets_everything_of_the_kind_in_it(memory: Memory, decisions: list[str]) -> None:
+    assert found(memory.search("what did we decide last week?")) == [decisions[1]]
+    assert set(found(memory.search("what did we decide since January 4?"))) == set(decisions[1:])
+
+
+def test_bounds_that_the_caller_gives_come_first(memory: Memory, decisions: list[str]) -> None:
+    answer = memory.search("what did we decide about the retry policy last week?", after="yesterday")
+    assert found(answer) == [decisions[2]]
+    assert not any("Took" in hint for hint in answer.hints)
+
+
+def test_where_nothing_lies_within_the_best_from_outside_is_given_and_marked(
+    memory: Memory, decisions: list[str]
+) -> None:
+    answer = memory.search("what did we decide about the retry policy in March?")
+    assert set(found(answer)) == set(decisions)
+    assert all("outside of 'in March'" in hit.notes for hit in answer.results)
+    assert any(hint.startswith("Little or nothing within 'in March'") for hint in answer.hints)
+
+
+def test_what_lies_within_and_does_not_bear_on_the_question_hides_nothing(
+    memory: Memory, clock: FakeClock, decisions: list[str]
+) -> None:
+    tell(memory, clock, 60, "The office plants get water on Fridays")
+    answer = memory.search("what was the retry policy about uploads in November?")
+    assert found(answer)[0] == decisions[1]
+    assert "outside of 'in November'" in answer.results[0].notes
+
+
+def test_before_an_event_means_before_the_day_that_the_memory_knows(memory: Memory, clock: FakeClock) -> None:
+    old = tell(memory, clock, 60, "The main database is SQLite", category="decision")
+    switch = tell(memory, clock, 30, "We switched the main database to Postgres", category="decision", replaces=old)
+    later = tell(memory, clock, 5, "The main database has a read replica", category="decision")
+    before = memory.search("which main database did we use before we switched to Postgres?")
+    assert found(before) == [old]
+    assert any("as before 2026-12-16: decision" in hint and switch[:8] in hint for hint in before.hints)
+    after = found(memory.search("main database decisions since we switched to Postgres"))
+    assert later in after and old not in after
+
+
+def test_an_event_that_no_memory_tells_of_bounds_nothing_and_is_said(memory: Memory, decisions: list[str]) -> None:
+    answer = memory.search("what was the retry policy before we switched to Kafka?")
+    assert set(found(answer)) == set(decisions)
+    assert any("No memory tells when it was: 'we switched to Kafka'" in hint for hint in answer.hints)
+
+
+@pytest.mark.parametrize(("word", "first"), [("at first", 0), ("originally", 0), ("now", 1), ("currently", 1)])
+def test_of_several_values_the_oldest_or_the_newest_comes_first(
+    memory: Memory, clock: FakeClock, word: str, first: int
+) -> None:
+    turns = [(40, "The gateway listens on port 8080"), (2, "The gateway listens on port 9090")]
+    for days, text in turns:
+        turn = Turn(uuid=f"t{days}", role=Speaker.USER, text=text, timestamp_ms=NOW - days * MS_PER_DAY)
+        memory.add_turns(f"s{days}", [turn])
+    answer = memory.search(f"which port does the gateway listen on {word}?")
+    assert [hit.content for hit in answer.results][:1] == [turns[first][1]]
+
+
+def test_what_was_replaced_answers_a_question_for_the_original(memory: Memory, clock: FakeClock) -> None:
+    old = tell(memory, clock, 60, "The upload limit is 10 MB", category="decision")
+    new = tell(memory, clock, 10, "The upload limit is 50 MB", category="decision", replaces=old)
+    assert found(memory.search("what was the upload limit originally?")) == [old, new]
+    assert found(memory.search("what is the upload limit now?")) == [new]
+
+
+def test_a_search_of_files_takes_no_date_from_its_words(memory: Memory) -> None:
+    (memory.project.root / "dates.py").write_text("def last_month():\n    return previous_month(today())\n")
+    memory.index_path()
+    answer = memory.search("function for last month", content_type="code")
+    assert answer.results and answer.hints == ()
