@@ -12,7 +12,8 @@ from typing import Final
 
 from hyperloci.conversations.unasked.prompt_terms import PhraseIndex, analyse_terms, read_table
 from hyperloci.indexing.commits.commit_reader import CHANGED
-from hyperloci.knowledge.graph.anchors import find_named_places, find_paths
+from hyperloci.knowledge.graph.anchors import find_named_places
+from hyperloci.knowledge.names.written_names import find_paths
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store import Store
