@@ -79,6 +79,7 @@ class SearchCandidate(NamedTuple):
     seq: int | None
     event_time: int
     metadata: Mapping[str, Any]
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

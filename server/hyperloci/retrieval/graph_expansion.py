@@ -72,7 +72,7 @@ def expand_candidates(
 
 def _make_expanded_scores(known: Scores | None, total: float) -> Scores:
     spaces = known.spaces if known else {}
-    return Scores(spaces=spaces, parts={"e8": total}, total=total)
+    return Scores(spaces=spaces, parts={"graph": total}, total=total)
 
 
 def _is_within(bounds: TimeBounds, node: SearchCandidate) -> bool:
