@@ -137,7 +137,9 @@ def render_related(answer: RelatedOut) -> str:
         f"{quote_text(item['content'])}"
         for item in answer["related"]
     )
-    head = f"{_count_of(len(answer['related']), 'memory', 'memories')} related to this ({_one_line(answer['started'])}):"
+    head = (
+        f"{_count_of(len(answer['related']), 'memory', 'memories')} related to this ({_one_line(answer['started'])}):"
+    )
     has = f"Its relations: {', '.join(answer['relations'])}." if answer["relations"] else "It has no relations."
     return "\n\n".join(part for part in (f"{head}\n{render_memory(answer['node'])}", items, has, DATA) if part)
 

@@ -79,7 +79,6 @@ class SearchCandidate(NamedTuple):
     seq: int | None
     event_time: int
     metadata: Mapping[str, Any]
-    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,7 +171,9 @@ def _point_at_use(item: RelatedMemory, place: Position, source: Position) -> Pos
     if item.direction != "in" or place.line_start is None:
         return place
     offset = find_use(item.content, source)
-    return place if offset is None else replace(place, line_start=place.line_start + item.content.count("\n", 0, offset))
+    return (
+        place if offset is None else replace(place, line_start=place.line_start + item.content.count("\n", 0, offset))
+    )
 
 
 def _check_depth(depth: int) -> int:

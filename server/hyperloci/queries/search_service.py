@@ -209,7 +209,12 @@ class SearchService:
             degraded=found.degraded,
             by_meaning=found.by_meaning,
             results=tuple(hits),
-            hints=(*((found.named,) if found.named else ()), *_suggest_changes(found, where), *self._tree_hint(found.nodes), *self._history_hint(where)),
+            hints=(
+                *((found.named,) if found.named else ()),
+                *_suggest_changes(found, where),
+                *self._tree_hint(found.nodes),
+                *self._history_hint(where),
+            ),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 

@@ -24,7 +24,6 @@ from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.adjacent_turns import score_neighbours
 from hyperloci.retrieval.space_weights import BONUS, PERSPECTIVES, Perspective
 from hyperloci.retrieval.speakers import TargetSpeaker
-from hyperloci.text.chunking.programming_languages import is_test_path
 
 SpaceScores = Mapping[str, Mapping[NodeKey, float]]
 """Score by memory by space; a memory that a space does not see is left out."""
@@ -85,10 +84,6 @@ ACTION_FACTOR: Final = 0.8
 before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
 figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
 
-TEST_FACTOR: Final = 0.75
-"""Factor of code in a test file where no test is asked for: a test repeats the words of what it tests, and several
-do."""
-
 MEANING: Final = "meaning"
 """Not a profile that callers choose: strategy `e1_only`, where nothing but the cosine counts."""
 
@@ -129,7 +124,6 @@ def combine_scores(
     *,
     profile: str,
     target_speaker: TargetSpeaker | None = None,
-    wants_tests: bool = True,
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -138,7 +132,6 @@ def combine_scores(
         nodes: the candidates.
         profile: a key of PERSPECTIVES, or MEANING.
         target_speaker: whose words the question is after.
-        wants_tests: whether tests count as much as the code that they test.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
@@ -153,7 +146,7 @@ def combine_scores(
         key: Scores(
             spaces={space: found[key] for space, found in spaces.items() if key in found},
             parts=parts[key],
-            total=_kind_factor(node, target_speaker, wants_tests) * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
+            total=_kind_factor(node, target_speaker) * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
         )
         for key, node in nodes.items()
     }
@@ -233,9 +226,7 @@ def _view_weights(subtype: str | None, perspective: Perspective) -> Mapping[str,
     return {"code": CODE_VIEW_WEIGHTS, "episode": TURN_VIEW_WEIGHTS}.get(subtype or "", OTHER_VIEW_WEIGHTS)
 
 
-def _kind_factor(node: SearchCandidate, target_speaker: TargetSpeaker | None, wants_tests: bool) -> float:
-    if node.subtype == "code":
-        return TEST_FACTOR if not wants_tests and node.path is not None and is_test_path(node.path) else 1.0
+def _kind_factor(node: SearchCandidate, target_speaker: TargetSpeaker | None) -> float:
     if node.subtype == "action":
         return ACTION_FACTOR
     if target_speaker is not None and target_speaker.is_speaker_of(node):

@@ -158,7 +158,7 @@ class Searcher:
             best = sorted(nodes, key=lambda key: (-scores[key].total, key))
             leading = None
             if strategy is SearchStrategy.MULTI_SPACE and not quick:
-                leading = find_leading(self._store, query, intent, allowed, conditions.where.scopes, limit)
+                leading = find_leading(self._store, query, intent, best, allowed, conditions.where.scopes, limit)
             if leading is not None:
                 nodes, scores = _add_leading(self._store, leading, nodes, scores)
                 best = leading.arrange(best, nodes)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.names.question_forms import asks_for_tests
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
@@ -113,13 +112,7 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _make_fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _score_by_spaces(scorer, nodes, profile)
-    return nodes, combine_scores(
-        spaces,
-        nodes,
-        profile=profile,
-        target_speaker=find_target_speaker(scorer.text),
-        wants_tests=asks_for_tests(scorer.text),
-    )
+    return nodes, combine_scores(spaces, nodes, profile=profile, target_speaker=find_target_speaker(scorer.text))
 
 
 def _run_pipeline(scorer: SpaceScorer, profile: str, settings: Settings) -> Ranking:

@@ -20,7 +20,9 @@ Label = Annotated[str, Field(description="a relation such as depends_on, support
 
 async def find_related(
     ctx: Call,
-    topic: Annotated[str, Field(description="id, symbol, path, heading, or text", min_length=1, max_length=MAX_QUERY_CHARS)],
+    topic: Annotated[
+        str, Field(description="id, symbol, path, heading, or text", min_length=1, max_length=MAX_QUERY_CHARS)
+    ],
     relationship: Annotated[str, Field(description="label, as depends_on", max_length=64)] = "any",
     direction: Literal["out", "in", "both"] = "both",
     depth: Annotated[int, Field(ge=1, le=4)] = 1,

@@ -92,9 +92,7 @@ def _describe_edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
         id=edge.id,
         label=edge.label,
         members=tuple(
-            dict.fromkeys(
-                (nodes[member.node].id, str(member.role)) for member in edge.members if member.node in nodes
-            )
+            dict.fromkeys((nodes[member.node].id, str(member.role)) for member in edge.members if member.node in nodes)
         ),
         confidence=edge.confidence,
         automatic=edge.automatic,

@@ -26,7 +26,9 @@ _HEADING: Final = re.compile(r"^#{1,6}[ \t]++([^\n]*[^\s#]|[^\s#])[ \t#]*+$", re
 _MARKUP: Final = re.compile(r"[`*_]|\[([^\]]{0,400}+)\]\([^)]{0,2000}+\)")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _QUOTED_MESSAGE: Final = re.compile(r"\"([^\"\n]{8,400})\"|'([^'\n]{8,400})'(?!\w)|`([^`\n]{8,400})`|“([^”\n]{8,400})”")
-_GIVEN: Final = re.compile(r"[\"']?\s{0,4}(?:\?|!)?(?:\s{0,40}:(?![:=])|\s{0,40}:=|\s{1,40}=(?![=>])|=(?![=>])|\s{0,4};)")
+_GIVEN: Final = re.compile(
+    r"[\"']?\s{0,4}(?:\?|!)?(?:\s{0,40}:(?![:=])|\s{0,40}:=|\s{1,40}=(?![=>])|=(?![=>])|\s{0,4};)"
+)
 _ARGUMENT: Final = re.compile(r"=[^\n]*,[ \t]*$")
 _TOP_KINDS: Final = frozenset({"module", "class", "other", "block", ""})
 
@@ -99,7 +101,9 @@ def _find_given(name: str, snippet: LocatedSnippet) -> int | None:
     return None
 
 
-_DECLARED: Final = re.compile(r"[ \t]*(?:[\"']?|(?:[\w<>\[\],.*&?]{1,60}[ \t]+){1,5}|#define[ \t]+|-{1,2}|self\.|this\.)")
+_DECLARED: Final = re.compile(
+    r"[ \t]*(?:[\"']?|(?:[\w<>\[\],.*&?]{1,60}[ \t]+){1,5}|#define[ \t]+|-{1,2}|self\.|this\.)"
+)
 
 
 def _may_declare(before: str) -> bool:

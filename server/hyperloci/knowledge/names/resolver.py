@@ -11,7 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from hyperloci.knowledge.names.located_text import MAX_HEADING_WORDS, LocatedSnippet, find_heading, find_message, find_setting
+from hyperloci.knowledge.names.located_text import (
+    MAX_HEADING_WORDS,
+    LocatedSnippet,
+    find_heading,
+    find_message,
+    find_setting,
+)
 from hyperloci.knowledge.names.named_thing import NamedThing, Resolution, ThingKind, make_symbol_thing
 from hyperloci.knowledge.names.written_names import (
     dotted_suffixes,
@@ -25,7 +31,7 @@ from hyperloci.knowledge.names.written_names import (
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
-from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.store.keywords.analysis import analyse_text, stop_words
 from hyperloci.store.memories.entities import fold_name
 from hyperloci.store.memories.symbols import NameMatch, StoredSymbol
 from hyperloci.text.chunking.programming_languages import is_test_path
@@ -56,6 +62,13 @@ LAST_LINE: Final = 1 << 30
 _HASH: Final = re.compile(r"[0-9a-f]{7,40}")
 _PLACE: Final = re.compile(r"(?P<path>[\w@./+-]*[\w@+-](?:\.\w{1,8}|/[\w@.+-]+))(?::{1,2}(?P<rest>[\w.$]+))?")
 """A path, with the line or the symbol that people write behind it."""
+
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|\d+")
+
+MAX_RUN_WORDS: Final = 40
+MIN_RUN_WORD: Final = 3
+"""Letters of a word that may be part of a name: `set up` is no `set_up`."""
 
 _ASIDE: Final = re.compile(r"(?:^|/)(?:examples?|samples?|docs?(?:_src)?|bench(?:marks?)?|vendor|third_party)/")
 """Folders that show or measure a program: what they define is rarely what is meant."""
@@ -108,6 +121,18 @@ class NameResolver:
         message = find_message(text, lambda words: self._find_snippets(words, ("code",), CANDIDATES))
         return None if message is None else Resolution(name=message.name, things=(message,))
 
+    def resolve_joined(self, text: str) -> Resolution | None:
+        """Return the symbol that words of a text are the parts of, in their order: `the line decoder`, `LineDecoder`."""
+        for length in (3, 2):
+            runs = list(_list_runs(text, length))
+            names = {squash_symbol(run) for run in runs}
+            found = self._store.symbols.find_named(names, self._scope_keys, match=NameMatch.SPLIT, limit=MAX_SYMBOLS)
+            made = [one for one in found if _is_made_of(one.symbol.rpartition(".")[2], runs)]
+            things = tuple(thing for thing in self._order_symbols(made, NameMatch.SPLIT) if not thing.is_test)
+            if things:
+                return Resolution(name=things[0].name, things=things)
+        return None
+
     def resolve_name(self, name: str) -> Resolution | None:
         """Return what a single name means as it is written, or with other case and joints."""
         things = tuple(self._find_exact(name)) or tuple(self._find_split(name))
@@ -147,9 +172,7 @@ class NameResolver:
         if name is None or len(name) < MIN_PREFIX:
             return
         found = self._store.symbols.find_named([name], self._scope_keys, match=NameMatch.PREFIX, limit=MAX_SYMBOLS)
-        yield from self._order_symbols(
-            [one for one in found if _begins_with(one.symbol, name)], NameMatch.PREFIX
-        )
+        yield from self._order_symbols([one for one in found if _begins_with(one.symbol, name)], NameMatch.PREFIX)
 
     def _find_split(self, said: str) -> Iterator[NamedThing]:
         if len(said.split()) > MAX_SPLIT_WORDS:
@@ -160,7 +183,11 @@ class NameResolver:
         tails = dotted_suffixes(squashed)
         found = self._store.symbols.find_named(tails, self._scope_keys, match=NameMatch.SPLIT, limit=MAX_SYMBOLS)
         yield from self._order_symbols(
-            [one for one in found if is_suffix_of_symbol(squashed, one.path.lower().replace("_", ""), squash_symbol(one.symbol))],
+            [
+                one
+                for one in found
+                if is_suffix_of_symbol(squashed, one.path.lower().replace("_", ""), squash_symbol(one.symbol))
+            ],
             NameMatch.SPLIT,
         )
 
@@ -250,6 +277,21 @@ def match_symbols(
         or [one for one in known if is_reexported_as(name, one.path, one.symbol)]
         for name in names
     }
+
+
+def _list_runs(text: str, length: int) -> Iterator[str]:
+    """Yield so many words of a text that stand side by side and are no stop words."""
+    words = [word.lower() for word in _WORD.findall(text)][:MAX_RUN_WORDS]
+    for at in range(len(words) - length + 1):
+        run = words[at : at + length]
+        if all(len(word) >= MIN_RUN_WORD and word not in stop_words() for word in run):
+            yield " ".join(run)
+
+
+def _is_made_of(name: str, runs: Sequence[str]) -> bool:
+    """Return whether a name shows by its spelling that it is made of the words of a run."""
+    parts = " ".join(part.lower() for part in _PART.findall(name))
+    return parts in runs
 
 
 def _begins_with(symbol: str, name: str) -> bool:

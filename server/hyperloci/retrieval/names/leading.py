@@ -20,7 +20,7 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.intent import Intent
 from hyperloci.retrieval.names.question_forms import RelationQuestion, find_relation_questions
-from hyperloci.retrieval.names.reasons import find_told, list_history, rank_commits
+from hyperloci.retrieval.names.reasons import find_text_uses, find_told, list_history, rank_commits, rank_shared_commits
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.vectors.bits import BoolArray
@@ -41,8 +41,19 @@ MAX_REASONS: Final = 8
 MAX_FOLLOWED: Final = 50
 """Related memories looked at a label: enough that code is found among the tests that call it."""
 
+FEW_FOLLOWED: Final = 3
+"""With fewer of them, code that has the name in its text stands behind: a field's type, a callback, an interface that
+is met without a word are no relations that rules find."""
+
+USING_LABELS: Final = frozenset({"calls", "inherits", "overrides", "imports"})
+
 MAX_QUESTION_CHARS: Final = 400
 """A longer text is no question about a name, but a report that names much."""
+
+BEST_LOOKED_AT: Final = 10
+BEST_SYMBOLS: Final = 3
+BEST_COMMITS: Final = 2
+"""Of a question for reasons that names nothing: hits looked at for symbols, symbols followed, commits that lead."""
 
 COMMIT_SHARE: Final = 0.6
 """Of the places, for commits, where reasons are asked for: the rest is for what was told and for the definition."""
@@ -69,28 +80,45 @@ class LeadingMemories:
 
 
 def find_leading(
-    store: Store, query: str, intent: Intent, allowed: BoolArray, scopes: Sequence[str], limit: int
+    store: Store,
+    query: str,
+    intent: Intent,
+    ranked: Sequence[NodeKey],
+    allowed: BoolArray,
+    scopes: Sequence[str],
+    limit: int,
 ) -> LeadingMemories | None:
     """Return what leads the answer to a question; None where it names nothing that there is.
+
+    A question for reasons that names nothing is about what was found best: the commits that changed that and share the
+    question's words lead.
 
     Args:
         store: the open store.
         query: the question.
         intent: what it wants to know.
+        ranked: what was found, best first.
         allowed: bitmap over node keys: which may be found.
         scopes: whose names.
         limit: how many hits are wanted.
     """
     if len(query) > MAX_QUESTION_CHARS:
         return None
-    named = _read_question(NameResolver(store, scopes), query)
-    if named is None:
+    named = _read_question(NameResolver(store, scopes), query, intent)
+    if named is not None:
+        keys = named.list_keys(store, intent, scopes, analyse_query(query), limit)
+    elif intent is Intent.WHY:
+        keys = _explain_best(store, ranked, scopes, analyse_query(query))
+    else:
         return None
-    keys = named.list_keys(store, intent, scopes, analyse_query(query), limit)
     kept = tuple(dict.fromkeys(key for key in keys if int(key) < len(allowed) and allowed[int(key)]))[:limit]
     if not kept:
         return None
-    return LeadingMemories(keys=kept, described=named.resolution.describe(), after_told=named.is_inner(intent))
+    return LeadingMemories(
+        keys=kept,
+        described="" if named is None else named.resolution.describe(),
+        after_told=named is None or named.is_inner(intent),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +145,7 @@ class _NamedQuestion:
         yield from (thing.keys[0] for thing in (things[:MAX_DEFINITIONS] if self.is_whole else things[:1]))
 
 
-def _read_question(resolver: NameResolver, query: str) -> _NamedQuestion | None:
+def _read_question(resolver: NameResolver, query: str, intent: Intent) -> _NamedQuestion | None:
     for asked in find_relation_questions(query):
         if (resolution := resolver.resolve_name(asked.name)) is not None and _has_relations(resolution.taken):
             return _NamedQuestion(resolution=resolution, relation=asked)
@@ -125,6 +153,9 @@ def _read_question(resolver: NameResolver, query: str) -> _NamedQuestion | None:
     if whole is not None and whole.taken.kind is not ThingKind.ENTITY:
         return _NamedQuestion(resolution=whole, is_whole=True)
     inner = resolver.resolve_inner(query)
+    if inner is None and intent is Intent.WHY:
+        # Elsewhere such words are as often a subject: `add a file type` is not after `file_type`.
+        inner = resolver.resolve_joined(query)
     return None if inner is None else _NamedQuestion(resolution=inner)
 
 
@@ -154,6 +185,8 @@ def _follow(
                 store, thing.keys[0], label, asked.direction, 1, MAX_FOLLOWED, scopes=scopes, also=also
             )
             found.update(dict.fromkeys(item.node_key for item in reached))
+    if len(found) < FEW_FOLLOWED and asked.direction == "in" and asked.labels[0] in USING_LABELS:
+        found.update(dict.fromkeys(find_text_uses(store, scopes, things)))
     places = {} if asked.labels[0] == "tests" else store.positions.get_positions(found)
     tests = {key for key, place in places.items() if place.path is not None and is_test_path(place.path)}
     yield from itertools.islice(sorted(found, key=lambda key: key in tests), limit)
@@ -163,12 +196,27 @@ def _explain(
     store: Store, things: Sequence[NamedThing], name: str, scopes: Sequence[str], terms: Sequence[str], limit: int
 ) -> Iterator[NodeKey]:
     """Yield what was told of a thing, and the commits that changed it or a namesake; each kind leaves room for others."""
-    commits = list(
-        dict.fromkeys(key for thing in things for key in rank_commits(store, scopes, thing, name, terms))
-    )
+    commits = list(dict.fromkeys(key for thing in things for key in rank_commits(store, scopes, thing, name, terms)))
     told = find_told(store, scopes, things[0], name, commits)
     yield from told[: max(1, min(MAX_TOLD, limit // 2))]
     yield from commits[: max(1, min(MAX_REASONS, round(COMMIT_SHARE * limit)))]
+
+
+def _explain_best(
+    store: Store, ranked: Sequence[NodeKey], scopes: Sequence[str], terms: Sequence[str]
+) -> Iterator[NodeKey]:
+    """Yield the commits that changed the best symbols found and share words with the question."""
+    things = list(itertools.islice(_list_best_symbols(store, ranked[:BEST_LOOKED_AT]), BEST_SYMBOLS))
+    pieces = [key for thing in things for key in thing.keys]
+    yield from rank_shared_commits(store, scopes, pieces, terms)[:BEST_COMMITS]
+
+
+def _list_best_symbols(store: Store, keys: Sequence[NodeKey]) -> Iterator[NamedThing]:
+    places, cut = store.positions.get_positions(keys), store.symbols.find_pieces(keys)
+    for key in keys:
+        place = places.get(key)
+        if place is not None and place.symbol is not None and place.path is not None and not is_test_path(place.path):
+            yield NamedThing(kind=ThingKind.SYMBOL, name=place.symbol, keys=cut.get(key, (key,)), path=place.path)
 
 
 def _is_told(node: SearchCandidate) -> bool:

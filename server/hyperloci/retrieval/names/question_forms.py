@@ -1,4 +1,4 @@
-"""Question forms: whether a question asks for tests, or for the relations of a symbol that it names.
+"""Question forms: whether a question asks for the relations of what it names.
 
 The rules are data (`retrieval/data/code_questions.toml`), in English and Russian.
 """
@@ -38,11 +38,6 @@ def _load_forms() -> dict[str, Any]:
 
 
 @functools.cache
-def _test_rules() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rule, re.IGNORECASE) for rule in _load_forms()["tests"]["rules"])
-
-
-@functools.cache
 def _relation_rules() -> tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...]:
     return tuple(
         (
@@ -53,12 +48,6 @@ def _relation_rules() -> tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...
         for form in _load_forms()["relations"]
         for rule in form["rules"]
     )
-
-
-@functools.lru_cache(maxsize=64)
-def asks_for_tests(query: str) -> bool:
-    """Return whether a question is after tests."""
-    return any(rule.search(query) for rule in _test_rules())
 
 
 def find_relation_questions(query: str) -> list[RelationQuestion]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.names.named_thing import NamedThing, ThingKind
+from hyperloci.knowledge.names.written_names import find_use
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text
@@ -30,6 +33,15 @@ SHARED: Final = 1.5
 
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""
+
+MIN_SHARED: Final = 0.3
+"""Share of a question's words, weighed by how rare they are, that a commit must hold to be about it."""
+
+CLOSENESS: Final = 0.3
+"""What it adds that a commit changed little else."""
+
+CHANGED: Final = "\n\nChanged: "
+"""Before the names of a commit's files, which are no part of what it says (`indexing.commits.commit_reader`)."""
 
 SHORT_HASH: Final = 7
 
@@ -79,12 +91,61 @@ def rank_commits(
     return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))
 
 
+def rank_shared_commits(
+    store: Store, scopes: Sequence[str], keys: Sequence[NodeKey], terms: Collection[str]
+) -> list[NodeKey]:
+    """Return the commits that changed some snippets and share at least `MIN_SHARED` of a question's words, best first."""
+    changes = {change.commit: change for change in store.edges.list_changes(keys, scopes)}
+    nodes = store.nodes.get_by_keys(changes)
+    weights = _weigh_terms(store, terms)
+    shares = {key: _share_of(weights, node.content) for key, node in nodes.items()}
+    scores = {
+        key: share + CLOSENESS * changes[key].confidence * FOCUS / (FOCUS + changes[key].touched - 1)
+        for key, share in shares.items()
+        if share >= MIN_SHARED
+    }
+    return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))
+
+
+def _weigh_terms(store: Store, terms: Collection[str]) -> dict[str, float]:
+    """Return what each term counts: the rarer, the more."""
+    total = store.keywords.count_texts()
+    counts = store.keyword_search.count_frequencies(list(terms))
+    return {term: math.log(1 + total / count) for term, count in counts.items()}
+
+
+def _share_of(weights: Mapping[str, float], text: str) -> float:
+    held = set(analyse_text(text.partition(CHANGED)[0]))
+    return sum(weight for term, weight in weights.items() if term in held) / max(1e-9, sum(weights.values()))
+
+
 def list_history(store: Store, scopes: Sequence[str], thing: NamedThing) -> list[NodeKey]:
     """Return the commits that changed a thing, latest first, the one with which it began among the first three."""
     changes = store.edges.list_changes(thing.keys, scopes)
     nodes = store.nodes.get_by_keys(change.commit for change in changes)
     latest = sorted(nodes, key=lambda key: (-nodes[key].event_time, key))
     return list(dict.fromkeys((*latest[:2], *latest[-1:], *latest)))
+
+
+def find_text_uses(store: Store, scopes: Sequence[str], things: Sequence[NamedThing]) -> list[NodeKey]:
+    """Return the code that has the name of one of these symbols in its text and is no part of it."""
+    tails = list(dict.fromkeys(thing.name.rpartition(".")[2] for thing in things if thing.kind is ThingKind.SYMBOL))
+    nodes = _find_naming(store, scopes, tails, ("snippet",), ("code",))
+    places = store.positions.get_positions(node.key for node in nodes)
+    owned = {(thing.path, thing.name) for thing in things}
+    own = {key for thing in things for key in thing.keys}
+    return [
+        node.key
+        for node in nodes
+        if node.key not in own
+        and not _is_member(places.get(node.key, Position()), owned)
+        and any(find_use(node.content, Position(symbol=tail)) is not None for tail in tails)
+    ]
+
+
+def _is_member(place: Position, owned: Collection[tuple[str | None, str]]) -> bool:
+    symbol = place.symbol or ""
+    return any(place.path == path and f"{symbol}.".startswith(f"{name}.") for path, name in owned)
 
 
 TOLD_TYPES: Final = ("fact", "decision", "experience")
@@ -119,6 +180,4 @@ def _find_naming(
     allowed = store.filters.select_allowed(SearchFilter(scopes=tuple(scopes), types=types, subtypes=subtypes))
     best = store.keyword_search.rank_by_bm25(terms, allowed, NAMING_CANDIDATES)
     nodes = store.nodes.get_by_keys(NodeKey(key) for key in best)
-    return [
-        node for key in best if (node := nodes.get(NodeKey(key))) and any(word in node.content for word in words)
-    ]
+    return [node for key in best if (node := nodes.get(NodeKey(key))) and any(word in node.content for word in words)]

@@ -37,8 +37,8 @@ SELECT_NODE: Final = (
 
 _SELECT_CANDIDATE: Final = (
     f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time,"
-    f" n.metadata, p.path FROM nodes n"
-    f" LEFT JOIN sessions t ON t.key = n.session_key LEFT JOIN positions p ON p.node_key = n.key{compressed_turns.JOIN_PACKED}"
+    f" n.metadata FROM nodes n"
+    f" LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
 )
 """Columns in the order of `Candidate`'s fields."""
 
@@ -212,7 +212,7 @@ class Nodes:
             f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]), row[9])) for row in rows}
+        return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` were remembered on purpose."""

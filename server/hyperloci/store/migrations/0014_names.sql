@@ -4,3 +4,7 @@ CREATE INDEX idx_positions_function_squashed ON positions(replace(lower(function
 WHERE function_name IS NOT NULL;
 CREATE INDEX idx_positions_class_squashed ON positions(replace(lower(class_name), '_', ''))
 WHERE class_name IS NOT NULL;
+
+-- More calls can be resolved than when these relations were found (receivers, objects made in place, names handed on).
+INSERT OR IGNORE INTO unlinked(node_key)
+SELECT key FROM nodes WHERE type = 'snippet' AND subtype = 'code' AND deleted_at IS NULL;
