@@ -92,7 +92,7 @@ class NameResolver:
 
     def resolve(self, text: str) -> Resolution | None:
         """Return what a text names: as a whole, else by a name in it; None if nothing in the project is called so."""
-        return self.resolve_whole(text, may_begin=True) or self.resolve_inner(text)
+        return self.resolve_whole(text, may_begin=True) or self.resolve_inner(text) or self.resolve_message(text)
 
     def resolve_whole(self, text: str, *, may_begin: bool) -> Resolution | None:
         """Return what a text means if it is one name as a whole.
@@ -114,15 +114,19 @@ class NameResolver:
         return None
 
     def resolve_inner(self, text: str) -> Resolution | None:
-        """Return what the first name in a text means that means anything: a path, a name of code, a message."""
+        """Return what the first path or name of code in a text means that means anything."""
         for name in self._list_inner_names(text):
             if things := tuple(self._find_exact(name)):
                 return Resolution(name=name, things=things)
+        return None
+
+    def resolve_message(self, text: str) -> Resolution | None:
+        """Return the code that gives the message that a text quotes."""
         message = find_message(text, lambda words: self._find_snippets(words, ("code",), CANDIDATES))
         return None if message is None else Resolution(name=message.name, things=(message,))
 
     def resolve_joined(self, text: str) -> Resolution | None:
-        """Return the symbol that words of a text are the parts of, in their order: `the line decoder`, `LineDecoder`."""
+        """Return the symbol that words of a text are the parts of, in their order: `line decoder`, `LineDecoder`."""
         for length in (3, 2):
             runs = list(_list_runs(text, length))
             names = {squash_symbol(run) for run in runs}

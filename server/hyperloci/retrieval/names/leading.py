@@ -19,7 +19,12 @@ from hyperloci.knowledge.names.written_names import is_code_like
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.intent import Intent
-from hyperloci.retrieval.names.question_forms import RelationQuestion, find_relation_questions
+from hyperloci.retrieval.names.question_forms import (
+    RelationQuestion,
+    asks_for_message,
+    asks_for_thing,
+    find_relation_questions,
+)
 from hyperloci.retrieval.names.reasons import find_text_uses, find_told, list_history, rank_commits, rank_shared_commits
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
@@ -152,11 +157,21 @@ def _read_question(resolver: NameResolver, query: str, intent: Intent) -> _Named
     whole = resolver.resolve_whole(query, may_begin=is_code_like(query))
     if whole is not None and whole.taken.kind is not ThingKind.ENTITY:
         return _NamedQuestion(resolution=whole, is_whole=True)
-    inner = resolver.resolve_inner(query)
-    if inner is None and intent is Intent.WHY:
-        # Elsewhere such words are as often a subject: `add a file type` is not after `file_type`.
-        inner = resolver.resolve_joined(query)
+    inner = _find_inner(resolver, query, intent)
     return None if inner is None else _NamedQuestion(resolution=inner)
+
+
+def _find_inner(resolver: NameResolver, query: str, intent: Intent) -> Resolution | None:
+    """Return what is meant by a name within a question, where the question is after it."""
+    found = None
+    if intent is Intent.WHY or asks_for_thing(query):
+        found = resolver.resolve_inner(query)
+    if found is None and asks_for_message(query):
+        found = resolver.resolve_message(query)
+    if found is None and intent is Intent.WHY:
+        # Elsewhere such words are as often a subject: `add a file type` is not after `file_type`.
+        found = resolver.resolve_joined(query)
+    return found
 
 
 def _has_relations(thing: NamedThing) -> bool:
@@ -195,7 +210,7 @@ def _follow(
 def _explain(
     store: Store, things: Sequence[NamedThing], name: str, scopes: Sequence[str], terms: Sequence[str], limit: int
 ) -> Iterator[NodeKey]:
-    """Yield what was told of a thing, and the commits that changed it or a namesake; each kind leaves room for others."""
+    """Yield what was told of a thing, and the commits that changed it; each kind leaves room for the others."""
     commits = list(dict.fromkeys(key for thing in things for key in rank_commits(store, scopes, thing, name, terms)))
     told = find_told(store, scopes, things[0], name, commits)
     yield from told[: max(1, min(MAX_TOLD, limit // 2))]

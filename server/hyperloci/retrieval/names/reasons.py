@@ -15,6 +15,7 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.store.memories.edges import StoredChange
+from hyperloci.text.chunking.programming_languages import is_test_path
 
 NAMING_CANDIDATES: Final = 30
 """Commits and facts with the right word that are looked at: of more, those in which it weighs most."""
@@ -94,7 +95,7 @@ def rank_commits(
 def rank_shared_commits(
     store: Store, scopes: Sequence[str], keys: Sequence[NodeKey], terms: Collection[str]
 ) -> list[NodeKey]:
-    """Return the commits that changed some snippets and share at least `MIN_SHARED` of a question's words, best first."""
+    """Return the commits that changed some snippets and share enough of a question's words, best first."""
     changes = {change.commit: change for change in store.edges.list_changes(keys, scopes)}
     nodes = store.nodes.get_by_keys(changes)
     weights = _weigh_terms(store, terms)
@@ -128,7 +129,7 @@ def list_history(store: Store, scopes: Sequence[str], thing: NamedThing) -> list
 
 
 def find_text_uses(store: Store, scopes: Sequence[str], things: Sequence[NamedThing]) -> list[NodeKey]:
-    """Return the code that has the name of one of these symbols in its text and is no part of it."""
+    """Return the code, tests left out, that has the name of one of these symbols in its text and is no part of it."""
     tails = list(dict.fromkeys(thing.name.rpartition(".")[2] for thing in things if thing.kind is ThingKind.SYMBOL))
     nodes = _find_naming(store, scopes, tails, ("snippet",), ("code",))
     places = store.positions.get_positions(node.key for node in nodes)
@@ -138,6 +139,7 @@ def find_text_uses(store: Store, scopes: Sequence[str], things: Sequence[NamedTh
         node.key
         for node in nodes
         if node.key not in own
+        and not is_test_path(places.get(node.key, Position()).path or "")
         and not _is_member(places.get(node.key, Position()), owned)
         and any(find_use(node.content, Position(symbol=tail)) is not None for tail in tails)
     ]
