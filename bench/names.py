@@ -5,8 +5,8 @@ own parser are given to `Memory.find_related`:
 
 - starts: classes, functions and methods, as they are called in their file (`Client.send`). Right is a start whose lines
   begin a definition with this name; where several files have it, in code where any does.
-- callers: functions with a name of several words that nothing else in the repository has, and two callers or more. Found is a caller
-  (file and symbol) among the items, its line right if a call stands on it.
+- callers: functions with a name of several words that nothing else in the repository has, and two callers or more.
+  Found is a caller (file and symbol) among the items, its line right if a call stands on it.
 """
 
 from __future__ import annotations
