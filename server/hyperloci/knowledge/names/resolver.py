@@ -51,11 +51,13 @@ MIN_PREFIX: Final = 4
 MAX_SPLIT_WORDS: Final = 4
 """Words that may be one name written apart; what is longer is a sentence."""
 
-CANDIDATES: Final = 40
-"""Snippets with the right words that are looked at for a heading or a message."""
+MESSAGE_CANDIDATES: Final = 40
+HEADING_CANDIDATES: Final = 30
+"""Snippets that hold most of the words of a message or a heading and are looked at for it; every search of a few words
+asks for a heading."""
 
-SETTING_CANDIDATES: Final = 150
-"""Of a setting, more: what uses a name is shorter than what declares it, and comes first by its words."""
+SETTING_CANDIDATES: Final = 200
+"""Of a setting, more: all that use it have its name."""
 
 LAST_LINE: Final = 1 << 30
 
@@ -122,7 +124,7 @@ class NameResolver:
 
     def resolve_message(self, text: str) -> Resolution | None:
         """Return the code that gives the message that a text quotes."""
-        message = find_message(text, lambda words: self._find_snippets(words, ("code",), CANDIDATES))
+        message = find_message(text, lambda words: self._find_snippets(words, ("code",), MESSAGE_CANDIDATES))
         return None if message is None else Resolution(name=message.name, things=(message,))
 
     def resolve_joined(self, text: str) -> Resolution | None:
@@ -162,7 +164,7 @@ class NameResolver:
         if name is not None:
             yield from self._find_settings(name.rpartition(".")[2])
         if len(said.split()) <= MAX_HEADING_WORDS:
-            yield from find_heading(said, self._find_snippets(said.split(), ("markdown",), CANDIDATES))
+            yield from find_heading(said, self._find_snippets(said.split(), ("markdown",), HEADING_CANDIDATES))
         # A name of code that a text mentions is no thing of its own: what it names is the code.
         yield from (
             thing
@@ -259,10 +261,14 @@ class NameResolver:
         allowed = self._store.filters.select_allowed(
             SearchFilter(scopes=self._scopes, types=("snippet",), subtypes=subtypes)
         )
-        best = self._store.keyword_search.rank_by_bm25(terms, allowed, limit) if terms else {}
-        keys = [NodeKey(key) for key in best]
+        query = self._store.keyword_search.prepare_query(terms, allowed) if terms else None
+        if query is None:
+            return []
+        # Of one word all that hold it weigh the same; of several, those that hold most of them are few.
+        likely = query.rank_best(limit) if len(terms) == 1 else query.find_likely(limit).tolist()
+        keys = [NodeKey(key) for key in likely]
         nodes, places = self._store.nodes.get_by_keys(keys), self._store.positions.get_positions(keys)
-        facts = self._store.positions.get_code_facts(keys)
+        facts = self._store.positions.get_code_facts(keys) if "code" in subtypes else {}
         return [
             LocatedSnippet(nodes[key], places[key], facts[key].kind if key in facts else "")
             for key in keys
