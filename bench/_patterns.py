@@ -281,8 +281,8 @@ def _make_late() -> None:
         if "rules" in table:
             intent._compile_rules(name)
     question_forms._relation_rules()
-    for table in ("definition", "message"):
-        question_forms._compile_rules(table)
+    for forms in ("definition", "message"):
+        question_forms._compile_rules(forms)
     section_types.infer_section_type("nothing of the kind")
     references._question_forms()
     readers: tuple[Callable[[str], object], ...] = (
