@@ -22,7 +22,7 @@ from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.knowledge import facets
 from hyperloci.knowledge.contradictions import quantities, words
 from hyperloci.knowledge.entities import recognition
-from hyperloci.knowledge.graph import anchors
+from hyperloci.knowledge.names import written_names
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
 from hyperloci.queries import question_time
@@ -51,7 +51,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "spoken times": lambda text: relative_dates.find_relative_dates(text, NOW),
     "entities": recognition.extract_entities,
     "values": lambda text: [quantities.find_values(words.analyse_words(part)) for part in words.split_statements(text)],
-    "names of code": lambda text: [anchors.dotted_suffixes(name) for name in anchors.find_code_names(text)],
+    "names of code": lambda text: [written_names.dotted_suffixes(name) for name in written_names.find_code_names(text)],
     "a symbol's name": name_parts,
     "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),
     "views of a question": views_of_query,

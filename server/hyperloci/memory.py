@@ -1197,7 +1197,7 @@ class Memory:
             store=self.store,
             facts=self._facts,
             scopes=(self.project.id, GLOBAL_SCOPE),
-            find_memory=self._search_service.find_memory,
+            find_start=self._search_service.find_start,
             present_hits=self._present_hits,
             clock=self._clock,
         )

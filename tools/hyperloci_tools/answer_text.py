@@ -20,6 +20,7 @@ from hyperloci_tools.schemas import (
     ExplanationOut,
     HitOut,
     IndexOut,
+    RelatedItemOut,
     RelatedOut,
     RememberedOut,
     ReplOut,
@@ -129,15 +130,24 @@ def list_contradictions(found: Iterable[ContradictionOut]) -> str:
 
 
 def render_related(answer: RelatedOut) -> str:
-    """Return the memories related to a memory."""
+    """Return the memories related to a memory, and which relations it has where none was asked for that it has."""
     items = "\n\n".join(
-        f"id {item['id']} ({item['relation']} {item['direction']}; distance {item['distance']}; "
+        f"id {item['id']} ({item['relation']} {item['direction']}; {_format_place(item)}distance {item['distance']}; "
         f"confidence {item['confidence']}{'; found automatically' if item['automatic'] else ''})\n"
         f"{quote_text(item['content'])}"
         for item in answer["related"]
     )
-    head = f"{_count_of(len(answer['related']), 'memory', 'memories')} related to:"
-    return "\n\n".join(part for part in (f"{head}\n{render_memory(answer['node'])}", items, DATA) if part)
+    head = (
+        f"{_count_of(len(answer['related']), 'memory', 'memories')} related to this ({_one_line(answer['started'])}):"
+    )
+    has = f"Its relations: {', '.join(answer['relations'])}." if answer["relations"] else "It has no relations."
+    return "\n\n".join(part for part in (f"{head}\n{render_memory(answer['node'])}", items, has, DATA) if part)
+
+
+def _format_place(item: RelatedItemOut) -> str:
+    where = f"{quote_name(item['path'])}:{item.get('line', 1)}" if "path" in item else ""
+    name = quote_name(item["symbol"]) if "symbol" in item else ""
+    return "".join(f"{part}; " for part in (where, name) if part)
 
 
 def render_remembered(answer: RememberedOut, verb: str) -> str:

@@ -146,14 +146,19 @@ class RelatedItemOut(TypedDict):
     distance: int
     confidence: float
     automatic: bool
+    path: NotRequired[str]
+    line: NotRequired[int]
+    symbol: NotRequired[str]
 
 
 class RelatedOut(TypedDict):
-    """What `find_related` answers."""
+    """What `find_related` answers; `relations` are all that the start has, as `calls in 12`."""
 
     note: NotRequired[str]
+    started: str
     node: HitOut
     related: list[RelatedItemOut]
+    relations: list[str]
 
 
 class FactsOut(TypedDict):

@@ -42,7 +42,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def graph(
-    topic: Annotated[str, typer.Argument(help="A memory's id, the beginning of one, or words that find it.")],
+    topic: Annotated[str, typer.Argument(help="A symbol, path or heading; a memory's id; or words that find it.")],
     project: ProjectOption = Path("."),
     depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to follow from it.")] = 2,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="How many memories.")] = 20,
@@ -57,25 +57,28 @@ def graph(
     """Draw what a memory is related to. A ~ marks relations found by rules; `hyperloci confirm` takes their ids.
 
     Examples:
+      hyperloci graph AsyncClient.send --relation calls --direction in --depth 1
       hyperloci graph "retry policy" --depth 3
-      hyperloci graph 976bdca7 --relation calls --direction in
       hyperloci graph 976bdca7 --mermaid > graph.mmd
     """
     with open_memory(project, searches=True) as memory:
         answer = memory.get_subgraph(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
-        related = (
-            memory.find_related(
-                answer.nodes[0].id, relationship=relation, direction=direction, depth=depth, limit=limit
-            )
-            if json
-            else None
-        )
-    if related is not None:
+        related = memory.find_related(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
+    if json:
         print_json(_as_json(related, answer))
     elif mermaid or dot:
         typer.echo(to_mermaid(answer) if mermaid else to_dot(answer))
     else:
+        console.print(Text(answer.started, style="dim"))
         console.print(draw_tree(answer), width=WIDE)
+        if len(answer.nodes) == 1:
+            console.print(Text(_describe_relations(related.relations, relation), style="dim"))
+
+
+def _describe_relations(relations: tuple[str, ...], asked: str) -> str:
+    """Return which relations a memory has of which none was drawn."""
+    which = "" if asked == "any" else f" by {asked}"
+    return f"No relations{which} this way. It has: {', '.join(relations)}." if relations else "It has no relations."
 
 
 def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:

@@ -81,7 +81,10 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedHit:
-    """A memory reached over relations. `direction` is out, in or both; `distance` counts hyperedges crossed."""
+    """A memory reached over relations. `direction` is out, in or both; `distance` counts hyperedges crossed.
+
+    `path`, `line` and `symbol` say where: of what speaks of the start, the line on which it does; else the first.
+    """
 
     id: str
     content: str
@@ -90,14 +93,26 @@ class RelatedHit:
     distance: int
     confidence: float
     automatic: bool
+    path: str | None = None
+    line: int | None = None
+    symbol: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedAnswer:
-    """The memory a search for relations began at, and what it reached."""
+    """The memory a search for relations began at, and what it reached.
+
+    Attributes:
+        node: where it began.
+        started: in words what the topic was taken for, and what else it could have been.
+        related: what was reached, nearest first.
+        relations: all that it has, as `calls in 12`.
+    """
 
     node: Hit
+    started: str
     related: tuple[RelatedHit, ...]
+    relations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,10 +292,14 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphAnswer:
-    """A part of the concept graph: the memory in its middle first, then by distance, and what joins them."""
+    """A part of the concept graph: the memory in its middle first, then by distance, and what joins them.
+
+    `started` says in words what the topic was taken for; empty for a path.
+    """
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
+    started: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ class WantedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedMemory:
-    """A node reached over a hyperedge from another one."""
+    """A node reached over a hyperedge from another one, `source_key`."""
 
     node_id: NodeId
     node_key: NodeKey
@@ -58,3 +58,4 @@ class RelatedMemory:
     distance: int
     confidence: float
     automatic: bool
+    source_key: NodeKey

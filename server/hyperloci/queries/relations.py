@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, sanitize_argument
-from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, find_related, resolve_label
+from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, count_relations, find_related, resolve_label
 from hyperloci.knowledge.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
 from hyperloci.knowledge.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
+from hyperloci.knowledge.names.written_names import find_use
 from hyperloci.maintenance.relation_jobs import prune_edges
 from hyperloci.model.answers import (
     DependencyAnswer,
@@ -22,10 +23,11 @@ from hyperloci.model.answers import (
     RelatedAnswer,
     RelatedHit,
 )
-from hyperloci.model.edge import EdgeMember
+from hyperloci.model.edge import EdgeMember, RelatedMemory
 from hyperloci.model.kinds import EdgeType, Role
-from hyperloci.model.node import Node
+from hyperloci.model.position import Position
 from hyperloci.model.search import Present
+from hyperloci.queries.starting_point import StartingPoint
 from hyperloci.store import Store
 from hyperloci.store.ids import resolve_edge
 
@@ -36,12 +38,12 @@ MAX_DEPTH: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationService:
-    """The relations of one project and what is global; `find_memory` finds the memory that a caller means."""
+    """The relations of one project and what is global; `find_start` finds the memory that a caller means."""
 
     store: Store
     facts: Facts
     scopes: tuple[str, ...]
-    find_memory: Callable[[str], Node]
+    find_start: Callable[[str], StartingPoint]
     present_hits: Present
     clock: Clock
 
@@ -49,10 +51,14 @@ class RelationService:
         """Return what a memory's relations lead to, nearest first."""
         if direction not in DIRECTIONS:
             raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
-        steps, start = _check_depth(depth), self.find_memory(topic)
-        found = find_related(self.store, start.key, relationship, direction, steps, limit, scopes=self.scopes)
+        steps, start = _check_depth(depth), self.find_start(topic)
+        key, rest = start.node.key, start.rest
+        found = find_related(self.store, key, relationship, direction, steps, limit, scopes=self.scopes, also=rest)
+        places = self._locate_related(found)
         return RelatedAnswer(
-            node=self.present_hits([start])[0],
+            node=self.present_hits([start.node])[0],
+            started=start.described,
+            relations=tuple(count_relations(self.store, key, self.scopes, rest)),
             related=tuple(
                 RelatedHit(
                     id=item.node_id,
@@ -62,33 +68,48 @@ class RelationService:
                     distance=item.distance,
                     confidence=item.confidence,
                     automatic=item.automatic,
+                    path=place.path,
+                    line=place.line_start,
+                    symbol=place.symbol or " > ".join(place.section_path) or None,
                 )
-                for item in found
+                for item, place in zip(found, places, strict=True)
             ),
         )
 
+    def _locate_related(self, found: Sequence[RelatedMemory]) -> list[Position]:
+        """Return where each reached memory stands; of what speaks of another, the line on which it does."""
+        keys = {item.node_key for item in found} | {item.source_key for item in found}
+        positions = self.store.positions.get_positions(keys)
+        return [
+            _point_at_use(item, positions.get(item.node_key, Position()), positions.get(item.source_key, Position()))
+            for item in found
+        ]
+
     def draw_graph(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
         """Return the memories around one and every relation between them."""
-        return find_subgraph(
+        start = self.find_start(topic)
+        drawn = find_subgraph(
             self.store,
-            self.find_memory(topic).key,
+            start.node.key,
             relationship=relationship,
             direction=direction,
             depth=_check_depth(depth),
             limit=limit,
             scopes=self.scopes,
+            also=start.rest,
         )
+        return replace(drawn, started=start.described)
 
     def list_neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
         """Return every memory at most so many relations away."""
         walk = self._make_walk(relationship, "both")
         return describe_nodes(
-            self.store, find_neighbourhood(self.store, self.find_memory(topic).key, walk, _check_depth(depth))
+            self.store, find_neighbourhood(self.store, self.find_start(topic).node.key, walk, _check_depth(depth))
         )
 
     def find_dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
         """Return all that a memory depends on, and the circles in it."""
-        start = self.find_memory(topic)
+        start = self.find_start(topic).node
         found = find_dependencies(self.store, start.key, self._make_walk(relationship, "out"))
         ids = {key: node.id for key, node in self.store.nodes.get_by_keys({*found.keys, start.key}).items()}
         return DependencyAnswer(
@@ -100,7 +121,7 @@ class RelationService:
 
     def find_path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
         """Return a shortest way from one memory to another, None if they aren't joined."""
-        first, last = self.find_memory(start).key, self.find_memory(end).key
+        first, last = self.find_start(start).node.key, self.find_start(end).node.key
         path = find_shortest_path(self.store, first, last, self._make_walk(relationship, direction))
         return None if path is None else describe_path(self.store, first, path)
 
@@ -159,6 +180,15 @@ class RelationService:
             raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
         node = self.facts.resolve_living_node(member.get("id", ""), f"members[{index}].id")
         return EdgeMember(node.key, Role(role), index)
+
+
+def _point_at_use(item: RelatedMemory, place: Position, source: Position) -> Position:
+    if item.direction != "in" or place.line_start is None:
+        return place
+    offset = find_use(item.content, source)
+    return (
+        place if offset is None else replace(place, line_start=place.line_start + item.content.count("\n", 0, offset))
+    )
 
 
 def _check_depth(depth: int) -> int:

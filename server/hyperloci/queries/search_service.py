@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError
 from hyperloci.facts.facts import Facts
+from hyperloci.knowledge.names.resolver import NameResolver
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.queries.dated_search import DatedResult, DatedSearch
+from hyperloci.queries.starting_point import StartingPoint, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
@@ -183,21 +185,30 @@ class SearchService:
         return [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())], by_words
 
     def find_memory(self, topic: str, argument: str = "topic") -> Node:
-        """Return the memory that an id, or the beginning of one, names; else the one that words describe best.
+        """Return the memory that a topic means (`find_start`)."""
+        return self.find_start(topic, argument).node
+
+    def find_start(self, topic: str, argument: str = "topic") -> StartingPoint:
+        """Return the memory that an id, the beginning of one, or a name means; else the one that words describe best.
 
         Raises:
             BadRequestError: no words.
             NotFoundError: no memory is meant.
         """
         if not topic.strip():
-            raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
-        node = find_node(self.store.nodes, topic, argument, scopes=(self.project.id, GLOBAL_SCOPE))
+            raise BadRequestError(f"{argument} is empty: give a memory's id, a name, or words that find it.")
+        node = find_node(self.store.nodes, topic, argument, scopes=self._scopes)
         if node is not None:
-            return self.facts.resolve_living_node(node.id, argument)
+            living = self.facts.resolve_living_node(node.id, argument)
+            return StartingPoint(node=living, described=f"took the memory {node.id}")
+        named = NameResolver(self.store, self._scopes).resolve(topic)
+        if named is not None:
+            return start_at_name(named, self.store.nodes.get_by_keys([named.taken.keys[0]])[named.taken.keys[0]])
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")
-        return self.facts.resolve_living_node(answer.results[0].id, argument)
+        nearest = self.facts.resolve_living_node(answer.results[0].id, argument)
+        return StartingPoint(node=nearest, described="nothing is called so; took the memory nearest to the words")
 
     def present_hits(
         self,
@@ -228,6 +239,7 @@ class SearchService:
             results=tuple(hits),
             hints=(
                 *remarks,
+                *((found.named,) if found.named else ()),
                 *_suggest_changes(found, where),
                 *self._tree_hint(found.nodes),
                 *self._history_hint(where),

@@ -101,7 +101,7 @@ class Scores:
 
     Attributes:
         spaces: its score in each space that saw it, 0..1 (E1 may be below 0).
-        parts: what each space added to the total, before the factor.
+        parts: what each space added to the total, before the factor; `graph` what a relation that was followed did.
         total: what the memory is ranked by.
     """
 
@@ -144,7 +144,7 @@ def combine_scores(
         spaces: scores by space; without vectors only E6.
         nodes: the candidates.
         profile: a key of PERSPECTIVES, or MEANING.
-        wanted: whose words the question is after.
+        target_speaker: whose words the question is after.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)

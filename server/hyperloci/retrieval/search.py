@@ -29,6 +29,7 @@ from hyperloci.retrieval import intent_exemplars
 from hyperloci.retrieval.filters import Conditions, RelatedTo
 from hyperloci.retrieval.graph_expansion import expand_candidates
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent
+from hyperloci.retrieval.names.leading import LeadingMemories, find_leading
 from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.scoring import Scores
 from hyperloci.retrieval.space_scorer import SpaceScorer
@@ -81,7 +82,7 @@ class SearchEncoder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What a search found, best first, before it is presented."""
+    """What a search found, best first, before it is presented; `named`: what a name in the question was taken for."""
 
     intent: Intent
     strategy: str
@@ -90,6 +91,7 @@ class SearchResult:
     nodes: tuple[Node, ...]
     scores: Mapping[NodeKey, Scores]
     by_meaning: VectorCoverage | None = None
+    named: str | None = None
 
 
 class Searcher:
@@ -174,6 +176,12 @@ class Searcher:
             if strategy is SearchStrategy.MULTI_SPACE and not _fuses_ranks(self._settings):
                 least = LEAST_SCORE * min(1.0, FEW_TERMS / max(1, look.term_count))
                 best = [key for key in best if scores[key].total >= least]
+            leading = None
+            if strategy is SearchStrategy.MULTI_SPACE and not quick:
+                leading = find_leading(self._store, query, intent, best, allowed, conditions.where.scopes, limit)
+            if leading is not None:
+                nodes, scores = _add_leading(self._store, leading, nodes, scores)
+                best = leading.arrange(best, nodes)
             order = list(itertools.islice(_drop_repeated_turns(best, nodes), limit))
             if explain and not quick:
                 scores = _score_all_spaces(look, {key: nodes[key] for key in order}, scores)
@@ -187,6 +195,7 @@ class Searcher:
             by_meaning=reach,
             nodes=tuple(found[key] for key in order),
             scores={key: scores[key] for key in order},
+            named=None if leading is None else leading.described,
         )
 
     def list_memories(self, conditions: Conditions, *, limit: int) -> SearchResult:
@@ -315,6 +324,23 @@ def _score_all_spaces(
         )
         for key in keys
     }
+
+
+def _add_leading(
+    store: Store,
+    leading: LeadingMemories,
+    nodes: Mapping[NodeKey, SearchCandidate],
+    scores: Mapping[NodeKey, Scores],
+) -> tuple[dict[NodeKey, SearchCandidate], dict[NodeKey, Scores]]:
+    """Return candidates and scores with what leads among them: it scores as much as the best there is."""
+    missing = store.nodes.get_candidates([key for key in leading.keys if key not in nodes])
+    top = max((found.total for found in scores.values()), default=1.0)
+    led = {key: _make_leading_scores(scores.get(key), top) for key in leading.keys}
+    return {**nodes, **missing}, {**scores, **led}
+
+
+def _make_leading_scores(known: Scores | None, total: float) -> Scores:
+    return Scores(spaces=known.spaces if known else {}, parts={"name": total}, total=total)
 
 
 def _drop_repeated_turns(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, SearchCandidate]) -> Iterator[NodeKey]:

@@ -29,6 +29,7 @@ from hyperloci.store.memories.nodes import DECAY_RATE, Nodes
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.relation_queue import RelationQueue
 from hyperloci.store.memories.scopes import Scopes
+from hyperloci.store.memories.symbols import Symbols
 from hyperloci.store.memories.withheld import WithheldRows
 from hyperloci.store.migration import check_version, migrate_schema, refuse_changed_schema
 from hyperloci.store.projects.places import Places
@@ -74,6 +75,7 @@ class Store:
         self.keywords = KeywordIndex(connection)
         self.positions = Positions(connection)
         self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log, decay_rate)
+        self.symbols = Symbols(connection)
         self.edges = Edges(connection)
         self.relation_queue = RelationQueue(connection)
         self.entities = Entities(connection)

@@ -7,7 +7,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.indexing.commits.changed_symbols import MAX_EFFECTS, blob_id
-from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
+from hyperloci.indexing.commits.commit_indexer import NAMESAKE_CONFIDENCE, CommitIndexer, CommitReport
 from hyperloci.indexing.commits.commit_reader import commit_text
 from hyperloci.indexing.indexer import Indexer
 from hyperloci.model.answers import IndexReport
@@ -114,7 +114,7 @@ def test_a_renamed_file_is_followed_back(history: History, tree: WorkingTree) ->
     assert history.changed(sha) == {("b.py", "second")}
 
 
-def test_a_name_that_two_symbols_of_a_file_bear_joins_neither(history: History, tree: WorkingTree) -> None:
+def test_a_name_that_two_symbols_of_a_file_bear_joins_each_less_surely(history: History, tree: WorkingTree) -> None:
     def classes(value: int) -> str:
         return "\n\n".join(f"class {n}:\n    def run(self):\n        return {value}\n" + PADDING for n in ("A", "B"))
 
@@ -123,7 +123,15 @@ def test_a_name_that_two_symbols_of_a_file_bear_joins_neither(history: History, 
     tree.commit("three", a_py="import os\n\n\n" + classes(2))
     history.index()
 
-    assert history.changed(sha) <= {("a.py", "A"), ("a.py", "B")}
+    edges = history.store.edges.list_of_node(history.node(sha).key, "changed")
+    places = {
+        (place.symbol, edge.confidence)
+        for edge in edges
+        for place in history.store.positions.get_positions(
+            m.node for m in edge.members if m.role is Role.EFFECT
+        ).values()
+    }
+    assert {("A.run", NAMESAKE_CONFIDENCE), ("B.run", NAMESAKE_CONFIDENCE)} <= places
 
 
 def test_a_commit_of_many_symbols_is_joined_to_so_many_only(history: History, tree: WorkingTree) -> None:

@@ -14,9 +14,9 @@ from hyperloci.knowledge.graph.anchors import (
     anchor_fact,
     anchor_pending,
     describe_code_changes,
-    find_code_names,
     hash_symbol,
 )
+from hyperloci.knowledge.names.written_names import find_code_names
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode

@@ -62,6 +62,7 @@ def test_a_related_memory_comes_with_how_it_was_reached(store: Store) -> None:
         distance=1,
         confidence=0.7,
         automatic=True,
+        source_key=b,
     )
 
 

@@ -309,3 +309,76 @@ def ids(code: Linked) -> dict[Edge, str]:
 
 def labels(code: Linked) -> dict[str, str]:
     return dict(code.store.connection.execute("SELECT id, label FROM hyperedges").fetchall())
+
+
+@pytest.mark.req("D.03")
+def test_a_method_is_called_by_what_a_snippet_makes_of_its_class(code: Linked) -> None:
+    uses = """from helpers import Base
+
+
+def opened():
+    with Base() as base:
+        return base.run()
+
+
+def made():
+    base = Base()
+    return base.run()
+
+
+def unsure(flag):
+    base = Base()
+    base = flag
+    return base.run()
+"""
+    code.index({"helpers.py": HELPERS, "uses.py": uses})
+
+    assert code.edges("calls") >= {
+        ("calls", "uses.py:opened", "helpers.py:Base.run"),
+        ("calls", "uses.py:made", "helpers.py:Base.run"),
+    }
+    assert ("calls", "uses.py:unsure", "helpers.py:Base.run") not in code.edges("calls")
+
+
+@pytest.mark.req("D.03")
+def test_a_name_is_followed_through_a_package_that_hands_all_names_on(code: Linked) -> None:
+    code.index(
+        {
+            "kit/__init__.py": "from ._helpers import *\n",
+            "kit/_helpers.py": HELPERS,
+            "uses.py": "import kit\n\n\ndef use():\n    return kit.helper(1)\n",
+        }
+    )
+
+    assert ("calls", "uses.py:use", "kit/_helpers.py:helper") in code.edges("calls")
+
+
+@pytest.mark.req("D.03")
+def test_a_method_of_go_is_called_by_its_receiver_and_by_parameters(code: Linked) -> None:
+    code.index(
+        {
+            "context.go": """package web
+
+type Context struct {
+    status int
+}
+
+func (c *Context) Render(status int) {
+    c.status = status
+}
+
+func (c *Context) JSON(status int) {
+    c.Render(status)
+}
+
+func answer(code int, context *Context) {
+    context.JSON(code)
+}
+"""
+        }
+    )
+
+    assert code.edges("calls") >= {
+        ("calls", "context.go:Context.JSON", "context.go:Context.Render"),
+        ("calls", "context.go:answer", "context.go:Context.JSON"),
+    }

@@ -20,25 +20,33 @@ Label = Annotated[str, Field(description="a relation such as depends_on, support
 
 async def find_related(
     ctx: Call,
-    topic: Annotated[str, Field(description="text or id", min_length=1, max_length=MAX_QUERY_CHARS)],
+    topic: Annotated[
+        str, Field(description="id, symbol, path, heading, or text", min_length=1, max_length=MAX_QUERY_CHARS)
+    ],
     relationship: Annotated[str, Field(description="label, as depends_on", max_length=64)] = "any",
     direction: Literal["out", "in", "both"] = "both",
     depth: Annotated[int, Field(ge=1, le=4)] = 1,
     limit: Limit = 10,
 ) -> Annotated[CallToolResult, RelatedOut]:
-    """Follow relations from a memory: what it depends on, supports, supersedes, causes, contains or mentions. Use it
-    with an id from a search to see what hangs together; to find by meaning, use search_memory."""
+    """Follow relations from a memory or a name of code: what calls, tests, inherits or imports it (direction in), which
+    commits changed it, what it depends on, supersedes, causes or mentions. Each item has path, line and symbol. To find
+    by meaning, use search_memory."""
     found = await state_of(ctx).workers.reader.call(
         lambda memory: memory.find_related(
             topic, relationship=relationship, direction=direction, depth=depth, limit=limit
         )
     )
     cap = answer_values.fair_cap([len(item.content) for item in found.related], answer_values.ANSWER_CHARS)
-    items = [{**asdict(item), "content": answer_values.cut_text(item.content, cap)} for item in found.related]
+    items = [
+        answer_values.drop_empty({**asdict(item), "content": answer_values.cut_text(item.content, cap)})
+        for item in found.related
+    ]
     shaped: RelatedOut = {
         "note": answer_values.DATA,
+        "started": found.started,
         "node": answer_values.shape_hit(found.node),
         "related": cast(list[RelatedItemOut], items),
+        "relations": list(found.relations),
     }
     return tool_result(shaped, answer_text.render_related(shaped))
 

@@ -35,7 +35,7 @@ from hyperloci.conversations.unasked.decisive import (
     score_candidates,
 )
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
-from hyperloci.knowledge.graph.anchors import find_code_names, find_paths
+from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeKey, NodeType, Origin
 from hyperloci.model.node import Node

@@ -12,7 +12,8 @@ from typing import Final
 
 from hyperloci.conversations.unasked.prompt_terms import PhraseIndex, analyse_terms, read_table
 from hyperloci.indexing.commits.commit_reader import CHANGED
-from hyperloci.knowledge.graph.anchors import find_named_places, find_paths
+from hyperloci.knowledge.graph.anchors import find_named_places
+from hyperloci.knowledge.names.written_names import find_paths
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -23,6 +24,9 @@ MAX_PLACES: Final = 6
 
 MAX_FILES_OF_NAME: Final = 2
 """Files that a name may mean: `utils.py` in ten folders means none of them."""
+
+SURE_CHANGE: Final = 0.6
+"""Confidence of a change from which on it is worth telling unasked: below are those of one of several namesakes."""
 
 LAST_LINE: Final = 1 << 30
 
@@ -53,7 +57,7 @@ def find_code_reasons(store: Store, scope_key: int, scope: str, prompt: str, ter
     anchored = {key for path, symbol in places for key in store.positions.list_anchored(scope_key, path, symbol)}
     snippets = {key for path, symbol in places for key in _list_snippets(store, scope_key, path, symbol)}
     steps = store.traversal.find_steps(sorted(snippets), label="changed", direction=INWARD, scopes=(scope,))
-    commits = store.nodes.get_by_keys({step.target for step in steps}).values()
+    commits = store.nodes.get_by_keys({step.target for step in steps if step.confidence >= SURE_CHANGE}).values()
     telling = [commit for commit in commits if _holds(commit) and tells_reason(commit.content)]
     return CodeReasons(
         tuple(sorted(telling, key=lambda commit: _rank_commit(commit, terms))), frozenset(map(NodeKey, anchored))

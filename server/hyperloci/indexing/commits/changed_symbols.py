@@ -17,12 +17,21 @@ MAX_EFFECTS: Final = 50
 """Symbols joined to one commit; one that changed more is about the whole tree, not about any of them."""
 
 
+MAX_NAMESAKES: Final = 3
+"""Symbols of a file with one name of which a commit may have changed any: `send` of a client and of its asynchronous
+twin; `__init__` of ten classes says nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class TouchedNodes:
-    """The snippets that a commit changed; `exact` if they were found by lines, not by names."""
+    """The snippets that a commit changed; `exact` if they were found by lines, not by names.
+
+    `namesakes` are those of which only the name is known, which another symbol of the file has too.
+    """
 
     nodes: tuple[NodeKey, ...] = ()
     exact: bool = True
+    namesakes: tuple[NodeKey, ...] = ()
 
 
 class CommitEffects:
@@ -34,7 +43,7 @@ class CommitEffects:
         self._scope_key = scope_key
         self._files = store.files.list_files(scope_key)
         self._blobs: dict[tuple[str, int], str | None] = {}
-        self._symbols: dict[str, dict[str, list[NodeKey]]] = {}
+        self._symbols: dict[str, dict[str, list[list[NodeKey]]]] = {}
         self._present: dict[str, str] = {}
         self._noted: dict[str, str] = {}
         self._resumed = False
@@ -67,6 +76,7 @@ class CommitEffects:
         if commit.truncated:
             return TouchedNodes()
         nodes: dict[NodeKey, None] = {}
+        namesakes: dict[NodeKey, None] = {}
         exact = True
         for file in commit.files:
             path = present.get(file.path, file.path)
@@ -75,7 +85,8 @@ class CommitEffects:
                 touched = self._nodes_at_hunks(path, file.hunks) if same else self._nodes_named(path, file.names)
                 exact = exact and (same or not touched)
                 nodes.update(dict.fromkeys(touched))
-        return TouchedNodes(tuple(nodes)[:MAX_EFFECTS], exact)
+                namesakes.update({} if same else dict.fromkeys(self._namesakes_of(path, file.names)))
+        return TouchedNodes(tuple(nodes)[:MAX_EFFECTS], exact, tuple(namesakes)[:MAX_EFFECTS])
 
     def _nodes_at_hunks(self, path: str, hunks: Sequence[tuple[int, int]]) -> list[NodeKey]:
         return [
@@ -86,6 +97,14 @@ class CommitEffects:
 
     def _nodes_named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
         """Return the snippets of those names that only one symbol of the file has."""
+        return [node for name in names for nodes in self._bearers_of(path, name, 1, 1) for node in nodes]
+
+    def _namesakes_of(self, path: str, names: Sequence[str]) -> list[NodeKey]:
+        """Return the first snippets of those names that a few symbols of the file share."""
+        return [nodes[0] for name in names for nodes in self._bearers_of(path, name, 2, MAX_NAMESAKES)]
+
+    def _bearers_of(self, path: str, name: str, least: int, most: int) -> list[list[NodeKey]]:
+        """Return the snippets of each symbol of a file with a name, where so many have it."""
         if path not in self._symbols:
             by_name: dict[str, dict[str, list[NodeKey]]] = {}
             key = self._files[path].key
@@ -93,10 +112,9 @@ class CommitEffects:
                 if chunk.symbol:
                     symbols = by_name.setdefault(chunk.symbol.rpartition(".")[2], {})
                     symbols.setdefault(chunk.symbol, []).append(chunk.node_key)
-            self._symbols[path] = {
-                name: next(iter(symbols.values())) for name, symbols in by_name.items() if len(symbols) == 1
-            }
-        return [node for name in names for node in self._symbols[path].get(name, ())]
+            self._symbols[path] = {name: list(symbols.values()) for name, symbols in by_name.items()}
+        found = self._symbols[path].get(name, [])
+        return found if least <= len(found) <= most else []
 
     def _blob_of_file(self, path: str, digits: int) -> str | None:
         """Return Git's id of a file's indexed content, None if the file on disk is another by now."""

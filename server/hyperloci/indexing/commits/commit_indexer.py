@@ -60,6 +60,9 @@ SHORT_SHA: Final = 12
 NAME_CONFIDENCE: Final = 0.8
 """Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
 
+NAMESAKE_CONFIDENCE: Final = 0.5
+"""Of an edge to each of two or three symbols with the name in a hunk's heading: one of them was changed."""
+
 NOTHING: Final = SanitizedText(text="")
 UNTOUCHED: Final = TouchedNodes()
 
@@ -398,16 +401,18 @@ class CommitIndexer:
             author=one.author or None,
         )
         self._store.files.put_commit(self._scope_key, one.sha, node.key)
-        if one.touched.nodes:
-            self._store.edges.link_nodes(
-                "changed",
-                node.key,
-                one.touched.nodes,
-                now=now,
-                confidence=1.0 if one.touched.exact else NAME_CONFIDENCE,
-                automatic=True,
-                evidence=f"git {one.sha[:SHORT_SHA]}",
-            )
+        sure = 1.0 if one.touched.exact else NAME_CONFIDENCE
+        for nodes, confidence in ((one.touched.nodes, sure), (one.touched.namesakes, NAMESAKE_CONFIDENCE)):
+            if nodes:
+                self._store.edges.link_nodes(
+                    "changed",
+                    node.key,
+                    nodes,
+                    now=now,
+                    confidence=confidence,
+                    automatic=True,
+                    evidence=f"git {one.sha[:SHORT_SHA]}",
+                )
 
     def _mark_ended(self, node_ids: Sequence[str], ended_at: int | None) -> None:
         """End commits that no branch leads to any more, or take that back."""

@@ -11,11 +11,11 @@ unchanged is then the text at that time.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
+from hyperloci.knowledge.names.resolver import match_symbols
+from hyperloci.knowledge.names.written_names import find_code_names, find_paths, is_path_of_file
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
@@ -23,47 +23,11 @@ from hyperloci.store import Store
 from hyperloci.store.memories.positions import StoredAnchor
 from hyperloci.store.projects.set_aside import note_failure_of
 
-MAX_NAMES: Final = 50
-"""Names looked up a fact: a pasted file is not a fact about each of its symbols."""
-
 MAX_ANCHORS: Final = 8
 """Symbols a fact is tied to: one that names more is about the code as a whole."""
 
-MAX_CHARS: Final = 20_000
-"""Of a fact, what names are sought in: as long as a fact may be."""
-
-MAX_PARTS: Final = 12
-"""Parts of a dotted name, its last ones, by which a symbol is looked for: none is nested deeper."""
-
 PENDING_FACTS: Final = 5_000
 """Facts without an anchor that are looked at after indexing, newest first."""
-
-_NAME: Final = re.compile(
-    r"`(?P<quoted>[A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(?:\([^`\n]{0,80}\))?`"
-    r"|(?<![\w./@-])(?P<plain>[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+)(?P<call>\(\))?(?![\w/-])"
-)
-"""What may be a name of code: anything in backticks, and words with dots. Possessive, so that no text is slow."""
-
-_CODE_LIKE: Final = re.compile(r"\w[.:]|[A-Za-z0-9]_|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-"""Outside backticks only these are names: dotted, snake_case, camelCase (and what is called)."""
-
-_PATH: Final = re.compile(r"(?<![\w@./-])[\w@-]+(?:[./][\w@-]+)*\.\w{1,5}\b")
-"""Words that look like a file's path."""
-
-
-def find_code_names(text: str) -> list[str]:
-    """Return the code-like names in a text, in order, each once; `::` and `#` as a dot."""
-    found = (
-        re.sub("::|#", ".", match["quoted"] or match["plain"]).removeprefix("self.").removeprefix("this.")
-        for match in _NAME.finditer(text[:MAX_CHARS])
-        if match["quoted"] or match["call"] or _CODE_LIKE.search(match["plain"])
-    )
-    return list(dict.fromkeys(found))[:MAX_NAMES]
-
-
-def find_paths(text: str) -> list[str]:
-    """Return the words of a text that look like a file's path, each once."""
-    return list(dict.fromkeys(_PATH.findall(text[:MAX_CHARS])))[:MAX_NAMES]
 
 
 def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
@@ -138,35 +102,15 @@ def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple
     names = find_code_names(text)
     if not names:
         return
-    known = store.positions.symbols_named(scope_key, {tail for name in names for tail in dotted_suffixes(name)})
-    paths = find_paths(text)
+    found, paths = match_symbols(store, (scope_key,), names), find_paths(text)
     for name in names:
-        meant = [place for place in known if is_suffix_of_symbol(name, *place)]
+        meant = [(thing.path, thing.symbol) for thing in found[name]]
         if len(meant) > 1:
-            meant = [place for place in meant if any(_is_path_of_file(place[0], path) for path in paths)] or meant
+            meant = [place for place in meant if any(is_path_of_file(place[0], path) for path in paths)] or meant
         if len(meant) > 1:
             meant = [place for place in meant if place[1] == name]
         if len(meant) == 1:
             yield meant[0]
-
-
-def dotted_suffixes(name: str) -> list[str]:
-    """Return a dotted name and its shorter forms: `package.Client.fetch` is stored as `Client.fetch`."""
-    parts = name.split(".")[-MAX_PARTS:]
-    return [".".join(parts[start:]) for start in range(len(parts))]
-
-
-def is_suffix_of_symbol(name: str, path: str, symbol: str) -> bool:
-    """Return whether a name is the end of a symbol's full dotted name, its file's path included."""
-    full = [*PurePosixPath(path).with_suffix("").parts, *symbol.split(".")]
-    if len(full) > len(symbol.split(".")) and full[-len(symbol.split(".")) - 1] in ("__init__", "index", "mod"):
-        del full[-len(symbol.split(".")) - 1]
-    parts = name.split(".")
-    return full[-len(parts) :] == parts
-
-
-def _is_path_of_file(path: str, named: str) -> bool:
-    return path == named or path.endswith("/" + named)
 
 
 def _describe_change(store: Store, anchor: StoredAnchor) -> str | None:

@@ -1,7 +1,12 @@
-"""Neighbourhood: the memories related to one, by a walk over hyperedges, nearest first (D.02, E.13)."""
+"""Neighbourhood: the memories related to one, by a walk over hyperedges, nearest first (D.02, E.13).
+
+What is related to one piece of a symbol is related to the symbol: a function that is cut into several snippets has the
+relations of them all, and is reached once.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +26,8 @@ MAX_NODES: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _ReachedNode:
+    """A symbol (or a memory that is none) that was reached: by which step, how far, how sure."""
+
     step: RelationStep
     distance: int
     confidence: float
@@ -35,6 +42,7 @@ def find_related(
     limit: int = 10,
     *,
     scopes: Sequence[str] = (),
+    also: Sequence[NodeKey] = (),
 ) -> list[RelatedMemory]:
     """Return the memories reached from `start`, ordered by distance, then the surest first, then by key.
 
@@ -50,6 +58,7 @@ def find_related(
         depth: hyperedges crossed at most, 1 or more.
         limit: how many to return at most.
         scopes: only memories of these scopes; empty is every scope.
+        also: further memories to begin at, never in the answer either: the rest of a file.
 
     Raises:
         BadRequestError: an unknown relationship (the message lists those in use) or direction, or a depth below 1.
@@ -61,22 +70,40 @@ def find_related(
     traversal = store.traversal
     label = resolve_label(traversal, relationship)
     with store.snapshot():
-        reached = _walk_levels(traversal, start, label, direction, depth, scopes)
+        reached = _walk_levels(store, (start, *also), label, direction, depth, scopes)
         nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
-        nodes = store.nodes.get_by_keys(nearest)
+        found = [reached[key] for key in nearest]
+        nodes = store.nodes.get_by_keys(item.step.target for item in found)
     return [
         RelatedMemory(
-            node_id=nodes[key].id,
-            node_key=key,
-            content=nodes[key].content,
-            label=reached[key].step.label,
-            direction=reached[key].step.direction,
-            distance=reached[key].distance,
-            confidence=reached[key].confidence,
-            automatic=reached[key].step.automatic,
+            node_id=nodes[item.step.target].id,
+            node_key=item.step.target,
+            content=nodes[item.step.target].content,
+            label=item.step.label,
+            direction=item.step.direction,
+            distance=item.distance,
+            confidence=item.confidence,
+            automatic=item.step.automatic,
+            source_key=item.step.source,
         )
-        for key in nearest
+        for item in found
     ]
+
+
+def count_relations(store: Store, start: NodeKey, scopes: Sequence[str], also: Sequence[NodeKey] = ()) -> list[str]:
+    """Return the relations of a memory with how many it has of each: `calls in 12`, the most first."""
+    with store.snapshot():
+        pieces = _list_pieces(store, (start, *also))
+        steps = store.traversal.find_steps(pieces, scopes=scopes)
+        first_of = _map_to_first(store, steps)
+    inside = set(pieces)
+    others = {
+        (step.label, step.direction, first_of.get(step.target, step.target))
+        for step in steps
+        if step.target not in inside
+    }
+    counts = Counter((label, direction) for label, direction, _ in others)
+    return [f"{label} {direction} {count}" for (label, direction), count in counts.most_common()]
 
 
 def resolve_label(traversal: Traversal, relationship: str) -> str | None:
@@ -96,23 +123,47 @@ def resolve_label(traversal: Traversal, relationship: str) -> str | None:
 
 
 def _walk_levels(
-    traversal: Traversal, start: NodeKey, label: str | None, direction: str, depth: int, scopes: Sequence[str]
+    store: Store, starts: Sequence[NodeKey], label: str | None, direction: str, depth: int, scopes: Sequence[str]
 ) -> dict[NodeKey, _ReachedNode]:
-    """Visit level by level, breadth first, at most MAX_NODES nodes, the surest of a level first."""
+    """Visit level by level, breadth first, at most MAX_NODES symbols, the surest of a level first.
+
+    A symbol goes by its first piece, and is left by all of them.
+    """
     reached: dict[NodeKey, _ReachedNode] = {}
-    frontier: list[NodeKey] = [start]
+    frontier = list(starts)
+    inside: set[NodeKey] = set()
+    came: dict[NodeKey, float] = {}
     for distance in range(1, depth + 1):
+        pieces = _list_pieces(store, frontier)
+        inside.update(pieces if distance == 1 else ())
+        steps = store.traversal.find_steps(pieces, label=label, direction=direction, scopes=scopes)
+        first_of = _map_to_first(store, steps)
         level: dict[NodeKey, _ReachedNode] = {}
-        for step in traversal.find_steps(frontier, label=label, direction=direction, scopes=scopes):
-            if step.target == start or step.target in reached:
+        for step in steps:
+            target = first_of.get(step.target, step.target)
+            if target in inside or step.target in inside or target in reached:
                 continue
-            before = reached[step.source].confidence if step.source in reached else 1.0
-            known = level.get(step.target)
-            if known is None or before * step.confidence > known.confidence:
-                level[step.target] = _ReachedNode(step, distance, before * step.confidence)
+            confidence = came.get(step.source, 1.0) * step.confidence
+            known = level.get(target)
+            if known is None or confidence > known.confidence:
+                level[target] = _ReachedNode(step, distance, confidence)
         # The surest first: from it the next level's nodes are reached where several share a hyperedge.
         frontier = sorted(level, key=lambda key: (-level[key].confidence, key))[: MAX_NODES - len(reached)]
         reached.update((key, level[key]) for key in frontier)
         if not frontier:
             break
+        cut = store.symbols.find_pieces(frontier)
+        came = {piece: level[key].confidence for key in frontier for piece in cut.get(key, (key,))}
     return reached
+
+
+def _list_pieces(store: Store, keys: Sequence[NodeKey]) -> list[NodeKey]:
+    """Return nodes with all pieces of the symbols that they are pieces of, each once, in their order."""
+    cut = store.symbols.find_pieces(keys)
+    return list(dict.fromkeys(piece for key in keys for piece in cut.get(key, (key,))))
+
+
+def _map_to_first(store: Store, steps: Sequence[RelationStep]) -> dict[NodeKey, NodeKey]:
+    """Return the first piece of each symbol that is cut and that a step leads to, by the piece it leads to."""
+    cut = store.symbols.find_pieces({step.target for step in steps})
+    return {key: pieces[0] for key, pieces in cut.items()}

@@ -22,25 +22,38 @@ def find_subgraph(
     depth: int = 2,
     limit: int = 20,
     scopes: Sequence[str] = (),
+    also: Sequence[NodeKey] = (),
 ) -> GraphAnswer:
-    """Return the memories around one, nearest and surest first, and the hyperedges between them.
+    """Return the memories around one (and the rest of its file, `also`), nearest and surest first, and their relations.
+
+    A symbol that is cut into several snippets is drawn once, with the relations of all.
 
     Raises:
         BadRequestError: an unknown relationship or direction.
     """
-    found = find_related(store, start, relationship, direction, depth, limit, scopes=scopes)
+    found = find_related(store, start, relationship, direction, depth, limit, scopes=scopes, also=also)
     distances = {start: 0} | {item.node_key: item.distance for item in found}
     with store.snapshot():
+        drawn = dict.fromkeys(also, start) | _map_pieces(store, distances)
         nodes = store.nodes.get_by_keys(distances)
         edges = [
             edge
-            for edge in store.edges.list_among(distances)
-            if (relationship == ANY or edge.label in list_labels_of(relationship)) and _has_visible_members(edge, nodes)
+            for edge in store.edges.list_among(drawn)
+            if relationship == ANY or edge.label in list_labels_of(relationship)
         ]
+    shown = {key: nodes[there] for key, there in drawn.items() if there in nodes}
     return GraphAnswer(
         nodes=describe_nodes(store, distances),
-        edges=tuple(_describe_edge(edge, nodes) for edge in edges),
+        edges=tuple(_describe_edge(edge, shown) for edge in edges if _has_visible_members(edge, shown)),
     )
+
+
+def _map_pieces(store: Store, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
+    """Return the drawn node of each piece of the drawn symbols."""
+    listed = list(keys)
+    cut = store.symbols.find_pieces(listed)
+    pieces = {piece: key for key in reversed(listed) for piece in cut.get(key, ())}
+    return pieces | {key: key for key in listed}
 
 
 def describe_path(store: Store, start: NodeKey, path: Sequence[Crossing]) -> GraphAnswer:
@@ -75,14 +88,16 @@ def describe_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[Grap
 
 
 def _has_visible_members(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> bool:
-    return len({member.node for member in edge.members if member.node in nodes}) > 1
+    return len({nodes[member.node].id for member in edge.members if member.node in nodes}) > 1
 
 
 def _describe_edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
     return GraphEdge(
         id=edge.id,
         label=edge.label,
-        members=tuple((nodes[member.node].id, str(member.role)) for member in edge.members if member.node in nodes),
+        members=tuple(
+            dict.fromkeys((nodes[member.node].id, str(member.role)) for member in edge.members if member.node in nodes)
+        ),
         confidence=edge.confidence,
         automatic=edge.automatic,
         confirmed=edge.confirmed_at is not None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -40,9 +41,11 @@ TYPED: Final = 0.85
 """A parameter's type says what it is; what is passed may be a subclass."""
 NAMED_AFTER: Final = 0.9
 
-_SELF: Final = frozenset({"self", "cls", "this"})
+_SELF: Final = frozenset({"self", "cls", "this", "Self"})
 _OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
 """Languages in which a method's bare call does not mean another method of its class."""
+
+_TYPE_FIRST_LANGUAGES: Final = frozenset({"java", "c_sharp", "cpp", "c"})
 
 _SEPARATOR: Final = re.compile(r"\.|::|->")
 _OPENS: Final = frozenset("(<`!")
@@ -54,6 +57,19 @@ _GIVEN: Final = (" =", ":", ",", " in ", " of ", " :=", ")")
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _PARAMETER: Final = re.compile(r"[(,]\s*[*&]*([A-Za-z_$][\w$]*)\s*(?=[:,=)?])")
 _TYPED: Final = re.compile(r"\b(\w+)\??:\s*[\"']?([A-Za-z_][\w.]*)")
+_GO_TYPED: Final = re.compile(r"[(,]\s{0,9}(\w+)\s{1,9}(?:\.\.\.)?[*&]?([A-Za-z_]\w*(?:\.\w+)?)\s{0,9}(?=[,)])")
+_TYPE_FIRST: Final = re.compile(
+    r"[(,]\s{0,9}(?:final\s{1,9}|const\s{1,9})?([A-Z]\w*)(?:<[^<>()]{0,200}>)?[*&]?\s{1,9}[*&]?(\w+)\s{0,9}(?=[,)=])"
+)
+_CONSTRUCTED: Final = re.compile(
+    r"(?<![\w.])(\w{1,80})[ \t]{0,9}(?::[^=\n]{0,80})?:?=[ \t]{0,9}(?:await[ \t]+)?(?:new[ \t]+)?&?"
+    r"((?:[A-Za-z_]\w{0,80}\.){0,3}[A-Z]\w{0,80})[ \t]{0,9}[({]"
+)
+_OPENED: Final = re.compile(
+    r"\bwith[ \t]+((?:[A-Za-z_]\w{0,80}\.){0,3}[A-Z]\w{0,80})\([^\n]{0,200}?\)[ \t]+as[ \t]+(\w{1,80})[ \t]*[:,)]"
+)
+"""What a snippet makes for itself has the class that it is made of."""
+
 _NO_TARGET: Final = re.compile(r"[.\[\]{}'\"#=]")
 _BINDINGS: Final = (
     re.compile(r"\b(\w+)\s*:="),
@@ -226,8 +242,9 @@ class CodeRules:
         return None if inherited is None else (inherited, INHERITED)
 
     def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
-        """Resolve `memory.search` where the signature says `memory: Memory`."""
-        said = _parameter_types(str(row.facts.get("signature", ""))).get(parts[0], "").split(".")
+        """Resolve `memory.search` where the signature says `memory: Memory`, or the snippet `memory = Memory()`."""
+        types = _parameter_types(str(row.facts.get("signature", "")), row.language)
+        said = (types.get(parts[0]) or _made_types(row.content).get(parts[0], "")).split(".")
         owner = self._resolve_name(self._view, row.symbol or "", said, row) if said[0] else None
         if owner is None or self._kind_of_target(owner) not in CLASS_LIKE:
             return None
@@ -285,7 +302,8 @@ class CodeRules:
         if parts[0] in view.names:
             further, inner = view.names[parts[0]]
             return self._find_at_place((further, (*inner, *parts[1:])), hops + 1)
-        return None
+        handed_on = (self._find_at_place((other, parts), hops + 1) for other in view.stars)
+        return next((found for found in handed_on if found is not None), None)
 
     def _find_in_package(self, place: Place) -> RelationTarget | None:
         """Look in a Go package's other files too."""
@@ -375,9 +393,30 @@ def _bound_names(text: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=8)
-def _parameter_types(signature: str) -> Mapping[str, str]:
-    """Return what a signature says its parameters are."""
+def _parameter_types(signature: str, language: str | None) -> Mapping[str, str]:
+    """Return what a signature says its parameters are, a Go method's receiver too."""
+    if language == "go":
+        return {match[1]: match[2] for match in _GO_TYPED.finditer(signature)}
+    if language in _TYPE_FIRST_LANGUAGES:
+        return {match[2]: match[1] for match in _TYPE_FIRST.finditer(signature)}
     return {match[1]: match[2] for match in _TYPED.finditer(signature)}
+
+
+@functools.lru_cache(maxsize=8)
+def _made_types(text: str) -> Mapping[str, str]:
+    """Return the class of each name that a snippet gives an object made there, and nothing else."""
+    made: dict[str, set[str]] = {}
+    count: Counter[str] = Counter()
+    for match in _CONSTRUCTED.finditer(text):
+        made.setdefault(match[1], set()).add(match[2])
+        count[match[1]] += 1
+    for match in _OPENED.finditer(text):
+        made.setdefault(match[2], set()).add(match[1])
+    return {
+        name: next(iter(classes))
+        for name, classes in made.items()
+        if len(classes) == 1 and text.count(f"{name} = ") + text.count(f"{name} := ") <= count[name]
+    }
 
 
 def _file_stem(path: str) -> str:

@@ -46,6 +46,7 @@ class FileView:
         bases: what each class extends, as written.
         names: what each name that the file imports means, inside this project.
         modules: dotted modules that Python imports whole, by the name they bind.
+        stars: files of which Python imports every name.
         head: the snippet that stands for the file.
     """
 
@@ -56,6 +57,7 @@ class FileView:
     bases: Mapping[str, tuple[str, ...]]
     names: Mapping[str, Place]
     modules: Mapping[str, str]
+    stars: tuple[str, ...]
     head: NodeKey | None
 
 
@@ -66,6 +68,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
     bases: dict[str, tuple[str, ...]] = {}
     names: dict[str, Place] = {}
     whole: dict[str, str] = {}
+    stars: list[str] = []
     language = next((row.language for row in rows if row.language), None)
     for number, row in enumerate(rows):
         if row.symbol is None or number == 0:
@@ -73,6 +76,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
             top = row if row.symbol is None else replace(row, content=_INDENTED.sub("", row.content))
             names.update(read_imported_names(path, top, modules))
             whole.update(read_whole_modules(top))
+            stars += _read_stars(path, top, modules)
         if row.symbol is not None and row.symbol not in symbols:
             symbols[row.symbol] = row.key
             kinds[row.symbol] = str(row.facts.get("kind", ""))
@@ -87,6 +91,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
         bases=bases,
         names=names,
         modules=whole,
+        stars=tuple(dict.fromkeys(stars)),
         head=head,
     )
 
@@ -131,6 +136,16 @@ def _read_python_names(path: str, row: LinkableSnippet, modules: ModuleIndex) ->
             if dotted in said and (place := modules.resolve_python(path, dotted)):
                 found[alias or name] = place
     return found
+
+
+def _read_stars(path: str, row: LinkableSnippet, modules: ModuleIndex) -> Iterator[str]:
+    """Yield the files of this project of which a Python snippet imports every name."""
+    if row.language != "python" or "*" not in row.content:
+        return
+    said = frozenset(row.facts.get("imports", ()))
+    for match in _FROM.finditer(row.content):
+        if match[2].strip("() \t") == "*" and match[1] in said and (place := modules.resolve_python(path, match[1])):
+            yield place[0]
 
 
 def _split_import_items(text: str) -> Iterator[tuple[str, str | None]]:

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
-from hyperloci.knowledge.graph.anchors import dotted_suffixes, is_suffix_of_symbol
+from hyperloci.knowledge.names.written_names import dotted_suffixes, is_suffix_of_symbol
 from hyperloci.knowledge.relations.code_relations import MAX_OUT, CodeContext
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE
 from hyperloci.model.edge import WantedRelation

@@ -7,13 +7,22 @@ import math
 import sqlite3
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import EdgeMember, Hyperedge
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """A commit that changed something: how sure that is, and how many snippets it changed at once."""
+
+    commit: NodeKey
+    confidence: float
+    touched: int
 
 
 class Edges:
@@ -146,6 +155,24 @@ class Edges:
     def delete_edge(self, edge_id: str) -> bool:
         """Remove a hyperedge; False if there is none."""
         return self._connection.execute("DELETE FROM hyperedges WHERE id = ?", (edge_id,)).rowcount > 0
+
+    def list_changes(self, nodes: Iterable[int], scopes: Sequence[str] = ()) -> list[StoredChange]:
+        """Return the living commits that changed any of these snippets, each once, in the order of their keys."""
+        rows = self._connection.execute(
+            """
+            SELECT s.node_key, max(h.confidence), max((
+                SELECT count(*) FROM membership x WHERE x.hyperedge_key = h.key AND x.role = 'effect'))
+            FROM json_each(?1) j CROSS JOIN membership o ON o.node_key = j.value AND o.role = 'effect'
+            CROSS JOIN hyperedges h ON h.key = o.hyperedge_key AND h.label = 'changed'
+            CROSS JOIN membership s ON s.hyperedge_key = h.key AND s.role = 'cause'
+            CROSS JOIN nodes n ON n.key = s.node_key
+            WHERE n.deleted_at IS NULL AND n.valid_until IS NULL
+                AND (?2 = '[]' OR n.scope_key IN (SELECT c.key FROM json_each(?2) w JOIN scopes c ON c.id = w.value))
+            GROUP BY s.node_key ORDER BY s.node_key
+            """,
+            (json.dumps([int(key) for key in nodes]), json.dumps(list(scopes))),
+        )
+        return [StoredChange(NodeKey(row[0]), row[1], row[2]) for row in rows]
 
     def list_among(self, nodes: Iterable[int]) -> list[Hyperedge]:
         """Return the hyperedges that join at least two of these nodes, with all their members, surest first."""

@@ -1,0 +1,135 @@
+"""What a question names leads its answer: definitions, relations, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci.model.search import SearchAnswer
+from hyperloci.retrieval.names.question_forms import find_relation_questions
+from tests.support import FakeClock
+from tests.working_tree import WorkingTree
+
+BODY = "".join(f"    total += weight_{number} * value_{number}\n" for number in range(12))
+TAGS = f"def parse_tags(text):\n    total = 0\n{BODY}    return text.split()\n"
+NOTES = "from tags import parse_tags\n\n\ndef read_note(text):\n    return parse_tags(text)\n"
+TEST = (
+    "from tags import parse_tags\n\n\ndef test_parse_tags():\n"
+    '    """parse_tags parses tags: parse_tags."""\n    assert parse_tags("parse_tags") == ["parse_tags"]\n'
+)
+
+
+@pytest.fixture
+def asked(settings: Settings, clock: FakeClock, tree: WorkingTree) -> Iterator[Memory]:
+    tree.git("init", "-q")
+    tree.commit("Begin", tags_py="LIMIT = 1\n")
+    tree.commit("Split what users type into labels\n\nSupport asked for it.", tags_py=TAGS)
+    tree.commit("Read notes", notes_py=NOTES, tests__test_tags_py=TEST)
+    clock.advance(1)
+    with Memory.open(settings, tree.root, clock=clock) as memory:
+        memory.index_path()
+        yield memory
+
+
+def places(answer: SearchAnswer) -> list[str]:
+    return [f"{hit.source.path}:{hit.source.symbol}" if hit.source.path else hit.content for hit in answer.results]
+
+
+@pytest.mark.req("B.05")
+def test_the_exact_name_leads_with_its_definition_and_says_what_was_taken(asked: Memory) -> None:
+    answer = asked.search("parse_tags")
+
+    assert places(answer)[0] == "tags.py:parse_tags"
+    assert answer.hints[0].startswith("took `parse_tags` (function, tags.py:1)")
+    assert answer.results[0].score >= max(hit.score for hit in answer.results[1:])
+
+
+@pytest.mark.req("B.05")
+def test_a_question_for_callers_begins_with_them(asked: Memory) -> None:
+    assert places(asked.search("what calls parse_tags?"))[:2] == ["notes.py:read_note", "tags.py:parse_tags"]
+    assert places(asked.search("which tests cover parse_tags"))[0] == "tests/test_tags.py:test_parse_tags"
+
+
+@pytest.mark.req("B.05", "E.02")
+def test_why_leads_with_decisions_and_the_commit_that_changed_it(asked: Memory) -> None:
+    told = asked.remember_fact(
+        "We keep `parse_tags` case sensitive: labels of the old system are.", category="decision"
+    )
+
+    answer = asked.search("why did we add parse_tags?")
+
+    assert answer.results[0].id == told.id
+    assert answer.results[1].content.startswith("Split what users type into labels")
+    assert "tags.py:parse_tags" in places(answer)
+
+
+@pytest.mark.req("B.05", "E.02")
+def test_why_without_a_name_asks_the_commits_of_what_is_found_best(asked: Memory) -> None:
+    answer = asked.search("why is it that labels users type are split")
+
+    assert places(answer)[0].startswith("Split what users type into labels")
+
+
+@pytest.mark.req("B.05")
+def test_nothing_leads_that_the_conditions_leave_out(asked: Memory) -> None:
+    assert {hit.subtype for hit in asked.search("parse_tags", content_type="commit").results} <= {"commit"}
+
+
+@pytest.mark.req("B.05")
+def test_what_was_told_stays_before_a_definition_that_a_sentence_names(asked: Memory) -> None:
+    told = asked.remember_fact("parse_tags must keep the order in which tags were typed")
+
+    found = asked.search("does parse_tags keep the order of tags?")
+
+    assert found.results[0].id == told.id and places(found)[1] == "tags.py:parse_tags"
+
+
+@pytest.mark.req("D.02")
+def test_related_memories_say_where_and_an_empty_answer_which_there_are(asked: Memory) -> None:
+    (caller,) = asked.find_related("parse_tags", relationship="calls", direction="in").related
+    assert (caller.path, caller.line, caller.symbol) == ("notes.py", 5, "read_note")
+
+    nothing = asked.find_related("parse_tags", relationship="inherits")
+    assert not nothing.related and "calls in 1" in nothing.relations
+    assert nothing.started.startswith("took `parse_tags`")
+
+
+@pytest.mark.req("D.02", "D.06")
+def test_a_function_cut_into_pieces_has_the_relations_of_them_all(memory: Memory, tree: WorkingTree) -> None:
+    filler = "".join(f"    note_{number} = 'so many words that a chunk is full'\n" for number in range(90))
+    long = (
+        f"def helper():\n    return 1\n\n\ndef long():\n{filler}    first = helper()\n{filler}    return other(first)\n"
+    )
+    tree.write("long.py", f"{long}\n\ndef other(value):\n    return value\n\n\ndef use():\n    return long()\n")
+    memory.index_path()
+
+    answer = memory.find_related("long", relationship="calls")
+    drawn = memory.get_subgraph("long", relationship="calls", depth=1)
+
+    assert {(item.symbol, item.direction) for item in answer.related} == {
+        ("helper", "out"), ("other", "out"), ("use", "in"),
+    }  # fmt: skip
+    assert len(drawn.nodes) == 4 and len(drawn.edges) == 3
+
+
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize(
+    ("question", "label", "direction", "name"),
+    [
+        ("what calls parse_tags?", "calls", "in", "parse_tags"),
+        ("callers of `Client.send`", "calls", "in", "Client.send"),
+        ("who uses the class Limits", "calls", "in", "Limits"),
+        ("what inherits from BaseTransport", "inherits", "in", "BaseTransport"),
+        ("which tests cover parse_tags", "tests", "in", "parse_tags"),
+        ("what does parse_tags call?", "calls", "out", "parse_tags"),
+        ("who added parse_tags", "changed", "in", "parse_tags"),
+        ("кто вызывает parse_tags", "calls", "in", "parse_tags"),
+    ],
+)
+def test_relations_are_asked_for_in_many_forms(question: str, label: str, direction: str, name: str) -> None:
+    found = [(asked.labels[0], asked.direction, asked.name) for asked in find_relation_questions(question)]
+
+    assert (label, direction, name) in found
