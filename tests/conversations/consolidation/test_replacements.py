@@ -23,10 +23,10 @@ BEFORE = "The deadline of the release is April 20."
 NOTED = (ASSISTANT, "Noted, April 20.")
 AFTER = [(USER, "the release deadline moved, it is April 25 now"), (ASSISTANT, "Noted, the release is April 25.")]
 
-DOUBTED = "Releases go out on Tuesdays, support is fully staffed then."
+DOUBTED = "we use Redis for the sessions"
 DOUBTFUL = [
-    (USER, "Releases go out on Thursdays, never on Fridays."),
-    (ASSISTANT, "Releases go out on Thursdays, understood."),
+    (USER, "we use Postgres for sessions of the admin area"),
+    (ASSISTANT, "Understood."),
 ]
 
 
@@ -200,8 +200,8 @@ def resolver(store: Store, talk: Talk) -> ReplacementResolver:
     return ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
 
 
-MEANT = "files go to S3"
-MEANT_LATER = "uploads are stored on Hetzner from now on"
+MEANT = "we store uploads in S3"
+MEANT_LATER = "from now on all files of users go to Hetzner"
 
 
 @pytest.fixture
