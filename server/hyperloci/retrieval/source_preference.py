@@ -1,0 +1,143 @@
+"""Source preference: which kinds of source a question asks for: code, tests, documents, settings, commits.
+
+Who asks where something is done wants the code that does it, not its tests nor the page that mentions it; who asks why,
+the commit; who asks how to set something, a document or a file of settings. What people said or had remembered is
+preferred by nothing here.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any, Final
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.retrieval.intent import Intent, classify_intent
+from hyperloci.store.memories.nodes import NodeSource
+from hyperloci.text.chunking.programming_languages import is_test_path
+
+_FILE: Final = Path(__file__).parent / "data" / "question_shapes.toml"
+
+
+_ASIDE: Final = re.compile(
+    r"(?:^|/)(?:examples?|samples?|demos?|docs?|documentation|bench(?:marks?|suite)?|vendor|third_party)/"
+)
+"""Folders whose code shows, measures or is copied into a program, but is none of its own."""
+
+
+class SourceKind(StrEnum):
+    """What shows a part of a project."""
+
+    CODE = "code"
+    TEST = "test"
+    SAMPLE = "sample"
+    DOCUMENT = "document"
+    CHANGELOG = "changelog"
+    SETTINGS = "settings"
+    COMMIT = "commit"
+
+
+class QuestionShape(StrEnum):
+    """How a question about a project is asked."""
+
+    PLACE = "place"
+    REASON = "reason"
+    SETUP = "setup"
+    RELATION = "relation"
+    TESTS = "tests"
+    OPEN = "open"
+
+
+FACTORS: Final[Mapping[QuestionShape, Mapping[SourceKind, float]]] = MappingProxyType(
+    {
+        QuestionShape.PLACE: {
+            SourceKind.TEST: 0.6,
+            SourceKind.SAMPLE: 0.6,
+            SourceKind.DOCUMENT: 0.7,
+            SourceKind.CHANGELOG: 0.6,
+            SourceKind.SETTINGS: 0.8,
+            SourceKind.COMMIT: 0.6,
+        },
+        QuestionShape.REASON: {SourceKind.COMMIT: 1.6, SourceKind.TEST: 0.7},
+        QuestionShape.SETUP: {
+            SourceKind.TEST: 0.6,
+            SourceKind.COMMIT: 0.7,
+            SourceKind.CHANGELOG: 0.6,
+            SourceKind.CODE: 0.9,
+        },
+        QuestionShape.RELATION: {
+            SourceKind.TEST: 0.7,
+            SourceKind.SAMPLE: 0.7,
+            SourceKind.COMMIT: 0.7,
+            SourceKind.DOCUMENT: 0.8,
+            SourceKind.CHANGELOG: 0.6,
+        },
+        QuestionShape.TESTS: {SourceKind.TEST: 1.2, SourceKind.COMMIT: 0.8, SourceKind.CHANGELOG: 0.7},
+        QuestionShape.OPEN: {SourceKind.TEST: 0.8, SourceKind.SAMPLE: 0.8},
+    }
+)
+"""What a kind of source is worth to a question, where not 1; chosen on the questions of `python -m bench questions
+--half tuning` (docs/benchmarks.md, "Questions"). Halfway to 1, or as far again the other way, moves no kind of
+question by more than one of its 24 to 36."""
+
+
+SHORTEST_CODE_FACTOR: Final = 0.7
+LONG_CODE_CHARS: Final = 1_000
+"""Where something is done is asked of code that does much: a getter or a type of one line that has the word of the
+question in its name lies nearest in meaning and shows nothing. From the one factor to 1 at so many characters: 29
+instead of 23 of 36 questions for a place are answered among five, 18 instead of 12 at once; 0.6 and 1,200 do the same.
+It helps no other shape."""
+
+
+@functools.cache
+def _compile_rules() -> dict[QuestionShape, tuple[re.Pattern[str], ...]]:
+    shapes: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {
+        QuestionShape(name): tuple(re.compile(rule, re.IGNORECASE) for rule in shape["rules"])
+        for name, shape in shapes.items()
+    }
+
+
+def find_shape(query: str) -> QuestionShape:
+    """Return how a question is asked, by rules over its words, in English and Russian."""
+    if classify_intent(query) is Intent.WHY:
+        return QuestionShape.REASON
+    rules = _compile_rules()
+    return next((shape for shape in rules if any(rule.search(query) for rule in rules[shape])), QuestionShape.OPEN)
+
+
+def tell_source_kind(source: NodeSource) -> SourceKind | None:
+    """Return what kind of source a memory shows; None for what people said or had remembered."""
+    if source.subtype == "commit":
+        return SourceKind.COMMIT
+    if source.path is None:
+        return None
+    if source.subtype == "code":
+        if is_test_path(source.path):
+            return SourceKind.TEST
+        return SourceKind.SAMPLE if _ASIDE.search(source.path) else SourceKind.CODE
+    if source.subtype == "text":
+        return SourceKind.SETTINGS
+    is_changelog = PurePosixPath(source.path).stem.casefold() in ("changelog", "changes", "history", "news", "releases")
+    return SourceKind.CHANGELOG if is_changelog else SourceKind.DOCUMENT
+
+
+def find_source_factors(query: str, sources: Mapping[NodeKey, NodeSource]) -> dict[NodeKey, float]:
+    """Return the factor of each memory's score for a question."""
+    shape = find_shape(query)
+    return {key: _factor_of(shape, source) for key, source in sources.items()}
+
+
+def _factor_of(shape: QuestionShape, source: NodeSource) -> float:
+    kind = tell_source_kind(source)
+    if kind is None:
+        return 1.0
+    factor = FACTORS[shape].get(kind, 1.0)
+    if shape is QuestionShape.PLACE and kind is SourceKind.CODE:
+        factor *= SHORTEST_CODE_FACTOR + (1 - SHORTEST_CODE_FACTOR) * min(1.0, source.chars / LONG_CODE_CHARS)
+    return factor
