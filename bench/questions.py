@@ -6,8 +6,8 @@ is asked through `Memory.search`. A hit@5 is a question of whose first five hits
 lines of the block that it begins with.
 
 Beside it stand, over the same memories in the same run: grep with three words that were written with the question (the
-memories of files, of `why` those of commits, with the most of them, then with the most occurrences), FTS5's `bm25()` over the
-question's words, and meaning alone (strategy `e1_only`).
+memories of files, of `why` those of commits, with the most of them, then with the most occurrences), FTS5's `bm25()`
+over the question's words, and meaning alone (strategy `e1_only`).
 
 Every second question of a kind is held out: constants of ranking were chosen on the others (`--half tuning`).
 """

@@ -23,6 +23,8 @@ from hyperloci.text.chunking.programming_languages import is_test_path
 
 _FILE: Final = Path(__file__).parent / "data" / "question_shapes.toml"
 
+_TEST_SYMBOL: Final = re.compile(r"(?:^|\.)(?:tests?(?:$|\.)|test_)")
+"""Tests beside the code that they test, in its own file, as in Rust."""
 
 _ASIDE: Final = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|docs?|documentation|bench(?:marks?|suite)?|vendor|third_party)/"
@@ -48,7 +50,6 @@ class QuestionShape(StrEnum):
     PLACE = "place"
     REASON = "reason"
     SETUP = "setup"
-    RELATION = "relation"
     TESTS = "tests"
     OPEN = "open"
 
@@ -63,28 +64,36 @@ FACTORS: Final[Mapping[QuestionShape, Mapping[SourceKind, float]]] = MappingProx
             SourceKind.SETTINGS: 0.8,
             SourceKind.COMMIT: 0.6,
         },
-        QuestionShape.REASON: {SourceKind.COMMIT: 1.6, SourceKind.TEST: 0.7},
+        QuestionShape.REASON: {
+            SourceKind.CODE: 0.65,
+            SourceKind.TEST: 0.45,
+            SourceKind.SAMPLE: 0.45,
+            SourceKind.DOCUMENT: 0.65,
+            SourceKind.CHANGELOG: 0.65,
+            SourceKind.SETTINGS: 0.65,
+        },
         QuestionShape.SETUP: {
-            SourceKind.TEST: 0.6,
-            SourceKind.COMMIT: 0.7,
-            SourceKind.CHANGELOG: 0.6,
             SourceKind.CODE: 0.9,
-        },
-        QuestionShape.RELATION: {
-            SourceKind.TEST: 0.7,
-            SourceKind.SAMPLE: 0.7,
-            SourceKind.COMMIT: 0.7,
-            SourceKind.DOCUMENT: 0.8,
+            SourceKind.TEST: 0.6,
+            SourceKind.SAMPLE: 0.9,
             SourceKind.CHANGELOG: 0.6,
+            SourceKind.COMMIT: 0.7,
         },
-        QuestionShape.TESTS: {SourceKind.TEST: 1.2, SourceKind.COMMIT: 0.8, SourceKind.CHANGELOG: 0.7},
+        QuestionShape.TESTS: {
+            SourceKind.CODE: 0.85,
+            SourceKind.SAMPLE: 0.85,
+            SourceKind.DOCUMENT: 0.85,
+            SourceKind.CHANGELOG: 0.6,
+            SourceKind.SETTINGS: 0.85,
+            SourceKind.COMMIT: 0.65,
+        },
         QuestionShape.OPEN: {SourceKind.TEST: 0.8, SourceKind.SAMPLE: 0.8},
     }
 )
 """What a kind of source is worth to a question, where not 1; chosen on the questions of `python -m bench questions
---half tuning` (docs/benchmarks.md, "Questions"). Halfway to 1, or as far again the other way, moves no kind of
-question by more than one of its 24 to 36."""
-
+--half tuning` (docs/benchmarks.md, "Questions"), where a tenth or two more or less moves no kind of question by more
+than one of its 24 to 36. None is above 1: what was said or remembered on purpose is not pushed down by what a file
+says."""
 
 SHORTEST_CODE_FACTOR: Final = 0.7
 LONG_CODE_CHARS: Final = 1_000
@@ -118,13 +127,19 @@ def tell_source_kind(source: NodeSource) -> SourceKind | None:
     if source.path is None:
         return None
     if source.subtype == "code":
-        if is_test_path(source.path):
-            return SourceKind.TEST
-        return SourceKind.SAMPLE if _ASIDE.search(source.path) else SourceKind.CODE
+        kind = _tell_code_kind(source.path)
+        return SourceKind.TEST if kind is SourceKind.CODE and _TEST_SYMBOL.search(source.symbol or "") else kind
     if source.subtype == "text":
         return SourceKind.SETTINGS
     is_changelog = PurePosixPath(source.path).stem.casefold() in ("changelog", "changes", "history", "news", "releases")
     return SourceKind.CHANGELOG if is_changelog else SourceKind.DOCUMENT
+
+
+@functools.lru_cache(maxsize=4_096)
+def _tell_code_kind(path: str) -> SourceKind:
+    if is_test_path(path):
+        return SourceKind.TEST
+    return SourceKind.SAMPLE if _ASIDE.search(path) else SourceKind.CODE
 
 
 def find_source_factors(query: str, sources: Mapping[NodeKey, NodeSource]) -> dict[NodeKey, float]:

@@ -44,10 +44,11 @@ _SELECT_CANDIDATE: Final = (
 
 
 class NodeSource(NamedTuple):
-    """What kind of thing a memory is, in which file it stands, and how many characters it is stored in."""
+    """What kind of thing a memory is, in which file and symbol it stands, and how many characters it is stored in."""
 
     subtype: str | None
     path: str | None
+    symbol: str | None
     chars: int
 
 
@@ -224,13 +225,13 @@ class Nodes:
         return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
 
     def get_sources(self, keys: Iterable[int]) -> dict[NodeKey, NodeSource]:
-        """Return what kind of thing each of the existing nodes is, and in which file it stands."""
+        """Return what kind of thing each of the existing nodes is, and where it stands."""
         rows = self._connection.execute(
-            "SELECT n.key, n.subtype, p.path, length(n.content) FROM nodes n"
+            "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content) FROM nodes n"
             " LEFT JOIN positions p ON p.node_key = n.key WHERE n.key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {NodeKey(row[0]): NodeSource(row[1], row[2], row[3]) for row in rows}
+        return {NodeKey(row[0]): NodeSource(*row[1:]) for row in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` were remembered on purpose."""
