@@ -20,6 +20,7 @@ import json
 import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,8 @@ from hyperloci.model.search import Hit
 
 DEPTH: Final = 5
 
-TRIES: Final = 10
+TRIES: Final = 30
+PAUSE_SECONDS: Final = 1.0
 """On a busy machine the embedder may miss a search's deadline; what is measured is the answer with vectors."""
 
 METHODS: Final = ("hyperloci", "grep", "bm25", "e1")
@@ -96,6 +98,7 @@ def ask_memory(memory: Memory, case: QuestionCase, **narrowed: Any) -> Sequence[
         answer = memory.search(case.question, limit=DEPTH, reinforce=False, **narrowed)
         if answer.mode == "hybrid":
             return answer.results
+        time.sleep(PAUSE_SECONDS)
     raise RuntimeError(f"searched without vectors: {answer.degraded}")
 
 
