@@ -249,7 +249,8 @@ def _make_late() -> None:
     from hyperloci.indexing import ignore_files
     from hyperloci.knowledge.relations import prose_relations
     from hyperloci.maintenance import backups
-    from hyperloci.retrieval import intent, source_preference
+    from hyperloci.retrieval import intent
+    from hyperloci.retrieval.sources import question_shape
     from hyperloci.spaces import causal, goal, references
     from hyperloci.store.search import filters
     from hyperloci.text.chunking import programming_languages, section_types
@@ -279,7 +280,7 @@ def _make_late() -> None:
     for name, table in intent._load_intents().items():
         if "rules" in table:
             intent._compile_rules(name)
-    source_preference._compile_rules()
+    question_shape._compile_rules()
     section_types.infer_section_type("nothing of the kind")
     references._question_forms()
     readers: tuple[Callable[[str], object], ...] = (

@@ -25,8 +25,9 @@ from hyperloci.knowledge.entities import recognition
 from hyperloci.knowledge.graph import anchors
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
-from hyperloci.retrieval import intent, relevance, routing, source_preference, speakers, time_bounds
+from hyperloci.retrieval import intent, relevance, routing, speakers, time_bounds
 from hyperloci.retrieval.query_language import parse_query
+from hyperloci.retrieval.sources import question_shape
 from hyperloci.spaces.query_views import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store.keywords import analysis
@@ -64,7 +65,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "times of a question": lambda text: time_bounds.find_time_bounds(text, NOW),
     "routes": lambda text: routing.plan_route(text, intent.classify_intent(text), NOW),
     "speakers": speakers.find_target_speaker,
-    "the shape of a question": source_preference.find_shape,
+    "the shape of a question": question_shape.find_shape,
     "the query language": lambda text: parse_query(text, project="p", now=NOW),
     "terms": analysis.analyse_text,
     "words of a topic": find_naming_words,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.source_preference import find_source_factors
+from hyperloci.retrieval.sources.source_factors import find_source_factors
 from hyperloci.spaces import temporal
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, SpaceKind

@@ -1,4 +1,4 @@
-"""Source preference: which kinds of source a question asks for: code, tests, documents, settings, commits.
+"""Source factors: what code, tests, documents, settings and commits are worth to a question, by how it is asked.
 
 Who asks where something is done wants the code that does it, not its tests nor the page that mentions it; who asks why,
 the commit; who asks how to set something, a document or a file of settings. What people said or had remembered is
@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.retrieval.intent import Intent, classify_intent
+from hyperloci.retrieval.sources.question_shape import QuestionShape, find_shape
 from hyperloci.store.memories.nodes import NodeSource
 from hyperloci.text.chunking.programming_languages import is_test_path
-
-_FILE: Final = Path(__file__).parent / "data" / "question_shapes.toml"
 
 _TEST_SYMBOL: Final = re.compile(r"(?:^|\.)(?:tests?(?:$|\.)|test_)")
 """Tests beside the code that they test, in its own file, as in Rust."""
@@ -42,16 +39,6 @@ class SourceKind(StrEnum):
     CHANGELOG = "changelog"
     SETTINGS = "settings"
     COMMIT = "commit"
-
-
-class QuestionShape(StrEnum):
-    """How a question about a project is asked."""
-
-    PLACE = "place"
-    REASON = "reason"
-    SETUP = "setup"
-    TESTS = "tests"
-    OPEN = "open"
 
 
 FACTORS: Final[Mapping[QuestionShape, Mapping[SourceKind, float]]] = MappingProxyType(
@@ -101,23 +88,6 @@ LONG_CODE_CHARS: Final = 1_000
 question in its name lies nearest in meaning and shows nothing. From the one factor to 1 at so many characters: 29
 instead of 23 of 36 questions for a place are answered among five, 18 instead of 12 at once; 0.6 and 1,200 do the same.
 It helps no other shape."""
-
-
-@functools.cache
-def _compile_rules() -> dict[QuestionShape, tuple[re.Pattern[str], ...]]:
-    shapes: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return {
-        QuestionShape(name): tuple(re.compile(rule, re.IGNORECASE) for rule in shape["rules"])
-        for name, shape in shapes.items()
-    }
-
-
-def find_shape(query: str) -> QuestionShape:
-    """Return how a question is asked, by rules over its words, in English and Russian."""
-    if classify_intent(query) is Intent.WHY:
-        return QuestionShape.REASON
-    rules = _compile_rules()
-    return next((shape for shape in rules if any(rule.search(query) for rule in rules[shape])), QuestionShape.OPEN)
 
 
 def tell_source_kind(source: NodeSource) -> SourceKind | None:

@@ -1,4 +1,4 @@
-"""Which kinds of source a question asks for."""
+"""What each kind of source is worth to a question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.source_preference import FACTORS, QuestionShape, SourceKind, find_shape, tell_source_kind
+from hyperloci.retrieval.sources.source_factors import FACTORS, SourceKind, tell_source_kind
 from hyperloci.store import Store
 from hyperloci.store.memories.nodes import NodeSource
 from tests.support import add
@@ -29,31 +29,6 @@ def add_at(store: Store, path: str, content: str, **fields: Any) -> Node:
     with store.transaction():
         store.positions.put_position(node.key, Position(path=path))
     return node
-
-
-@pytest.mark.parametrize(
-    ("question", "shape"),
-    [
-        ("where do we retry a failed upload?", QuestionShape.PLACE),
-        ("Which function parses the header", QuestionShape.PLACE),
-        ("how does the cache work", QuestionShape.PLACE),
-        ("где разбирается заголовок", QuestionShape.PLACE),
-        ("where is the class that fakes answers in tests?", QuestionShape.PLACE),
-        ("why was the cache dropped?", QuestionShape.REASON),
-        ("почему убрали кэш", QuestionShape.REASON),
-        ("how do I turn the cache off?", QuestionShape.SETUP),
-        ("what is the default port", QuestionShape.SETUP),
-        ("which python versions does CI test?", QuestionShape.SETUP),
-        ("как отключить кэш", QuestionShape.SETUP),
-        ("is there a test for empty uploads?", QuestionShape.TESTS),
-        ("which unit tests cover the parser", QuestionShape.TESTS),
-        ("есть ли тест на пустой файл", QuestionShape.TESTS),
-        ("upload fails when empty", QuestionShape.OPEN),
-        ("what does npm test run", QuestionShape.OPEN),
-    ],
-)
-def test_the_words_of_a_question_tell_its_shape(question: str, shape: QuestionShape) -> None:
-    assert find_shape(question) is shape
 
 
 @pytest.mark.parametrize(
