@@ -251,6 +251,7 @@ def _make_late() -> None:
     from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
     from hyperloci.retrieval.names import question_forms
+    from hyperloci.retrieval.sources import question_shape
     from hyperloci.spaces import causal, goal, references
     from hyperloci.store.search import filters
     from hyperloci.text.chunking import programming_languages, section_types
@@ -283,6 +284,7 @@ def _make_late() -> None:
     question_forms._relation_rules()
     for forms in ("definition", "message"):
         question_forms._compile_rules(forms)
+    question_shape._compile_rules()
     section_types.infer_section_type("nothing of the kind")
     references._question_forms()
     readers: tuple[Callable[[str], object], ...] = (

@@ -28,6 +28,7 @@ from hyperloci.model.kinds import Origin
 from hyperloci.queries import question_time
 from hyperloci.retrieval import intent, relevance, routing, speakers, time_bounds
 from hyperloci.retrieval.query_language import parse_query
+from hyperloci.retrieval.sources import question_shape
 from hyperloci.spaces.query_views import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store.keywords import analysis
@@ -66,6 +67,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "events and order of a question": lambda text: question_time.read_question_time(text, NOW),
     "routes": lambda text: routing.plan_route(text, intent.classify_intent(text), NOW),
     "speakers": speakers.find_target_speaker,
+    "the shape of a question": question_shape.find_shape,
     "the query language": lambda text: parse_query(text, project="p", now=NOW),
     "terms": analysis.analyse_text,
     "words of a topic": find_naming_words,

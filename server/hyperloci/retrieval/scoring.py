@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
@@ -137,6 +138,7 @@ def combine_scores(
     *,
     profile: str,
     target_speaker: TargetSpeaker | None = None,
+    source_factors: Mapping[NodeKey, float] = MappingProxyType({}),
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -145,6 +147,7 @@ def combine_scores(
         nodes: the candidates.
         profile: a key of PERSPECTIVES, or MEANING.
         target_speaker: whose words the question is after.
+        source_factors: what the kinds of source that the question asks for are worth, where not 1.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
@@ -159,7 +162,9 @@ def combine_scores(
         key: Scores(
             spaces={space: found[key] for space, found in spaces.items() if key in found},
             parts=parts[key],
-            total=_kind_factor(node, target_speaker) * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
+            total=_kind_factor(node, target_speaker)
+            * source_factors.get(key, 1.0)
+            * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
         )
         for key, node in nodes.items()
     }

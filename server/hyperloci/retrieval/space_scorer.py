@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
+from hyperloci.retrieval.sources.source_factors import find_source_factors
 from hyperloci.spaces import temporal
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, SpaceKind
@@ -66,6 +67,7 @@ class SpaceScorer:
         self.allowed = allowed
         self._now = now
         self._without = frozenset(without)
+        self.source_factors: dict[NodeKey, float] = {}
         self._model = None if seen is None else store.vectors.find_model(seen.model_id)
 
     @property
@@ -223,6 +225,11 @@ class SpaceScorer:
         if space == "e13":
             return bool(self._seen.terms)
         return any(column in self._seen.dense for column in SPACES[space].columns)
+
+    def find_source_factors(self, keys: NDArray[np.int64]) -> FloatArray:
+        """Return what the kinds of source that the question asks for make of these memories' scores."""
+        self.source_factors = find_source_factors(self.text, self._store.nodes.get_sources(keys.tolist()))
+        return np.array([self.source_factors.get(NodeKey(key), 1.0) for key in keys.tolist()], np.float32)
 
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
         """Return for each of `keys`, ascending, whether the memory was remembered on purpose."""

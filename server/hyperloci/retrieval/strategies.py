@@ -112,7 +112,13 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _make_fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _score_by_spaces(scorer, nodes, profile)
-    return nodes, combine_scores(spaces, nodes, profile=profile, target_speaker=find_target_speaker(scorer.text))
+    return nodes, combine_scores(
+        spaces,
+        nodes,
+        profile=profile,
+        target_speaker=find_target_speaker(scorer.text),
+        source_factors=scorer.source_factors,
+    )
 
 
 def _run_pipeline(scorer: SpaceScorer, profile: str, settings: Settings) -> Ranking:
@@ -175,7 +181,8 @@ def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.
     exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
     # What was remembered on purpose counts more, or a decision is lost among a hundred functions of its subject.
-    return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT_FACTOR, 1.0)
+    factors = scorer.find_source_factors(keys)
+    return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT_FACTOR, 1.0) * factors
 
 
 def _helping_spaces(scorer: SpaceScorer) -> list[str]:

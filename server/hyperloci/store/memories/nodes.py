@@ -8,7 +8,7 @@ import math
 import sqlite3
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
@@ -42,6 +42,16 @@ _SELECT_CANDIDATE: Final = (
     f" LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
 )
 """Columns in the order of `Candidate`'s fields."""
+
+
+class NodeSource(NamedTuple):
+    """What kind of thing a memory is, in which file and symbol it stands, and how many characters it is stored in."""
+
+    subtype: str | None
+    path: str | None
+    symbol: str | None
+    chars: int
+
 
 _TYPES: Final = {str(kind): kind for kind in NodeType}
 _TIERS: Final = {str(tier): tier for tier in Tier}
@@ -214,6 +224,15 @@ class Nodes:
             (json.dumps([int(key) for key in keys]),),
         )
         return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
+
+    def get_sources(self, keys: Iterable[int]) -> dict[NodeKey, NodeSource]:
+        """Return what kind of thing each of the existing nodes is, and where it stands."""
+        rows = self._connection.execute(
+            "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content) FROM nodes n"
+            " LEFT JOIN positions p ON p.node_key = n.key WHERE n.key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {NodeKey(row[0]): NodeSource(*row[1:]) for row in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` were remembered on purpose."""

@@ -1,0 +1,1 @@
+"""Sources: which kinds of source a question about a project asks for."""
