@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import NotFoundError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
@@ -336,7 +335,9 @@ class Memory:
 
         timeline.check_arguments(direction, limit, around, session_id)
         if session_id is not None:
-            return timeline.timeline_of_session(self.store, session_id, direction, limit, present=self._present_hits)
+            return timeline.timeline_of_session(
+                self.store, session_id, direction, limit, scope=self.project.id, present=self._present_hits
+            )
         anchor = self._search_service.find_memory(around or "", "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
         return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
@@ -706,7 +707,7 @@ class Memory:
         """
         from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 
-        return expand_chunk(self.store, id)
+        return expand_chunk(self.store, id, scopes=(self.project.id, GLOBAL_SCOPE))
 
     def get_context_window(
         self, max_tokens: int | None = None, query: str | None = None, *, session_id: str | None = None
@@ -912,10 +913,9 @@ class Memory:
             NotFoundError: there is no such session.
         """
         from hyperloci.queries.session_report import make_session_report
+        from hyperloci.store.ids import resolve_session
 
-        session = self.store.sessions.get_session(session_id)
-        if session is None:
-            raise NotFoundError(f"session={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
+        session = resolve_session(self.store.sessions, session_id, scope=self.project.id)
         return make_session_report(self.store, session, self._present_hits)
 
     def get_consolidation_request(self, session_id: str | None = None) -> HostRequest:
