@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
@@ -31,6 +32,7 @@ from hyperloci.store.database.error_translation import translate_block_errors, t
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
+    from hyperloci.conversations.transcript_import import TranscriptFile, TranscriptImporter
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.knowledge.entities.entity_service import EntityService
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         PurgeReport,
         RelatedAnswer,
         ReplAnswer,
+        TranscriptReport,
     )
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
     from hyperloci.model.set_aside import SetAside
@@ -664,6 +667,51 @@ class Memory:
         self._notify_embedder()
         return report
 
+    def find_transcripts(
+        self, folder: Path, *, begun_in: Path | None = None, every_project: bool = False
+    ) -> list[TranscriptFile]:
+        """Return Claude Code's transcripts in a folder and all below it, the oldest first.
+
+        Args:
+            folder: where they lie.
+            begun_in: only sessions that were begun in the project of this folder, which need not exist any more;
+                default: of this project.
+            every_project: sessions of all projects.
+        """
+        from hyperloci.conversations.transcript_import import find_transcripts, select_of_places
+        from hyperloci.project.identity import find_place_folder
+
+        found = find_transcripts(folder)
+        if every_project:
+            return found
+        own = self._transcripts.list_places(self.project)
+        return select_of_places(found, own if begun_in is None else {find_place_folder(begun_in)})
+
+    def import_transcripts(
+        self, transcripts: Sequence[TranscriptFile], *, every_project: bool = False, progress: Progress | None = None
+    ) -> TranscriptReport:
+        """Store the turns of transcripts that are not stored yet, and what their sessions yield.
+
+        Args:
+            transcripts: the oldest first.
+            every_project: each belongs to the project of its own folder; otherwise all of them to this one.
+            progress: called with each transcript.
+        """
+
+        def find_project(folder: Path) -> Project:
+            if not every_project:
+                return self.project
+            if not folder.is_dir():
+                raise BadRequestError(
+                    f"its project lay in {folder}, which is gone; run in the project's new folder:"
+                    f" hyperloci import --claude-code --from {folder}"
+                )
+            return identify_known_project(self.store, self.settings, folder, self._clock())
+
+        report = self._transcripts.import_sessions(transcripts, find_project, progress)
+        self._notify_embedder()
+        return report
+
     @contextlib.contextmanager
     def keep_embedder_running(self) -> Iterator[None]:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
@@ -951,6 +999,12 @@ class Memory:
         from hyperloci.conversations.capture.session_events import Capture
 
         return Capture(self.store, self.settings, self._clock)
+
+    @property
+    def _transcripts(self) -> TranscriptImporter:
+        from hyperloci.conversations.transcript_import import TranscriptImporter
+
+        return TranscriptImporter(self.store, self.settings, self._clock)
 
     @property
     def _entities(self) -> EntityService:

@@ -19,6 +19,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.system.data_paths import find_claude_dir
 
 _PLAIN: Final[dict[str, Any]] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
 """Printed text is not ours: brackets and `:words:` in it are not markup, and no path is cut in two."""
@@ -53,6 +54,11 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 def load_settings(project: Path | None = None) -> Settings:
     """Return the settings in force."""
     return Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
+
+
+def find_claude_folder() -> Path:
+    """Return the folder in which Claude Code keeps its settings and transcripts."""
+    return Path(find_claude_dir(dict(os.environ)))  # noqa: TID251 - a process's entry point
 
 
 @contextlib.contextmanager

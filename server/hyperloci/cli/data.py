@@ -19,6 +19,7 @@ from hyperloci.cli.common import (
     print_json,
     report_errors,
 )
+from hyperloci.cli.transcripts import TranscriptChoice, import_transcripts
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store
 from hyperloci.store.export_import import export_memory, restore_backup
@@ -118,23 +119,47 @@ def export(
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="An export, a server-memory file, or notes (.md).", exists=True)],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="An export, a server-memory file, or notes (.md); of --claude-code, where the transcripts lie.",
+            exists=True,
+        ),
+    ] = None,
     project: ProjectOption = Path("."),
+    claude_code: Annotated[
+        bool, typer.Option("--claude-code", help="Read the sessions that Claude Code has kept of this project.")
+    ] = False,
+    every_project: Annotated[bool, typer.Option("--all", help="With --claude-code: of every project.")] = False,
+    begun_in: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FOLDER", help="With --claude-code: of the project that lay in FOLDER before."),
+    ] = None,
     scope: Annotated[
         str | None, typer.Option(help="project (default) or global: where another program's facts belong.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added; add nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Read an export, or the memory of another program; existing memories stay unchanged.
+    """Read the memory of another program, past sessions of Claude Code, or an export; existing memories stay unchanged.
 
     Reads files written by `hyperloci export`, the JSON lines of MCP's reference memory server, and Markdown notes:
     MEMORY.md with the notes that it lists, CLAUDE.md. Imported memories are trusted less than those of a session.
 
+    With --claude-code, reads its transcripts, each turn at its own time, and makes facts of each session. Stop it with
+    Ctrl-C and run it again: it goes on, and what was read is not read twice.
+
     Examples:
+      hyperloci import --claude-code
       hyperloci import memory.jsonl --dry-run
       hyperloci import ~/.claude/projects/-home-me-shop/memory/MEMORY.md
     """
+    if claude_code:
+        choice = TranscriptChoice(folder=file, begun_in=begun_in, every_project=every_project)
+        import_transcripts(project, choice, dry_run=dry_run, json=json)
+        return
+    if file is None or every_project or begun_in is not None:
+        raise typer.BadParameter("give a FILE, or --claude-code; --all and --from belong to --claude-code.")
     with open_memory(project) as memory:
         report = memory.import_file(file, scope=scope, dry_run=dry_run)
     if json:
