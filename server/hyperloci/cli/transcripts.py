@@ -12,8 +12,9 @@ import typer
 from hyperloci.cli.common import Exit, console, errors, find_claude_folder, open_memory, print_json
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.clock import to_iso
-from hyperloci.conversations.transcript_import import TranscriptFile
+from hyperloci.conversations.transcript_import import TranscriptFile, find_transcripts, select_of_places
 from hyperloci.model.answers import TranscriptReport
+from hyperloci.project.identity import find_place_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,12 @@ class TranscriptChoice:
 def transcript_folder() -> Path:
     """Return the folder in which Claude Code keeps the transcripts of all projects."""
     return find_claude_folder() / "projects"
+
+
+def count_transcripts(project: Path) -> tuple[int, int]:
+    """Return how many sessions Claude Code has kept of a project, and how many in all."""
+    found = find_transcripts(transcript_folder())
+    return len(select_of_places(found, {find_place_folder(project)})), len(found)
 
 
 def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool, json: bool) -> None:
