@@ -215,7 +215,7 @@ def migrate() -> None:
 
 
 def demo(project: ProjectOption = Path(".")) -> None:
-    """Show the main features on this project, in a temporary database, through a real MCP client."""
+    """Show three days of sessions on this project, in a temporary database, with real hooks and a real MCP client."""
     from hyperloci.cli.diagnostics.demo import run_demo
 
     if not run_demo(project.absolute()):
