@@ -382,6 +382,37 @@ class Memory:
 
         return tuple(self._present_hits(list_latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
 
+    def list_memories(
+        self,
+        *,
+        kinds: Sequence[str] = (),
+        origins: Sequence[str] = (),
+        since: str | None = None,
+        include_ended: bool = False,
+        limit: int = 20,
+    ) -> tuple[Hit, ...]:
+        """Return memories of this project, and global ones, by the time they are of, latest first.
+
+        Args:
+            kinds: subtypes (`model.kinds.SUBTYPES`); by default what is stated.
+            origins: where they are from; by default anywhere.
+            since: a time bound as `retrieval.time_bounds.parse_time_bound` reads them.
+            include_ended: those too that were replaced or forgotten.
+            limit: how many at most.
+
+        Raises:
+            BadRequestError: an unknown kind, or no time.
+        """
+        from hyperloci.queries.recent import list_memories
+        from hyperloci.retrieval.time_bounds import parse_time_bound
+
+        after = None if since is None else parse_time_bound(since, self._clock(), argument="since")
+        scopes = (GLOBAL_SCOPE, self.project.id)
+        found = list_memories(
+            self.store, scopes, kinds=kinds, origins=origins, since=after, include_ended=include_ended, limit=limit
+        )
+        return tuple(self._present_hits(found))
+
     def get_many(self, ids: Sequence[str]) -> tuple[Hit, ...]:
         """Return the memories with these ids, forgotten ones too; ids of purged ones are skipped.
 

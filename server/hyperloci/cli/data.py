@@ -17,7 +17,6 @@ from hyperloci.cli.common import (
     load_settings,
     open_memory,
     print_json,
-    report_errors,
 )
 from hyperloci.cli.transcripts import TranscriptChoice, import_transcripts
 from hyperloci.model.answers import ImportReport, PurgeReport
@@ -54,11 +53,10 @@ def restore(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
     """Replace the database by a backup; the current database is kept beside it."""
-    with report_errors():
-        settings = load_settings()
-        if not yes:
-            typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
-        kept = restore_backup(file, settings.database)
+    settings = load_settings()
+    if not yes:
+        typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
+    kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}" + (f"; the previous one is {kept}" if kept else ""))
 
 
@@ -208,10 +206,9 @@ def set_aside(
 
 def migrate() -> None:
     """Bring the database's schema up to date, after a backup (opening the database does this too)."""
-    with report_errors():
-        settings = load_settings()
-        with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
-            console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")
+    settings = load_settings()
+    with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
+        console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")
 
 
 def demo(project: ProjectOption = Path(".")) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json, report_errors
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
 from hyperloci.cli.install import installer as installation
 from hyperloci.cli.install.commands import locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
@@ -65,20 +65,19 @@ def install(
       hyperloci install --scope project --dry-run
       hyperloci install --consolidation claude
     """
-    with report_errors():
-        plan = installation.plan_install(
-            scope,
-            project_root=project.absolute(),
-            home=Path.home(),
-            commands=locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT),
-            config_dir=_config_dir(),
-        )
-        if consolidation is not None:
-            plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
-        if _carry_out(plan, dry_run):
-            _explain_install(scope, project)
-        if consolidation == "claude":
-            _explain_claude(load_settings())
+    plan = installation.plan_install(
+        scope,
+        project_root=project.absolute(),
+        home=Path.home(),
+        commands=locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT),
+        config_dir=_config_dir(),
+    )
+    if consolidation is not None:
+        plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
+    if _carry_out(plan, dry_run):
+        _explain_install(scope, project)
+    if consolidation == "claude":
+        _explain_claude(load_settings())
 
 
 def uninstall(
@@ -87,12 +86,11 @@ def uninstall(
     dry_run: DryRunOption = False,
 ) -> None:
     """Remove Hyperloci from Claude Code's configuration; the memory itself stays."""
-    with report_errors():
-        plan = installation.plan_uninstall(
-            scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
-        )
-        if _carry_out(plan, dry_run):
-            console.print(f"Removed. The memory stays in {load_settings().database}.")
+    plan = installation.plan_uninstall(
+        scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
+    )
+    if _carry_out(plan, dry_run):
+        console.print(f"Removed. The memory stays in {load_settings().database}.")
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
@@ -212,15 +210,14 @@ def embedder(
     """Show the embedder's state, or stop it (it starts again when needed)."""
     from hyperloci.embedder.client import EmbedderClient
 
-    with report_errors():
-        client = EmbedderClient(load_settings())
-        if action == "stop":
-            console.print("stopped" if client.stop_embedder() else "not running")
-        elif action == "status":
-            status = client.status()
-            if json:
-                print_json(status)
-            else:
-                console.print(str(status) if status else "not running")
+    client = EmbedderClient(load_settings())
+    if action == "stop":
+        console.print("stopped" if client.stop_embedder() else "not running")
+    elif action == "status":
+        status = client.status()
+        if json:
+            print_json(status)
         else:
-            raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")
+            console.print(str(status) if status else "not running")
+    else:
+        raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")
