@@ -18,10 +18,12 @@ from hyperloci.cli.common import (
     open_memory,
     print_json,
 )
+from hyperloci.cli.layout import to_one_line
 from hyperloci.cli.transcripts import TranscriptChoice, import_transcripts
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store
 from hyperloci.store.export_import import export_memory, restore_backup
+from hyperloci.store.ids import shorten_id
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -73,7 +75,7 @@ def purge(
     with open_memory(project) as memory:
         if not yes:
             for hit in memory.get_many(ids):
-                errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}")
+                errors.print(to_one_line(hit.content, f"{shorten_id(hit.id)} {hit.subtype or hit.type}: "))
             typer.confirm("Delete permanently?", abort=True, err=True)
         purged = memory.purge(ids)
     if json:
@@ -85,7 +87,7 @@ def purge(
 
 
 def _print_purged(purged: PurgeReport) -> None:
-    console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}")
+    console.print(f"{len(purged.ids)} purged: {', '.join(map(shorten_id, purged.ids))}")
     facts = (
         ("deleted too, as nothing else mentions it", purged.entities),
         ("removed from the backup", purged.backups_rewritten),

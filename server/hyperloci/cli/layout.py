@@ -17,6 +17,9 @@ from hyperloci.store.ids import shorten_id
 PREVIEW_LINES: Final = 6
 """Lines shown of a memory in a list; `--full` shows all."""
 
+MIN_PREVIEW: Final = 40
+"""Characters shown of a text behind a long beginning, even if the line is too long then."""
+
 _SOURCE_WORDS: Final = {
     Origin.USER_PROMPT: "said by you",
     Origin.TOOL: "remembered",
@@ -88,7 +91,7 @@ def make_table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     return table
 
 
-def to_one_line(text: str, width: int = 100) -> str:
-    """Return a text on one line, cut at a width."""
-    line = " ".join(text.split())
-    return line if len(line) <= width else f"{line[: width - 3].rstrip()}..."
+def to_one_line(text: str, before: str = "") -> str:
+    """Return a text on one line behind another, cut so that both fit the terminal."""
+    line, width = " ".join(text.split()), max(MIN_PREVIEW, console.width - len(before))
+    return before + (line if len(line) <= width else f"{line[: width - 3].rstrip()}...")

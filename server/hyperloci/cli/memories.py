@@ -47,7 +47,7 @@ def show(
 def _describe_state(hit: Hit) -> str:
     until = "" if hit.valid_until is None else f", valid until {hit.valid_until[:10]}"
     where = "every project" if hit.scope == "global" else "this project"
-    return f"{hit.id}  stored {hit.created_at[:16]}{until}, confidence {hit.confidence:.2f}, {hit.tier}, of {where}"
+    return f"stored {hit.created_at[:16]}{until}, confidence {hit.confidence:.2f}, of {where}\n   {hit.id}"
 
 
 def list_memories(
@@ -123,5 +123,5 @@ def _print_history(found: Explanation) -> None:
     replaced = [("replaced", hit) for hit in found.supersedes]
     successor = [("replaced by", found.superseded_by)] if found.superseded_by else []
     for relation, hit in (*successor, *replaced, *(("made of", hit) for hit in found.sources)):
-        said = f"{relation} {shorten_id(hit.id)} ({describe_age(hit.valid_from)}): {to_one_line(hit.content)}"
-        console.print(Text(f"   {said}", style="dim"))
+        before = f"   {relation} {shorten_id(hit.id)} ({describe_age(hit.valid_from)}): "
+        console.print(Text(to_one_line(hit.content, before), style="dim"))
