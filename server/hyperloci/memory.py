@@ -13,7 +13,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
     from hyperloci.store.conversations.consolidations import WaitingTurns
+    from hyperloci.store.export_selection import ExportChoice
     from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
@@ -742,6 +743,39 @@ class Memory:
         report = self._transcripts.import_sessions(transcripts, find_project, progress)
         self._notify_embedder()
         return report
+
+    def choose_export(
+        self, *, this_project: bool = False, kinds: Sequence[str] = (), since: str | None = None
+    ) -> ExportChoice:
+        """Return what an export is to hold.
+
+        Args:
+            this_project: only this project's memories.
+            kinds: only these subtypes (`model.kinds.SUBTYPES`).
+            since: only of this time or later, as `retrieval.time_bounds.parse_time_bound` reads it.
+
+        Raises:
+            BadRequestError: an unknown kind, or no time.
+        """
+        from hyperloci.queries.recent import check_kinds
+        from hyperloci.retrieval.time_bounds import parse_time_bound
+        from hyperloci.store.export_selection import ExportChoice
+
+        return ExportChoice(
+            scope=self.project.id if this_project else None,
+            kinds=check_kinds(kinds),
+            since=None if since is None else parse_time_bound(since, self._clock(), argument="since"),
+        )
+
+    def write_export(self, out: TextIO, choice: ExportChoice, *, markdown: bool = False) -> int:
+        """Write what was chosen as JSON lines for `import_file`, or as Markdown to read; return how many lines."""
+        if markdown:
+            from hyperloci.queries.markdown_export import render_markdown
+
+            return sum(out.write(f"{line}\n") > 0 for line in render_markdown(self.store, choice))
+        from hyperloci.store.export_import import write_records
+
+        return write_records(self.store, out, choice)
 
     @contextlib.contextmanager
     def keep_embedder_running(self) -> Iterator[None]:

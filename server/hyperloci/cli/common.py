@@ -107,7 +107,8 @@ def _say_for_command(message: str, parameters: Sequence[Any]) -> str:
     for parameter in parameters if equals else ():
         if parameter.name in (name, _OTHER_NAMES.get(name), f"{name}s"):
             is_option = isinstance(parameter, TyperOption)
-            return f"{max(parameter.opts, key=len) if is_option else parameter.name.upper()} {rest}"
+            label = max(parameter.opts, key=len) if is_option else parameter.metavar or parameter.name.upper()
+            return f"{label.rstrip('.')} {rest}"
     return message
 
 

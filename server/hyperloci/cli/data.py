@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from hyperloci.cli.layout import to_one_line
 from hyperloci.cli.transcripts import TranscriptChoice, import_transcripts
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store
-from hyperloci.store.export_import import export_memory, restore_backup
+from hyperloci.store.export_import import restore_backup, write_private_file
 from hyperloci.store.ids import shorten_id
 
 
@@ -107,15 +108,36 @@ def _print_purged(purged: PurgeReport) -> None:
 
 
 def export(
-    file: Annotated[Path, typer.Argument(help="Where to write JSON lines.")], project: ProjectOption = Path(".")
+    file: Annotated[Path, typer.Argument(help="Where to write; - is standard output.")],
+    project: Annotated[
+        Path | None,
+        typer.Option("--project", "-p", help="Only the memories of the project of this folder.", exists=True),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", "-k", help="Only this kind, such as decision; repeatable.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only since this time: last_week, '3 days ago', 2026-01-31.")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown to read; so do files in .md.")] = False,
 ) -> None:
-    """Write everything except derived data (vectors, indexes) as JSON lines for `hyperloci import`.
+    """Write the memory, or a part of it, as JSON lines for `hyperloci import`, or as Markdown.
 
-    Example: hyperloci export memory.jsonl
+    Left out is only what can be derived: vectors, indexes. Markdown has what is stated and holds.
+
+    Examples:
+      hyperloci export memory.jsonl
+      hyperloci export --project . --kind decision --since last_month decisions.md
+      hyperloci export - | gzip > memory.jsonl.gz
     """
-    with open_memory(project) as memory:
-        count = export_memory(memory.store, file)
-    console.print(f"wrote {count} lines to {file}")
+    with open_memory(project or Path(".")) as memory:
+        choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)
+        as_text = markdown or file.suffix == ".md"
+        if str(file) == "-":
+            memory.write_export(sys.stdout, choice, markdown=as_text)
+            return
+        count = write_private_file(file, lambda out: memory.write_export(out, choice, markdown=as_text))
+    console.print(f"wrote {count:,} lines to {file}")
 
 
 def import_(

@@ -30,7 +30,7 @@ NAMED: Final = 3
 
 def describe_stats(stats: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
     """Yield the sections of an account of `Memory.stats`: a title, and rows of a name and a value."""
-    yield f"What {stats['database']} holds, of all projects", _describe_contents(stats)
+    yield "The memory, of all projects", _describe_contents(stats)
     yield f"This project: {stats['project']['name']}, known {stats['project']['why']}", _describe_project(stats)
     yield "State", _describe_state(stats)
 
@@ -72,6 +72,7 @@ def _describe_state(stats: Mapping[str, Any]) -> Rows:
     embedder = stats["embedder"]
     running = "running" if embedder["warm"] else "not running; a session starts it"
     rows = [
+        ("database", stats["database"]),
         ("size", f"{stats['database_bytes'] / 1e6:.1f} MB"),
         ("embedder", running if embedder["enabled"] else "switched off"),
         ("maintenance", f"last {describe_age(stats['last_upkeep'])}" if stats["last_upkeep"] else "never yet"),

@@ -50,13 +50,22 @@ def list_memories(
     Raises:
         BadRequestError: an unknown kind.
     """
+    return store.nodes.list_memories(
+        check_kinds(kinds) or STATEMENTS, scopes, origins=origins, since=since, include_ended=include_ended, limit=limit
+    )
+
+
+def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return kinds that are subtypes of memories.
+
+    Raises:
+        BadRequestError: one of them is not.
+    """
     known = {name for names in SUBTYPES.values() for name in names}
     for kind in kinds:
         if kind not in known:
             raise BadRequestError(f"kinds={kind!r} is unknown: use one of {', '.join(sorted(known))}.")
-    return store.nodes.list_memories(
-        tuple(kinds) or STATEMENTS, scopes, origins=origins, since=since, include_ended=include_ended, limit=limit
-    )
+    return tuple(kinds)
 
 
 def list_sessions(store: Store, project_id: str, limit: int) -> list[dict[str, Any]]:
