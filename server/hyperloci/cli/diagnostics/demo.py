@@ -44,6 +44,9 @@ TALK: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 
 OLD, NEW, FAILED = "use SQLite", "PostgreSQL", "evictions"
 
+ATTEMPTS: Final = 3
+"""Times that a session's first hook is run: on a busy machine it keeps its time limit and answers nothing."""
+
 NAME_WORDS: Final = 5
 """A name with this many words makes a good question."""
 
@@ -195,7 +198,7 @@ class _DemoWeek:
         session = _DemoSession(self.report, environment, self.project, day)
         async with _connect(environment, self.project) as client:
             session.client = client
-            session.opening = await session.run_hook("SessionStart", source="startup")
+            session.opening = await session.open(expects_context=days_ago < len(TALK) - 1)
             yield session
             await session.run_hook("SessionEnd", reason="other")
 
@@ -224,6 +227,14 @@ class _DemoSession:
         self._report = report
         self._project = project
         self._day = day
+
+    async def open(self, *, expects_context: bool) -> str:
+        """Begin the session and return what it begins with; a hook that ran out of time is run again."""
+        for _ in range(ATTEMPTS):
+            told = await self.run_hook("SessionStart", source="startup")
+            if told or not expects_context:
+                return told
+        return ""
 
     async def say_all(self) -> None:
         """Say what is said on the day."""
