@@ -8,6 +8,7 @@ Pauses are cut to a second and a half; nothing else is changed. `asciinema play 
 from __future__ import annotations
 
 import argparse
+import codecs
 import fcntl
 import json
 import os
@@ -39,8 +40,9 @@ def run_in_terminal(command: list[str]) -> Iterator[tuple[float, str]]:
     begun = time.monotonic()
     with subprocess.Popen(command, stdin=side, stdout=side, stderr=side, env=environ) as process:
         os.close(side)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         while data := _read_some(main):
-            yield time.monotonic() - begun, data.decode("utf-8", "replace")
+            yield time.monotonic() - begun, decoder.decode(data)
     os.close(main)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} failed with {process.returncode}")
