@@ -96,7 +96,7 @@ def test_all_projects_are_read_each_into_its_own_memory_and_one_that_is_gone_is_
 def test_what_is_there_is_shown_before_it_is_read(home: Path, project: Path) -> None:
     write_session(home, project, "s", "We decided to keep invoices in Postgres.", "Done.")
 
-    assert "1 sessions, 2026-03-02 to 2026-03-02" in run("import", "--claude-code", "--dry-run")
+    assert "1 session, 2026-03-02 to 2026-03-02" in run("import", "--claude-code", "--dry-run")
     assert json.loads(run("sessions", "--json")) == []
     assert "hyperloci import --claude-code" in run("install")
     assert "give a FILE, or --claude-code" in " ".join(invoke("import").output.split())

@@ -66,6 +66,12 @@ def print_memory(hit: Hit, *, mark: str = "", full: bool = False, score: str = "
         console.print(Text(f"   ! {shorten_ids(note)}", style="yellow"))
 
 
+def count_things(number: int, noun: str) -> str:
+    """Return a number of things in words: `1 session`, `2,000 sessions`, `3 memories`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def cut_preview(content: str, *, full: bool = False) -> str:
     """Return a text indented by three columns, its first lines unless all are wanted."""
     lines = content.rstrip().splitlines()

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import describe_age, make_table, print_memory
+from hyperloci.cli.layout import count_things, describe_age, make_table, print_memory
 from hyperloci.cli.stats_text import describe_stats
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
@@ -103,7 +103,7 @@ def last(
         console.print("Nothing was put before the assistant yet in this project's recent sessions.")
     for injection in found:
         said = f"{describe_age(injection.at)}, {injection.event} of session {shorten_id(injection.session_id)}"
-        console.print(Text(f"{said}: {len(injection.memories)} memories", style="bold"))
+        console.print(Text(f"{said}: {count_things(len(injection.memories), 'memory')}", style="bold"))
         for hit in injection.memories:
             print_memory(hit, mark="- ", full=full)
         console.print()

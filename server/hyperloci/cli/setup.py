@@ -15,6 +15,7 @@ from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_
 from hyperloci.cli.install import installer as installation
 from hyperloci.cli.install.commands import locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
+from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import CONSOLIDATION, Settings
 from hyperloci.errors import ConfigurationError
@@ -170,7 +171,7 @@ def _explain_install(scope: installation.InstallScope, project: Path) -> None:
     own, every = count_transcripts(project)
     if every:
         typer.echo(
-            f"\n{own} past sessions of this project found, {every} in all. To remember them:\n"
+            f"\n{count_things(own, 'past session')} of this project found, {every:,} in all. To remember them:\n"
             f"        hyperloci import --claude-code{'' if own else ' --all'}"
         )
 

@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from hyperloci.cli.common import Exit, console, errors, find_claude_folder, open_memory, print_json
+from hyperloci.cli.layout import count_things
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.clock import to_iso
-from hyperloci.conversations.transcript_import import TranscriptFile, find_transcripts, select_of_places
 from hyperloci.model.answers import TranscriptReport
 from hyperloci.project.identity import find_place_folder
+
+if TYPE_CHECKING:
+    from hyperloci.conversations.transcript_import import TranscriptFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,9 @@ def transcript_folder() -> Path:
 
 def count_transcripts(project: Path) -> tuple[int, int]:
     """Return how many sessions Claude Code has kept of a project, and how many in all."""
+    # Loads all that makes facts of sessions, which no other command needs.
+    from hyperloci.conversations.transcript_import import find_transcripts, select_of_places
+
     found = find_transcripts(transcript_folder())
     return len(select_of_places(found, {find_place_folder(project)})), len(found)
 
@@ -73,18 +80,20 @@ def _print_found(found: Sequence[TranscriptFile]) -> None:
         console.print("No session of this project was found; --all looks for those of every project.")
         return
     folders = Counter(str(file.folder) for file in found)
-    console.print(f"{len(found)} sessions, {to_iso(found[0].started_at)[:10]} to {to_iso(found[-1].started_at)[:10]}")
+    first, last = (to_iso(file.started_at)[:10] for file in (found[0], found[-1]))
+    console.print(f"{count_things(len(found), 'session')}, {first} to {last}")
     for folder, count in folders.most_common():
         console.print(f"{count:>6}  {folder}")
 
 
 def _print_report(report: TranscriptReport) -> None:
     if report.turns:
-        console.print(f"{report.sessions} sessions remembered: {report.turns:,} turns, {report.facts:,} facts")
+        made = ", ".join((count_things(report.turns, "turn"), count_things(report.facts, "fact")))
+        console.print(f"{count_things(report.sessions, 'session')} remembered: {made}")
         console.print('Try: hyperloci sessions, hyperloci list, hyperloci query "why did we ..."')
     else:
         console.print("nothing new")
     if report.unchanged:
-        console.print(f"{report.unchanged} sessions had nothing new", style="dim")
+        console.print(f"{count_things(report.unchanged, 'session')} had nothing new", style="dim")
     for line in report.failed:
         errors.print(f"left out {line}", style="yellow")

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.model.edge import Hyperedge
-from hyperloci.model.node import Node
-from hyperloci.model.topic import Topic
-from hyperloci.store.conversations.sessions import Sessions, StoredSession
-from hyperloci.store.memories.edges import Edges
-from hyperloci.store.memories.nodes import Nodes
-from hyperloci.store.memories.topics import Topics
+
+if TYPE_CHECKING:
+    from hyperloci.model.edge import Hyperedge
+    from hyperloci.model.node import Node
+    from hyperloci.model.topic import Topic
+    from hyperloci.store.conversations.sessions import Sessions, StoredSession
+    from hyperloci.store.memories.edges import Edges
+    from hyperloci.store.memories.nodes import Nodes
+    from hyperloci.store.memories.topics import Topics
 
 MIN_PREFIX: Final = 4
 """Characters of an id that stand for it where no other id begins so."""
@@ -28,7 +30,7 @@ SHORT_ID: Final = 8
 _UUID_CHARS: Final = 36
 _UUID_HYPHENS: Final = 4
 
-_Identified = TypeVar("_Identified", Node, Hyperedge, StoredSession, Topic)
+_Identified = TypeVar("_Identified")
 
 
 def shorten_id(id: str) -> str:

@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from hyperloci.cli.layout import count_things
 from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
@@ -146,9 +147,8 @@ def _index_project(report: _DemoReport, memory: Memory) -> str | None:
     with report.show_progress() as progress:
         index = memory.index_path(progress=progress)
     older = f", {index.commits_waiting:,} older ones later" if index.commits_waiting else ""
-    report.print_step(
-        f"read this project: {index.files:,} files in {index.chunks:,} pieces, {index.commits:,} commits{older}"
-    )
+    files, pieces = count_things(index.files, "file"), count_things(index.chunks, "piece")
+    report.print_step(f"read this project: {files} in {pieces}, {count_things(index.commits, 'commit')}{older}")
     again = memory.index_path()
     changed = again.added + again.changed + again.removed
     report.print_step(f"read it again: {changed} pieces changed", ok=changed == 0)
