@@ -35,7 +35,8 @@ format: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "Installing into $(VENV), once: some minutes, most of them for torch."
+	$(BIN)/python -m pip install --progress-bar on --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
 clean:

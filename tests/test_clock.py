@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE, from_iso, read_offset, system_clock, to_iso
+from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE, format_age, from_iso, read_offset, system_clock, to_iso
 from tests.support import NOW, FakeClock, examples
 
 YEAR_1, YEAR_9999 = -62_135_596_800_000, 253_402_300_799_999
@@ -73,3 +73,20 @@ def test_a_time_is_written_as_iso_8601_with_its_offset(ms: int, text: str) -> No
 )
 def test_a_time_without_an_offset_is_utc(text: str, ms: int) -> None:
     assert from_iso(text) == ms
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "told"),
+    [
+        (-5, "just now"),
+        (59_999, "just now"),
+        (60_000, "1 minute ago"),
+        (3 * 3_600_000, "3 hours ago"),
+        (3 * MS_PER_DAY, "3 days ago"),
+        (13 * MS_PER_DAY, "1 week ago"),
+        (364 * MS_PER_DAY, "12 months ago"),
+        (800 * MS_PER_DAY, "2 years ago"),
+    ],
+)
+def test_an_age_is_told_in_its_largest_unit(elapsed: int, told: str) -> None:
+    assert format_age(NOW - elapsed, NOW) == told

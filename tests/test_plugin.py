@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 import hyperloci
+from hyperloci.cli.install.commands import CommandLine, InstalledCommands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS, SERVER_NAME, hook_entries, server_entry
-from hyperloci.cli.install.installer import CommandPaths, InstallScope, apply_plan, plan_install
+from hyperloci.cli.install.installer import InstallScope, apply_plan, plan_install
 
 ROOT = Path(__file__).resolve().parent.parent
 LAUNCHER = ROOT / "hooks" / "launch.py"
@@ -47,17 +48,14 @@ def test_the_server_is_not_in_a_file_that_opening_this_repository_would_start() 
 
 
 def test_the_example_is_what_an_installation_writes(tmp_path: Path) -> None:
-    executables = CommandPaths(Path("/bin/hyperloci").absolute(), Path("/bin/hyperloci-hook").absolute())
-    apply_plan(plan_install(InstallScope.PROJECT, project_root=tmp_path, home=tmp_path, executables=executables))
+    commands = InstalledCommands(CommandLine("hyperloci"), CommandLine("hyperloci-hook"))
+    apply_plan(plan_install(InstallScope.PROJECT, project_root=tmp_path, home=tmp_path, commands=commands))
     written: dict[str, Any] = {}
     for path in (tmp_path / ".mcp.json", tmp_path / ".claude" / "settings.json"):
         written |= json.loads(path.read_text(encoding="utf-8"))
-    text = json.dumps(written)
-    for path in (executables.hook, executables.server):
-        text = text.replace(json.dumps(str(path)), json.dumps(path.name))
     example = _json("claude_config.example.json")
     assert all(isinstance(line, str) for line in example.pop("$comment"))
-    assert example == json.loads(text)
+    assert example == written
 
 
 def test_the_plugins_version_is_the_programs() -> None:

@@ -12,6 +12,15 @@ Clock = Callable[[], int]
 
 MS_PER_DAY = 86_400_000
 
+_AGE_UNITS = (
+    ("year", 365 * MS_PER_DAY),
+    ("month", 30 * MS_PER_DAY),
+    ("week", 7 * MS_PER_DAY),
+    ("day", MS_PER_DAY),
+    ("hour", 3_600_000),
+    ("minute", 60_000),
+)
+
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
@@ -52,3 +61,14 @@ def from_iso(text: str) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=dt.UTC)
     return round((moment - _EPOCH) / _MILLISECOND)
+
+
+def format_age(ms: int, now: int) -> str:
+    """Render how long ago a time was, for people, in the largest unit of which it is at least one (`3 days ago`).
+
+    A time that is less than a minute ago, or still to come, is `just now`.
+    """
+    for unit, length in _AGE_UNITS:
+        if count := max(0, now - ms) // length:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -13,11 +13,11 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
@@ -32,6 +32,7 @@ from hyperloci.store.database.error_translation import translate_block_errors, t
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
+    from hyperloci.conversations.transcript_import import TranscriptFile, TranscriptImporter
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.query_encoder import QueryEncoder
     from hyperloci.embedder.status import EmbedderStatus
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         PurgeReport,
         RelatedAnswer,
         ReplAnswer,
+        TranscriptReport,
     )
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
     from hyperloci.model.set_aside import SetAside
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from hyperloci.sandbox.program_session import ProgramSession
     from hyperloci.store.conversations.consolidations import WaitingTurns
     from hyperloci.store.conversations.sessions import StoredSession
+    from hyperloci.store.export_selection import ExportChoice
     from hyperloci.store.projects.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
@@ -346,7 +349,9 @@ class Memory:
 
         timeline.check_arguments(direction, limit, around, session_id)
         if session_id is not None:
-            return timeline.timeline_of_session(self.store, session_id, direction, limit, present=self._present_hits)
+            return timeline.timeline_of_session(
+                self.store, session_id, direction, limit, scope=self.project.id, present=self._present_hits
+            )
         anchor = self._search_service.find_memory(around or "", "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
         return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
@@ -433,6 +438,37 @@ class Memory:
         from hyperloci.queries.recent import list_latest
 
         return tuple(self._present_hits(list_latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
+
+    def list_memories(
+        self,
+        *,
+        kinds: Sequence[str] = (),
+        origins: Sequence[str] = (),
+        since: str | None = None,
+        include_ended: bool = False,
+        limit: int = 20,
+    ) -> tuple[Hit, ...]:
+        """Return memories of this project, and global ones, by the time they are of, latest first.
+
+        Args:
+            kinds: subtypes (`model.kinds.SUBTYPES`); by default what is stated.
+            origins: where they are from; by default anywhere.
+            since: a time bound as `retrieval.time_bounds.parse_time_bound` reads them.
+            include_ended: those too that were replaced or forgotten.
+            limit: how many at most.
+
+        Raises:
+            BadRequestError: an unknown kind, or no time.
+        """
+        from hyperloci.queries.recent import list_memories
+        from hyperloci.retrieval.time_bounds import parse_time_bound
+
+        after = None if since is None else parse_time_bound(since, self._clock(), argument="since")
+        scopes = (GLOBAL_SCOPE, self.project.id)
+        found = list_memories(
+            self.store, scopes, kinds=kinds, origins=origins, since=after, include_ended=include_ended, limit=limit
+        )
+        return tuple(self._present_hits(found))
 
     def get_many(self, ids: Sequence[str]) -> tuple[Hit, ...]:
         """Return the memories with these ids, forgotten ones too; ids of purged ones are skipped.
@@ -835,6 +871,84 @@ class Memory:
         self._notify_embedder()
         return report
 
+    def find_transcripts(
+        self, folder: Path, *, begun_in: Path | None = None, every_project: bool = False
+    ) -> list[TranscriptFile]:
+        """Return Claude Code's transcripts in a folder and all below it, the oldest first.
+
+        Args:
+            folder: where they lie.
+            begun_in: only sessions that were begun in the project of this folder, which need not exist any more;
+                default: of this project.
+            every_project: sessions of all projects.
+        """
+        from hyperloci.conversations.transcript_import import find_transcripts, select_of_places
+        from hyperloci.project.identity import find_place_folder
+
+        found = find_transcripts(folder)
+        if every_project:
+            return found
+        own = self._transcripts.list_places(self.project)
+        return select_of_places(found, own if begun_in is None else {find_place_folder(begun_in)})
+
+    def import_transcripts(
+        self, transcripts: Sequence[TranscriptFile], *, every_project: bool = False, progress: Progress | None = None
+    ) -> TranscriptReport:
+        """Store the turns of transcripts that are not stored yet, and what their sessions yield.
+
+        Args:
+            transcripts: the oldest first.
+            every_project: each belongs to the project of its own folder; otherwise all of them to this one.
+            progress: called with each transcript.
+        """
+
+        def find_project(folder: Path) -> Project:
+            if not every_project:
+                return self.project
+            if not folder.is_dir():
+                raise BadRequestError(
+                    f"its project lay in {folder}, which is gone; run in the project's new folder:"
+                    f" hyperloci import --claude-code --from {folder}"
+                )
+            return identify_known_project(self.store, self.settings, folder, self._clock())
+
+        report = self._transcripts.import_sessions(transcripts, find_project, progress)
+        self._notify_embedder()
+        return report
+
+    def choose_export(
+        self, *, this_project: bool = False, kinds: Sequence[str] = (), since: str | None = None
+    ) -> ExportChoice:
+        """Return what an export is to hold.
+
+        Args:
+            this_project: only this project's memories.
+            kinds: only these subtypes (`model.kinds.SUBTYPES`).
+            since: only of this time or later, as `retrieval.time_bounds.parse_time_bound` reads it.
+
+        Raises:
+            BadRequestError: an unknown kind, or no time.
+        """
+        from hyperloci.queries.recent import check_kinds
+        from hyperloci.retrieval.time_bounds import parse_time_bound
+        from hyperloci.store.export_selection import ExportChoice
+
+        return ExportChoice(
+            scope=self.project.id if this_project else None,
+            kinds=check_kinds(kinds),
+            since=None if since is None else parse_time_bound(since, self._clock(), argument="since"),
+        )
+
+    def write_export(self, out: TextIO, choice: ExportChoice, *, markdown: bool = False) -> int:
+        """Write what was chosen as JSON lines for `import_file`, or as Markdown to read; return how many lines."""
+        if markdown:
+            from hyperloci.queries.markdown_export import render_markdown
+
+            return sum(out.write(f"{line}\n") > 0 for line in render_markdown(self.store, choice))
+        from hyperloci.store.export_import import write_records
+
+        return write_records(self.store, out, choice)
+
     @contextlib.contextmanager
     def keep_embedder_running(self) -> Iterator[None]:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
@@ -889,7 +1003,7 @@ class Memory:
         """
         from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 
-        return expand_chunk(self.store, id)
+        return expand_chunk(self.store, id, scopes=(self.project.id, GLOBAL_SCOPE))
 
     def get_context_window(
         self, max_tokens: int | None = None, query: str | None = None, *, session_id: str | None = None
@@ -1171,6 +1285,12 @@ class Memory:
         return Capture(self.store, self.settings, self._clock)
 
     @property
+    def _transcripts(self) -> TranscriptImporter:
+        from hyperloci.conversations.transcript_import import TranscriptImporter
+
+        return TranscriptImporter(self.store, self.settings, self._clock)
+
+    @property
     def _entities(self) -> EntityService:
         from hyperloci.knowledge.entities.entity_service import EntityService
 
@@ -1238,10 +1358,9 @@ class Memory:
         return present_hits(self.store, nodes, now=self._clock())
 
     def _require_session(self, session_id: str) -> StoredSession:
-        session = self.store.sessions.get_session(session_id)
-        if session is None:
-            raise NotFoundError(f"session={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
-        return session
+        from hyperloci.store.ids import resolve_session
+
+        return resolve_session(self.store.sessions, session_id, scope=self.project.id)
 
     def _find_current_session(self) -> str | None:
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)

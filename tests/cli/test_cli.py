@@ -50,7 +50,7 @@ def test_what_is_remembered_is_found_and_explained() -> None:
     shown = run("query", "python ci", "--explain")
     answer = json.loads(run("query", "python ci", "--json"))
 
-    assert fact in shown and "e6" in shown and "keyword search" in shown and "by words only: " in shown
+    assert fact[:8] in shown and "e6" in shown and "keyword search" in shown and "by words only: " in shown
     assert answer["results"][0]["id"] == fact
 
 
@@ -74,7 +74,7 @@ def test_bad_input_ends_with_code_2_and_the_reason(capfd: pytest.CaptureFixture[
     result = invoke("remember", "x", "--category", "gossip")
 
     assert result.exit_code == 2
-    assert "category='gossip'" in result.stderr and "insight" in result.stderr
+    assert "--category 'gossip' is unknown" in result.stderr and "insight" in result.stderr
 
 
 def test_an_unknown_id_ends_with_code_1() -> None:
@@ -100,10 +100,10 @@ def test_an_index_is_reported_and_a_second_one_touches_nothing(tmp_path: Path) -
 def test_stats_and_sessions_are_shown_for_people_and_programs() -> None:
     remember("one")
 
-    assert "nodes" in run("stats")
+    assert "facts         1" in run("stats")
     assert json.loads(run("stats", "--json"))["nodes"] == 1
     assert json.loads(run("sessions", "--json")) == []
-    assert "status" in run("sessions")
+    assert "state" in run("sessions")
 
 
 @pytest.mark.req("D.11")
@@ -247,7 +247,7 @@ def test_brackets_and_colons_in_what_is_said_are_printed_as_they_are(tmp_path: P
     assert "Use [/bold] and :smile: in [red]messages[/red]" in run("query", "messages")
     assert "[/bold]" in invoke("forget", "[/bold]").stderr
     assert str(tmp_path / "[x].db") in run("backup", str(tmp_path / "[x].db"))
-    assert fact in run("forget", fact, "--reason", "[/x]")
+    assert f"{fact[:8]} forgotten" in run("forget", fact, "--reason", "[/x]")
 
 
 def test_a_folder_that_is_not_there_is_no_project(tmp_path: Path) -> None:
@@ -440,6 +440,6 @@ def test_what_was_last_put_before_the_assistant_is_shown(home: Path, tmp_path: P
         assert record is not None
         memory.keep(record)
         memory.get_context_for_record(record)
-    assert "staging only" in run("last") and "prompt, session s1" in run("last")
+    assert "staging only" in run("last") and "prompt of session s1" in run("last")
     (injection,) = json.loads(run("last", "--json"))
     assert injection["event"] == "prompt" and injection["memories"][0]["subtype"] == "constraint"

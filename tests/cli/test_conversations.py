@@ -37,7 +37,9 @@ def chunk(tmp_path: Path) -> str:
 def test_recap_prints_a_conversation_within_its_budget(chunk: str) -> None:
     result = invoke("recap", "the invoice job of day 4", "--tokens", "400")
     assert result.exit_code == 0, result.output
-    assert "The latest turns:" in result.output and "Turn 39:" in result.output
+    assert (
+        "Earlier, on your question:" in result.output and "you, just now" in result.output and SAID[39] in result.output
+    )
     shown = json.loads(invoke("recap", "--json", "--tokens", "400").output)
     assert shown["tokens"] <= 400 and shown["mode"] == "recency"
     assert invoke("recap", "--session", "nope").exit_code == 1

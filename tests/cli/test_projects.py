@@ -28,7 +28,7 @@ def test_projects_are_listed_with_their_folders_and_this_one_is_marked(clones: t
     first, second = clones
     lines = run("projects").splitlines()
     assert [line[0] for line in lines if str(second) in line] == ["*"]
-    assert [line[0] for line in lines if f"{first}: 1 memory, last used" in line] == [" "]
+    assert [line.split()[-4:] for line in lines if str(first) in line] == [[str(first), "1", "just", "now"]]
     assert "* this folder, known by its path" in lines
     told = json.loads(run("projects", "--json"))
     assert {project["root"] for project in told["projects"]} == {str(first), str(second)}

@@ -29,7 +29,7 @@ def test_after_a_yes_no_byte_of_it_is_left(home: Path) -> None:
     assert invoke("backup", str(backups / "memory-v1-1.db")).exit_code == 0
     done = invoke("purge", fact, stdin="y\n")
     assert done.exit_code == 0, done.output
-    assert f"1 purged: {fact}" in done.stdout
+    assert f"1 purged: {fact[:8]}" in done.stdout
     assert "removed from the backup" in done.stdout
     assert UNIQUE.encode() not in bytes_below(home)
 

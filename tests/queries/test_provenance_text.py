@@ -104,7 +104,7 @@ def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
         said(memory, "one", clock, f"{CANCELLED}\n\n```\n{'word ' * 300}\n```", "Understood.")
         memory.remember_fact("The queue is gone.", session_id="one")
         report = memory.get_session_report("one")
-        with pytest.raises(NotFoundError, match="'nobody': no such session"):
+        with pytest.raises(NotFoundError, match="'nobody': no session has this id"):
             memory.get_session_report("nobody")
     assert str(report.asked).startswith(CANCELLED)
     assert str(report.asked).endswith("…")

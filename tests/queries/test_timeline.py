@@ -110,7 +110,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(memory: Memory) -> None:
         memory.get_timeline(node.id, limit=51)
     with pytest.raises(BadRequestError, match="around is empty"):
         memory.get_timeline(" ")
-    with pytest.raises(NotFoundError, match="no such session"):
+    with pytest.raises(NotFoundError, match="no session has this id"):
         memory.get_timeline(session_id="none")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from hyperloci.store.ids import MIN_PREFIX, find_node, resolve_edge, resolve_node
+from hyperloci.store.ids import MIN_PREFIX, find_node, resolve_edge, resolve_node, resolve_session, shorten_id
 from tests.support import NOW, add
 
 SHARED = "8443beef"
@@ -28,20 +28,40 @@ def joined(store: Store, *nodes: Node) -> str:
         return store.edges.link_nodes("relates_to", nodes[0].key, [node.key for node in nodes[1:]], now=NOW).id
 
 
-def test_a_memory_is_found_by_its_id_and_by_eight_characters_of_it(store: Store) -> None:
-    node = add(store)
+def test_a_memory_is_found_by_its_id_and_by_four_characters_of_it(store: Store) -> None:
+    node = called(store, add(store), "c3a6beef-0000-4000-8000-000000000000")
 
-    assert resolve_node(store.nodes, node.id) == resolve_node(store.nodes, node.id[:MIN_PREFIX]) == node
-    assert find_node(store.nodes, node.id[: MIN_PREFIX - 1]) is None
+    for said in (node.id, node.id[:MIN_PREFIX], shorten_id(node.id)):
+        assert resolve_node(store.nodes, said) == find_node(store.nodes, said) == node
+    with pytest.raises(NotFoundError, match="id='c3a': no memory has this id; give at least 4 characters of an id; "):
+        resolve_node(store.nodes, node.id[: MIN_PREFIX - 1])
 
 
-def test_a_port_that_an_id_begins_with_names_no_memory(store: Store) -> None:
-    called(store, add(store), f"{SHARED}-0000-4000-8000-000000000000")
+@pytest.mark.parametrize("said", ["8443", "cafe"])
+def test_a_port_or_a_word_that_an_id_begins_with_names_a_memory_only_where_an_id_is_asked_for(
+    store: Store, said: str
+) -> None:
+    node = called(store, add(store), f"{said}beef-0000-4000-8000-000000000000")
 
-    with pytest.raises(
-        NotFoundError, match="id='8443': no memory has this id; give at least 8 characters of an id; search_memory"
-    ):
-        resolve_node(store.nodes, SHARED[:4])
+    assert find_node(store.nodes, said) is None
+    assert resolve_node(store.nodes, said) == node
+
+
+def test_an_id_is_shown_by_its_beginning_and_that_of_another_program_whole() -> None:
+    assert shorten_id("c3a6beef-0000-4000-8000-000000000000") == "c3a6beef"
+    assert shorten_id("nightly-import-2026") == "nightly-import-2026"
+
+
+def test_a_session_is_found_by_the_beginning_of_its_id_in_its_project(store: Store) -> None:
+    with store.transaction():
+        for scope in ("us", "them"):
+            store.sessions.note_seen(f"5e55{scope}-0000", store.scopes.ensure_scope(scope, now=NOW), now=NOW)
+
+    assert resolve_session(store.sessions, "5e55", scope="us").id == "5e55us-0000"
+    with pytest.raises(BadRequestError, match="several ids: 5e55them-0000, 5e55us-0000"):
+        resolve_session(store.sessions, "5e55")
+    with pytest.raises(NotFoundError, match="no session has this id; `hyperloci sessions` lists them"):
+        resolve_session(store.sessions, "5e55them", scope="us")
 
 
 def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: Store) -> None:
@@ -75,7 +95,7 @@ def test_the_beginning_of_an_id_names_nothing_of_another_project(store: Store) -
         resolve_edge(store.edges, edge[:8], scopes=["us"])
 
 
-def test_a_relation_is_found_by_its_id_and_by_eight_characters_of_it(store: Store) -> None:
+def test_a_relation_is_found_by_its_id_and_by_four_characters_of_it(store: Store) -> None:
     edge = joined(store, add(store, "one"), add(store, "two"))
 
     assert resolve_edge(store.edges, edge).id == resolve_edge(store.edges, edge[:MIN_PREFIX]).id == edge

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -14,11 +14,13 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer.core import TyperCommand, TyperOption
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.system.data_paths import find_claude_dir
 
 _PLAIN: Final[dict[str, Any]] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
 """Printed text is not ours: brackets and `:words:` in it are not markup, and no path is cut in two."""
@@ -55,29 +57,65 @@ def load_settings(project: Path | None = None) -> Settings:
     return Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
 
 
+def find_claude_folder() -> Path:
+    """Return the folder in which Claude Code keeps its settings and transcripts."""
+    return Path(find_claude_dir(dict(os.environ)))  # noqa: TID251 - a process's entry point
+
+
 @contextlib.contextmanager
 def open_memory(project: Path, *, searches: bool = False) -> Iterator[Memory]:
-    """Open the memory of a project; errors end the command with their message.
+    """Open the memory of a project.
 
     A command that `searches` has its question encoded, by an embedder of its own where that takes one.
     """
     with (
-        report_errors(),
         Memory.open(load_settings(project), project) as memory,
         memory.keep_questions_encodable() if searches else contextlib.nullcontext(),
     ):
         yield memory
 
 
-@contextlib.contextmanager
-def report_errors() -> Iterator[None]:
-    """Turn our errors, and SQLite's, into one line on stderr and the right exit code."""
-    try:
-        with translate_block_errors():
-            yield
-    except HyperlociError as error:
-        print_error(str(error))
-        raise typer.Exit(Exit.USAGE if isinstance(error, BadRequestError) else Exit.FAILED) from error
+class ReportingCommand(TyperCommand):
+    """A command whose errors, ours and SQLite's, end it with one line on stderr and the right exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            with translate_block_errors():
+                return super().invoke(ctx)
+        except HyperlociError as error:
+            print_error(_say_for_command(str(error), self.params))
+            raise typer.Exit(Exit.USAGE if isinstance(error, BadRequestError) else Exit.FAILED) from error
+
+
+_OTHER_NAMES: Final = {
+    "content_type": "kind",
+    "max_tokens": "tokens",
+    "query": "text",
+    "relationship": "relation",
+    "session_id": "session",
+}
+"""Arguments of tools that are called otherwise on the command line."""
+
+_OTHER_WORDS: Final = (
+    ("search_memory (`hyperloci query`)", "`hyperloci query`"),
+    ("list_topics (`hyperloci topics`)", "`hyperloci topics`"),
+    ("index_path indexes", "`hyperloci index` indexes"),
+    ("restore it first", "`hyperloci restore` brings it back"),
+)
+
+
+def _say_for_command(message: str, parameters: Sequence[Any]) -> str:
+    """Return a message in the words of a command: `--type 'x'` for `content_type='x'`."""
+    for tool, command in _OTHER_WORDS:
+        message = message.replace(tool, command)
+    name, equals, rest = message.partition("=")
+    for parameter in parameters if equals else ():
+        if parameter.name in (name, _OTHER_NAMES.get(name), f"{name}s"):
+            is_option = isinstance(parameter, TyperOption)
+            label = max(parameter.opts, key=len) if is_option else parameter.metavar or parameter.name.upper()
+            return f"{label.rstrip('.')} {rest}"
+    return message
 
 
 def print_error(message: str) -> None:

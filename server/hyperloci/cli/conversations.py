@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.layout import cut_preview, describe_age
+from hyperloci.model.kinds import Origin
+from hyperloci.model.search import Hit
+from hyperloci.store.ids import shorten_id
 
 
 def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(recap)
     app.command()(expand)
+
+
+HEADINGS: Final = {
+    "summary": "Earlier, summed up (hyperloci expand ID gives the turns):",
+    "warm": "Earlier, on your question:",
+    "hot": "Last:",
+}
 
 
 def recap(
@@ -31,16 +42,29 @@ def recap(
     Examples:
       hyperloci recap
       hyperloci recap "which database did we settle on" --tokens 2000
-      hyperloci recap --session 0a1b2c3d-... --json
+      hyperloci recap --session 0a1b --json
     """
     with open_memory(project, searches=True) as memory:
         window = memory.get_context_window(tokens, question, session_id=session)
+        said = {part: memory.get_many(part.ids) for part in window.parts if part.kind != "summary"}
     if json:
         print_json(window)
         return
-    console.print(Text(window.text))
+    for part in window.parts:
+        console.print(Text(HEADINGS[part.kind], style="bold"))
+        if part.kind == "summary":
+            console.print(Text(cut_preview(part.text, full=True)))
+        for hit in said.get(part, ()):
+            console.print(
+                Text(f"{_name_speaker(hit)}, {describe_age(hit.valid_from)}  {shorten_id(hit.id)}", style="cyan")
+            )
+            console.print(Text(cut_preview(hit.content, full=True)))
     state = f"{window.tokens} of {window.raw_tokens} tokens, older turns by {window.mode}"
     console.print(Text(state + (f"; {window.degraded}" if window.degraded else ""), style="dim"))
+
+
+def _name_speaker(hit: Hit) -> str:
+    return {Origin.USER_PROMPT: "you", Origin.CLAUDE_RESPONSE: "assistant"}.get(Origin(hit.source.kind), "tool")
 
 
 def expand(
@@ -51,17 +75,17 @@ def expand(
     """Print the turns behind a summary of a conversation, word for word.
 
     Examples:
-      hyperloci expand 0a1b2c3d-0000-4000-8000-123456789abc
-      hyperloci expand 0a1b2c3d-0000-4000-8000-123456789abc --json
+      hyperloci expand 0a1b
+      hyperloci expand 0a1b --json
     """
     with open_memory(project) as memory:
         chunk = memory.expand_chunk(id)
     if json:
         print_json(chunk)
         return
-    console.print(Text(f"{chunk.level} chunk of session {chunk.session_id}, {chunk.stage}", style="bold"))
+    console.print(Text(f"{chunk.level} chunk of session {shorten_id(chunk.session_id)}, {chunk.stage}", style="bold"))
     console.print(Text(chunk.content, style="dim"))
     for turn in chunk.turns:
         cut = "" if turn.whole else " (only the beginning is left)"
-        console.print(Text(f"\n{turn.role}, turn {turn.seq}, {turn.at}{cut}", style="bold"))
+        console.print(Text(f"\n{turn.role}, turn {turn.seq}, {turn.at[:16]}{cut}", style="bold"))
         console.print(Text(turn.content))

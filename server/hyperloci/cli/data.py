@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +18,13 @@ from hyperloci.cli.common import (
     load_settings,
     open_memory,
     print_json,
-    report_errors,
 )
+from hyperloci.cli.layout import to_one_line
+from hyperloci.cli.transcripts import TranscriptChoice, import_transcripts
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store
-from hyperloci.store.export_import import export_memory, restore_backup
+from hyperloci.store.export_import import restore_backup, write_private_file
+from hyperloci.store.ids import shorten_id
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -53,11 +56,10 @@ def restore(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
     """Replace the database by a backup; the current database is kept beside it."""
-    with report_errors():
-        settings = load_settings()
-        if not yes:
-            typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
-        kept = restore_backup(file, settings.database)
+    settings = load_settings()
+    if not yes:
+        typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
+    kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}" + (f"; the previous one is {kept}" if kept else ""))
 
 
@@ -74,7 +76,7 @@ def purge(
     with open_memory(project) as memory:
         if not yes:
             for hit in memory.get_many(ids):
-                errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}")
+                errors.print(to_one_line(hit.content, f"{shorten_id(hit.id)} {hit.subtype or hit.type}: "))
             typer.confirm("Delete permanently?", abort=True, err=True)
         purged = memory.purge(ids)
     if json:
@@ -86,7 +88,7 @@ def purge(
 
 
 def _print_purged(purged: PurgeReport) -> None:
-    console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}")
+    console.print(f"{len(purged.ids)} purged: {', '.join(map(shorten_id, purged.ids))}")
     facts = (
         ("deleted too, as nothing else mentions it", purged.entities),
         ("removed from the backup", purged.backups_rewritten),
@@ -106,35 +108,80 @@ def _print_purged(purged: PurgeReport) -> None:
 
 
 def export(
-    file: Annotated[Path, typer.Argument(help="Where to write JSON lines.")], project: ProjectOption = Path(".")
+    file: Annotated[Path, typer.Argument(help="Where to write; - is standard output.")],
+    project: Annotated[
+        Path | None,
+        typer.Option("--project", "-p", help="Only the memories of the project of this folder.", exists=True),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", "-k", help="Only this kind, such as decision; repeatable.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only since this time: last_week, '3 days ago', 2026-01-31.")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown to read; so do files in .md.")] = False,
 ) -> None:
-    """Write everything except derived data (vectors, indexes) as JSON lines for `hyperloci import`.
+    """Write the memory, or a part of it, as JSON lines for `hyperloci import`, or as Markdown.
 
-    Example: hyperloci export memory.jsonl
+    Left out is only what can be derived: vectors, indexes. Markdown has what is stated and holds.
+
+    Examples:
+      hyperloci export memory.jsonl
+      hyperloci export --project . --kind decision --since last_month decisions.md
+      hyperloci export - | gzip > memory.jsonl.gz
     """
-    with open_memory(project) as memory:
-        count = export_memory(memory.store, file)
-    console.print(f"wrote {count} lines to {file}")
+    with open_memory(project or Path(".")) as memory:
+        choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)
+        as_text = markdown or file.suffix == ".md"
+        if str(file) == "-":
+            memory.write_export(sys.stdout, choice, markdown=as_text)
+            return
+        count = write_private_file(file, lambda out: memory.write_export(out, choice, markdown=as_text))
+    console.print(f"wrote {count:,} lines to {file}")
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="An export, a server-memory file, or notes (.md).", exists=True)],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="An export, a server-memory file, or notes (.md); of --claude-code, where the transcripts lie.",
+            exists=True,
+        ),
+    ] = None,
     project: ProjectOption = Path("."),
+    claude_code: Annotated[
+        bool, typer.Option("--claude-code", help="Read the sessions that Claude Code has kept of this project.")
+    ] = False,
+    every_project: Annotated[bool, typer.Option("--all", help="With --claude-code: of every project.")] = False,
+    begun_in: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FOLDER", help="With --claude-code: of the project that lay in FOLDER before."),
+    ] = None,
     scope: Annotated[
         str | None, typer.Option(help="project (default) or global: where another program's facts belong.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added; add nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Read an export, or the memory of another program; existing memories stay unchanged.
+    """Read the memory of another program, past sessions of Claude Code, or an export; existing memories stay unchanged.
 
     Reads files written by `hyperloci export`, the JSON lines of MCP's reference memory server, and Markdown notes:
     MEMORY.md with the notes that it lists, CLAUDE.md. Imported memories are trusted less than those of a session.
 
+    With --claude-code, reads its transcripts, each turn at its own time, and makes facts of each session. Stop it with
+    Ctrl-C and run it again: it goes on, and what was read is not read twice.
+
     Examples:
+      hyperloci import --claude-code
       hyperloci import memory.jsonl --dry-run
       hyperloci import ~/.claude/projects/-home-me-shop/memory/MEMORY.md
     """
+    if claude_code:
+        choice = TranscriptChoice(folder=file, begun_in=begun_in, every_project=every_project)
+        import_transcripts(project, choice, dry_run=dry_run, json=json)
+        return
+    if file is None or every_project or begun_in is not None:
+        raise typer.BadParameter("give a FILE, or --claude-code; --all and --from belong to --claude-code.")
     with open_memory(project) as memory:
         report = memory.import_file(file, scope=scope, dry_run=dry_run)
     if json:
@@ -183,14 +230,13 @@ def set_aside(
 
 def migrate() -> None:
     """Bring the database's schema up to date, after a backup (opening the database does this too)."""
-    with report_errors():
-        settings = load_settings()
-        with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
-            console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")
+    settings = load_settings()
+    with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
+        console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")
 
 
 def demo(project: ProjectOption = Path(".")) -> None:
-    """Show the main features on this project, in a temporary database, through a real MCP client."""
+    """Show three days of sessions on this project, in a temporary database, with real hooks and a real MCP client."""
     from hyperloci.cli.diagnostics.demo import run_demo
 
     if not run_demo(project.absolute()):

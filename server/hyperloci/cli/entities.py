@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.layout import make_table, to_one_line
 from hyperloci.model.answers import EntityMerge, EntityProfile
+from hyperloci.store.ids import shorten_id
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -42,7 +43,7 @@ def entities(
         for one in merged:
             console.print(Text(_describe_merge(one)))
         return
-    table = Table("name", "type", "memories", "also called", box=None, padding=(0, 2))
+    table = make_table("name", "type", "memories", "also called", numbers=("memories",))
     for info in known:
         table.add_row(
             Text(info.canonical_name), info.type, str(info.mention_count), Text(", ".join(info.aliases), style="dim")
@@ -106,8 +107,8 @@ def _print_profile(profile: EntityProfile) -> None:
         if hits:
             console.print(Text(f"\n{title}", style="bold"))
         for hit in hits:
-            line = " ".join(hit.content.split())
-            console.print(Text(f"  {hit.created_at[:10]}  [{hit.subtype or hit.type}]  {line[:160]}  {hit.id}"))
+            kind = f"[{hit.subtype or hit.type}]"
+            console.print(Text(to_one_line(hit.content, f"  {shorten_id(hit.id)}  {hit.valid_from[:10]}  {kind}  ")))
     if profile.related_entities:
         others = ", ".join(f"{other.name} ({other.together})" for other in profile.related_entities)
         console.print(Text(f"\nmentioned with: {others}"))

@@ -13,15 +13,13 @@ from rich.tree import Tree as Drawing
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
+from hyperloci.store.ids import shorten_id
 
 if TYPE_CHECKING:
     from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
 
 SHORT: Final = 80
 """Characters shown of a memory in a drawing."""
-
-SHORT_ID: Final = 8
-"""Characters shown of an id: enough to be unique in practice, and every command takes them."""
 
 WIDE: Final = 1_000
 """Columns of a drawing: a tree is cut at its width, and cut text is lost in a pipe."""
@@ -127,11 +125,11 @@ def _format_arrow(edge: GraphEdge, above: str, below: str) -> str:
 
 def _format_edge(edge: GraphEdge) -> str:
     sure = "confirmed" if edge.confirmed else f"{'~' if edge.automatic else ''}{edge.confidence:.2f}"
-    return f"{edge.id[:SHORT_ID]} {sure}"
+    return f"{shorten_id(edge.id)} {sure}"
 
 
 def _format_node(node: GraphNode) -> str:
-    return "  ".join(part for part in (node.id[:SHORT_ID], node.place, _shorten_content(node.content)) if part)
+    return "  ".join(part for part in (shorten_id(node.id), node.place, _shorten_content(node.content)) if part)
 
 
 def to_mermaid(answer: GraphAnswer) -> str:

@@ -6,9 +6,11 @@ import io
 import os
 import sys
 import traceback
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Final
 
 import typer
+from typer.models import CommandInfo
 
 from hyperloci import __version__
 from hyperloci.cli import (
@@ -18,6 +20,7 @@ from hyperloci.cli import (
     facets,
     graph,
     maintenance,
+    memories,
     projects,
     read,
     setup,
@@ -26,7 +29,7 @@ from hyperloci.cli import (
     write,
 )
 from hyperloci.cli.command_group import HintingGroup
-from hyperloci.cli.common import Exit, load_settings, print_error
+from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
@@ -39,6 +42,8 @@ app = typer.Typer(
     cls=HintingGroup,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 done, but not all of it; 130 stopped by Ctrl-C."
+    " --json prints JSON for programs, on stdout alone.",
 )
 
 
@@ -79,6 +84,7 @@ def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionSt
 
 
 read.register_commands(app)
+memories.register_commands(app)
 graph.register_commands(app)
 write.register_commands(app)
 setup.register_commands(app)
@@ -90,6 +96,38 @@ facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
 viewer.register_command(app)
+
+PANELS: Final = {
+    "Every day": ("query", "remember", "dead-end", "list", "show", "history", "view"),
+    "Sessions": ("sessions", "last", "recap", "timeline", "expand"),
+    "Correct and tidy up": ("confirm", "forget", "restore", "weak", "facets", "purge", "prune"),
+    "The project": ("index", "outline", "graph", "topics", "entities", "entity", "merge-entities", "set-aside"),
+    "Projects": ("projects", "link", "unlink"),
+    "Backups and other programs": ("backup", "restore-backup", "export", "import"),
+    "Set up": ("install", "uninstall", "doctor", "demo", "stats", "embedder", "upkeep", "migrate", "serve", "hook"),
+}
+"""The commands as `--help` lists them, those of every day first."""
+
+
+def _arrange_commands() -> None:
+    """Put every command into its panel, in the order of `PANELS`, and have it report its errors."""
+    places = {name: (panel, number) for number, (panel, name) in enumerate(_list_panels())}
+    for command in app.registered_commands:
+        command.cls = ReportingCommand
+        command.rich_help_panel = places.get(_name_of(command), ("More", 0))[0]
+    app.registered_commands.sort(key=lambda command: places.get(_name_of(command), ("", len(places)))[1])
+
+
+def _list_panels() -> Iterator[tuple[str, str]]:
+    for panel, names in PANELS.items():
+        yield from ((panel, name) for name in names)
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or str(getattr(command.callback, "__name__", ""))
+
+
+_arrange_commands()
 
 
 def run_command() -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
+from hyperloci.cli.layout import make_table, to_one_line
+from hyperloci.store.ids import shorten_id
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
@@ -43,7 +44,7 @@ def upkeep(
     if json:
         print_json(report)
     else:
-        table = Table("step", "changes", "seconds", box=None, padding=(0, 2))
+        table = make_table("step", "changes", "seconds", numbers=("changes", "seconds"))
         for step in report.steps:
             table.add_row(step.name, str(step.changed), f"{step.seconds:.2f}")
         console.print(table)
@@ -116,9 +117,9 @@ def weak(
     if json:
         print_json(list(found))
         return
-    table = Table("id", "confidence", "days left", "memory", box=None, padding=(0, 2))
+    table = make_table("id", "confidence", "days left", "memory", numbers=("confidence", "days left"))
     for item in found:
         days = "-" if item.days_to_prune is None else f"{item.days_to_prune:.0f}"
-        text = Text(" ".join(item.hit.content.split())[:80])
-        table.add_row(item.hit.id[:8], f"{item.confidence_now:.2f}", days, text)
+        text = Text(to_one_line(item.hit.content))
+        table.add_row(shorten_id(item.hit.id), f"{item.confidence_now:.2f}", days, text)
     console.print(table)

@@ -10,7 +10,8 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
-from hyperloci.clock import to_iso
+from hyperloci.cli.layout import make_table
+from hyperloci.clock import format_age, system_clock, to_iso
 from hyperloci.memory import Memory
 from hyperloci.project.places import account_to_json
 from hyperloci.store.projects.places import KnownProject, ScopeLink
@@ -35,10 +36,12 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
     if json:
         print_json({"here": account_to_json(here), "projects": found})
         return
+    table = make_table("", "project", "folder", "memories", "last used", numbers=("memories",))
     for one in found:
-        mark = "*" if one.scope == here.scope else " "
-        console.print(Text(f"{mark} {_describe_project(one)}"))
-    console.print(f"* this folder, known {here.why}")
+        mark = "*" if one.scope == here.scope else ""
+        table.add_row(mark, Text(one.name), Text(one.root or "-"), f"{one.memories:,}", _describe_use(one))
+    console.print(table)
+    console.print(f"* this folder, known {here.why}", style="dim")
     for alike in here.alike:
         errors.print(f"it looks like {alike.project.name} ({alike.project.scope}): {alike.because}", style="yellow")
 
@@ -120,8 +123,8 @@ def _print_links(found: tuple[ScopeLink, ...], *, json: bool) -> None:
 
 def _describe_project(one: KnownProject) -> str:
     count = f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"
-    return f"{one.name} ({one.scope}) at {one.root or '-'}: {count}, last used {_format_day(one)}"
+    return f"{one.name} ({one.scope}) at {one.root or '-'}: {count}, last used {_describe_use(one)}"
 
 
-def _format_day(one: KnownProject) -> str:
-    return "-" if one.last_used_at is None else to_iso(one.last_used_at)[:10]
+def _describe_use(one: KnownProject) -> str:
+    return "-" if one.last_used_at is None else format_age(one.last_used_at, system_clock())

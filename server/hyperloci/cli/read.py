@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.layout import count_things, describe_age, make_table, print_memory
+from hyperloci.cli.stats_text import describe_stats
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
-
-PREVIEW_LINES = 6
-"""Lines shown of a memory in a list; `--full` shows all."""
+from hyperloci.store.ids import shorten_id
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -60,10 +60,7 @@ def query(
 
 def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     for rank, hit in enumerate(answer.results, start=1):
-        console.print(Text(f"{rank}. {_format_heading(hit)}", style="bold"))
-        console.print(Text(_cut_preview(hit.content, full)))
-        for note in hit.notes:
-            console.print(Text(f"! {note}", style="yellow"))
+        print_memory(hit, mark=f"{rank}. ", full=full, score=f"{hit.score:.2f}")
         if explain and hit.explain:
             console.print(_format_scores(hit))
         console.print()
@@ -72,21 +69,6 @@ def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     state = f"{answer.mode} search, {answer.took_ms:.0f} ms"
     reason = f"; {'by words only: ' if answer.mode == 'keyword' else ''}{answer.degraded}" if answer.degraded else ""
     console.print(Text(state + reason, style="dim"))
-
-
-def _format_heading(hit: Hit) -> str:
-    source = hit.source
-    place = source.symbol or " > ".join(source.section_path) or ""
-    where = f"{source.path}:{source.line_start}" if source.path else (source.commit or "")[:12]
-    return "  ".join(
-        part for part in (f"[{hit.subtype or hit.type}]", where, place, f"{hit.score:.2f}", hit.id) if part
-    )
-
-
-def _cut_preview(content: str, full: bool) -> str:
-    lines = content.rstrip().splitlines()
-    shown = lines if full else lines[:PREVIEW_LINES]
-    return "\n".join(f"   {line}" for line in shown) + ("\n   ..." if len(lines) > len(shown) else "")
 
 
 def _format_scores(hit: Hit) -> Table:
@@ -121,10 +103,10 @@ def last(
     if not found:
         console.print("Nothing was put before the assistant yet in this project's recent sessions.")
     for injection in found:
-        console.print(Text(f"{injection.at}  {injection.event}, session {injection.session_id}", style="bold"))
+        said = f"{describe_age(injection.at)}, {injection.event} of session {shorten_id(injection.session_id)}"
+        console.print(Text(f"{said}: {count_things(len(injection.memories), 'memory')}", style="bold"))
         for hit in injection.memories:
-            console.print(Text(f"[{hit.subtype or hit.type}]  {hit.id}"))
-            console.print(Text(_cut_preview(hit.content, full)))
+            print_memory(hit, mark="- ", full=full)
         console.print()
 
 
@@ -135,14 +117,10 @@ def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
     if json:
         print_json(answer)
         return
-    table = Table(box=None, show_header=False, padding=(0, 2))
-    for name, value in answer.items():
-        shown = ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else value
-        table.add_row(
-            Text(name.replace("_", " "), style="bold"),
-            Text("-" if shown in ("", None) else str(shown), overflow="fold"),
-        )
-    console.print(table)
+    for title, rows in describe_stats(answer):
+        console.print(Text(title, style="bold"))
+        for name, value in rows:
+            console.print(Text(f"  {name:<14}{value}"))
 
 
 def sessions(
@@ -156,9 +134,10 @@ def sessions(
     if json:
         print_json(found)
         return
-    table = Table("session", "status", "started", "last seen", "turns", box=None, padding=(0, 2))
+    table = make_table("id", "state", "began", "last turn", "turns", numbers=("turns",))
     for session in found:
-        table.add_row(
-            session["id"], session["status"], session["started_at"], session["last_seen_at"], str(session["turns"])
-        )
+        began, seen = (describe_age(session[name]) for name in ("started_at", "last_seen_at"))
+        table.add_row(shorten_id(session["id"]), session["status"], began, seen, str(session["turns"]))
     console.print(table)
+    if found:
+        console.print("hyperloci timeline --session ID tells one; hyperloci recap sums the latest up.", style="dim")

@@ -11,8 +11,12 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json, report_errors
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
 from hyperloci.cli.install import installer as installation
+from hyperloci.cli.install.commands import locate_commands
+from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
+from hyperloci.cli.layout import count_things
+from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import CONSOLIDATION, Settings
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.data_paths import find_user_file
@@ -62,19 +66,19 @@ def install(
       hyperloci install --scope project --dry-run
       hyperloci install --consolidation claude
     """
-    with report_errors():
-        plan = installation.plan_install(
-            scope,
-            project_root=project.absolute(),
-            home=Path.home(),
-            executables=installation.locate_executables(Path(sys.executable)),
-            config_dir=_config_dir(),
-        )
-        if consolidation is not None:
-            plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
-        _carry_out(plan, dry_run, "Installed. Restart Claude Code to use it.")
-        if consolidation == "claude":
-            _explain_claude(load_settings())
+    plan = installation.plan_install(
+        scope,
+        project_root=project.absolute(),
+        home=Path.home(),
+        commands=locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT),
+        config_dir=_config_dir(),
+    )
+    if consolidation is not None:
+        plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
+    if _carry_out(plan, dry_run):
+        _explain_install(scope, project)
+    if consolidation == "claude":
+        _explain_claude(load_settings())
 
 
 def uninstall(
@@ -83,11 +87,11 @@ def uninstall(
     dry_run: DryRunOption = False,
 ) -> None:
     """Remove Hyperloci from Claude Code's configuration; the memory itself stays."""
-    with report_errors():
-        plan = installation.plan_uninstall(
-            scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
-        )
-        _carry_out(plan, dry_run, f"Removed. The memory stays in {load_settings().database}.")
+    plan = installation.plan_uninstall(
+        scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
+    )
+    if _carry_out(plan, dry_run):
+        console.print(f"Removed. The memory stays in {load_settings().database}.")
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
@@ -121,15 +125,55 @@ def _config_dir() -> Path | None:
     return Path(folder) if folder else None
 
 
-def _carry_out(plan: installation.InstallPlan, dry_run: bool, done: str) -> None:
+def _carry_out(plan: installation.InstallPlan, dry_run: bool) -> bool:
+    """Show a plan, or carry it out and say what became of each file; return whether that was done."""
     if not plan.changed:
         console.print("Nothing to change.")
-    elif dry_run:
+        return False
+    if dry_run:
         typer.echo(plan.diff())
-    else:
-        for path in installation.apply_plan(plan):
-            console.print(f"wrote {path}")
-        console.print(done)
+        return False
+    deleted = {change.path for change in plan.changes if change.after is None}
+    for path in installation.apply_plan(plan):
+        console.print(f"{'deleted' if path in deleted else 'wrote'} {path}")
+        if (backup := installation.find_backup(path)) is not None:
+            console.print(f"  {backup} is the file as it was before", style="dim")
+    return True
+
+
+INSTALLED: Final = """\
+Installed: one MCP server and hooks for {hooks} events, {reach}.
+The memory is one file: {database}
+{portable}
+1. Restart Claude Code: from then on sessions are remembered.
+2. Try: hyperloci remember "We deploy on Fridays" --category decision
+        hyperloci query "when do we deploy"
+        hyperloci index                   # code, documents and history of this project
+3. Check: hyperloci doctor                Undo: hyperloci uninstall{undo}"""
+
+SHARED: Final = """\
+Commit .mcp.json and .claude/settings.json to share them: whoever opens the project then needs `hyperloci` on the PATH.
+"""
+
+
+def _explain_install(scope: installation.InstallScope, project: Path) -> None:
+    """Say what was installed, what to try first, how to undo it, and which sessions could be read."""
+    is_shared = scope is installation.InstallScope.PROJECT
+    typer.echo(
+        INSTALLED.format(
+            hooks=len(REGISTERED_HOOKS),
+            reach=f"for the project {project.absolute()}" if is_shared else "for you in all projects",
+            database=load_settings().database,
+            portable=SHARED if is_shared else "",
+            undo=" --scope project" if is_shared else "",
+        )
+    )
+    own, every = count_transcripts(project)
+    if every:
+        typer.echo(
+            f"\n{count_things(own, 'past session')} of this project found, {every:,} in all. To remember them:\n"
+            f"        hyperloci import --claude-code{'' if own else ' --all'}"
+        )
 
 
 def doctor(
@@ -167,15 +211,14 @@ def embedder(
     """Show the embedder's state, or stop it (it starts again when needed)."""
     from hyperloci.embedder.client import EmbedderClient
 
-    with report_errors():
-        client = EmbedderClient(load_settings())
-        if action == "stop":
-            console.print("stopped" if client.stop_embedder() else "not running")
-        elif action == "status":
-            status = client.status()
-            if json:
-                print_json(status)
-            else:
-                console.print(str(status) if status else "not running")
+    client = EmbedderClient(load_settings())
+    if action == "stop":
+        console.print("stopped" if client.stop_embedder() else "not running")
+    elif action == "status":
+        status = client.status()
+        if json:
+            print_json(status)
         else:
-            raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")
+            console.print(str(status) if status else "not running")
+    else:
+        raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
+from hyperloci.cli.layout import describe_age, make_table, to_one_line
 from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
-
-PREVIEW_CHARS: Final = 100
+from hyperloci.store.ids import shorten_id
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -33,7 +32,7 @@ def topics(
     Examples:
       hyperloci topics
       hyperloci topics --refresh --limit 50
-      hyperloci topics --id 0b0e3b5c-... --json
+      hyperloci topics --id 0b0e --json
     """
     with open_memory(project) as memory:
         if refresh and not memory.refresh_topics():
@@ -49,22 +48,17 @@ def topics(
 
 
 def _print_topics(found: TopicList) -> None:
-    table = Table("topic", "phase", "memories", "agreement", box=None, padding=(0, 2))
-    # An id that is cut short can't be passed on to `--id`, however narrow the terminal.
-    table.add_column("id", min_width=36, no_wrap=True)
+    table = make_table("id", "topic", "phase", "memories", "agreement", numbers=("memories", "agreement"))
     for topic in found.topics:
-        table.add_row(
-            Text(topic.name, overflow="fold"),
-            topic.phase,
-            str(topic.member_count),
-            f"{topic.weighted_agreement:.1f}",
-            topic.id,
-        )
+        agreement = f"{topic.weighted_agreement:.1f}"
+        table.add_row(shorten_id(topic.id), Text(topic.name), topic.phase, str(topic.member_count), agreement)
     if found.topics:
         console.print(table)
     if found.detected_at is not None:
         more = f", {found.total - len(found.topics)} more" if found.total > len(found.topics) else ""
-        console.print(Text(f"{found.total} topics among {found.memories} memories{more}, as of {found.detected_at}"))
+        console.print(
+            Text(f"{found.total} topics among {found.memories} memories{more}, {describe_age(found.detected_at)}")
+        )
     if found.waiting:
         console.print(Text(found.waiting, style="dim"))
 
@@ -75,7 +69,7 @@ def _print_topic(topic: TopicHit) -> None:
     console.print(Text(f"agreement {topic.weighted_agreement:.2f} of 8.5: {strengths}"))
     console.print(Text(f"words: {', '.join(topic.terms)}"))
     for hit in topic.examples:
-        console.print(Text(f"  {_first_line(hit.content)}  {hit.id}"))
+        console.print(Text(f"  {shorten_id(hit.id)}  {to_one_line(hit.content)}"))
 
 
 def timeline(
@@ -107,10 +101,8 @@ def _print_event(event: TimelineEvent) -> None:
     kind = event.memory.subtype or event.memory.type
     style = "bold" if event.relation == "anchor" else ""
     console.print(
-        Text(f"{event.at[:19]}  [{kind}]  {_first_line(event.memory.content)}  {event.memory.id}", style=style)
+        Text(
+            to_one_line(event.memory.content, f"{shorten_id(event.memory.id)}  {event.at[:16]}  [{kind}]  "),
+            style=style,
+        )
     )
-
-
-def _first_line(content: str) -> str:
-    line = " ".join(content.split())
-    return line if len(line) <= PREVIEW_CHARS else f"{line[:PREVIEW_CHARS]}..."

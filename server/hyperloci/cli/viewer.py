@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hyperloci.cli.common import ProjectOption, console, errors, load_settings, report_errors
+from hyperloci.cli.common import ProjectOption, console, errors, load_settings
 
 DEFAULT_IDLE_MINUTES = 60.0
 """A page may be left open over a meal; a viewer that was forgotten should not listen through the night."""
@@ -43,5 +43,5 @@ def view(
         errors.print(f"{told}The address is good once. Ctrl+C ends the viewer.")
 
     options = ViewerOptions(port=port, open_browser=browser, idle_seconds=60 * idle, announce=announce)
-    with report_errors(), contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt):
         serve_viewer(load_settings(project), project, options)

@@ -9,13 +9,16 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
+from hyperloci.cli.layout import shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.errors import EmbedderError, NotFoundError
 from hyperloci.model.answers import CommitCounts, IndexReport
 from hyperloci.model.search import VectorCoverage
 from hyperloci.model.write_answers import RememberedFact
+from hyperloci.store.ids import shorten_id
 
 SKIPPED_SHOWN = 10
 """Skipped files listed after indexing; `--json` lists all."""
@@ -69,14 +72,27 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     if json:
         print_json(remembered)
         return
-    known = " (already known)" if remembered.duplicate_of else ""
-    console.print(f"{remembered.id}{known}")
+    id = shorten_id(remembered.id)
+    replaced = f", in place of {shorten_id(remembered.supersedes)}" if remembered.supersedes else ""
+    console.print(f"already known as {id}" if remembered.duplicate_of else f"remembered as {id}{replaced}")
+    against = {item.id for item in remembered.contradictions}
     for item in remembered.contradictions:
-        errors.print(f"contradicts {item.id}: {item.reason}", style="yellow")
+        _print_conflict(to_one_line(item.content, f"! contradicts {shorten_id(item.id)}: "), item.reason)
     for memory in remembered.affected:
-        errors.print(f"on the same subject, of {memory.date}: {memory.content} ({memory.id})", markup=False)
+        if memory.id not in against:
+            said = to_one_line(memory.content, f"! on the same subject, {shorten_id(memory.id)}: ")
+            _print_conflict(said, f"stored {memory.date}")
+    others = [*(item.id for item in remembered.contradictions), *(memory.id for memory in remembered.affected)]
+    if others:
+        errors.print(f"   if the older no longer holds: hyperloci forget {shorten_id(others[0])}")
+        errors.print(f"   if the new one is wrong:      hyperloci forget {id}")
     if remembered.redactions:
         errors.print(f"{remembered.redactions} secret(s) were redacted before storing.", style="yellow")
+
+
+def _print_conflict(said: str, why: str) -> None:
+    errors.print(Text(said, style="yellow"))
+    errors.print(Text(f"   ({shorten_ids(why)})", style="dim"))
 
 
 def confirm(
@@ -86,15 +102,15 @@ def confirm(
     """Confirm that a memory or a relation is right; it then never fades.
 
     Examples:
-      hyperloci confirm 0c6b2a58-6f0e-4a39-9b7c-1d6a3a0e7c11
+      hyperloci confirm 0c6b
       hyperloci confirm 976bdca7
     """
     with open_memory(project) as memory:
         try:
             edge = memory.confirm_link(id)
-            confirmed = f"{edge.id} ({edge.label})"
+            confirmed = f"{shorten_id(edge.id)} ({edge.label})"
         except NotFoundError:
-            confirmed = memory.confirm_fact(id).id
+            confirmed = shorten_id(memory.confirm_fact(id).id)
     console.print(f"{confirmed} confirmed")
 
 
@@ -106,7 +122,8 @@ def forget(
     """Forget a memory; it can be restored for 30 days."""
     with open_memory(project) as memory:
         forgotten = memory.forget(id, reason=reason)
-    console.print(f"{forgotten.id} forgotten; `hyperloci restore` works until {forgotten.restorable_until}")
+    short = shorten_id(forgotten.id)
+    console.print(f"{short} forgotten; until {forgotten.restorable_until[:10]}: hyperloci restore {short}")
 
 
 def restore(
@@ -115,7 +132,7 @@ def restore(
     """Bring a forgotten memory back."""
     with open_memory(project) as memory:
         hit = memory.restore(id)
-    console.print(f"{hit.id} restored")
+    console.print(to_one_line(hit.content, f"{shorten_id(hit.id)} restored: "))
 
 
 def index(

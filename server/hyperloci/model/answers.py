@@ -80,6 +80,25 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptReport:
+    """What an import of transcripts added.
+
+    Attributes:
+        sessions: those that gave new turns.
+        unchanged: those that gave none.
+        turns: new turns.
+        facts: what was made of them.
+        failed: transcripts that could not be read, each with the reason.
+    """
+
+    sessions: int = 0
+    unchanged: int = 0
+    turns: int = 0
+    facts: int = 0
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedHit:
     """A memory reached over relations. `direction` is out, in or both; `distance` counts hyperedges crossed.
 

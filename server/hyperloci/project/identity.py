@@ -193,6 +193,19 @@ def identify_project(
     )
 
 
+def find_place_folder(path: Path, *, home: Path | None = None) -> Path:
+    """Return the folder that stands for the project of a path (`Project.place`); the path need not exist.
+
+    Unlike `identify_project` it leaves no token.
+    """
+    folder = _resolve_folder(path)
+    try:
+        repository = find_repository(folder, _broad_folders(folder, home or _home_folder()))
+    except BrokenRepositoryError as error:
+        return error.root
+    return repository.common_dir if repository else folder
+
+
 def make_project_id(basis: IdentityBasis, key: str) -> str:
     """Return the id that a key gives; the kind of key is part of it, so that a name can't pass for a remote."""
     digest = hashlib.sha256(f"{basis}:{key}".encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,10 +1,13 @@
-"""Recent: a project's sessions, and the memories stored or used last."""
+"""Recent: a project's sessions, its memories by time, and those stored or used last."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 
@@ -21,6 +24,48 @@ def list_latest(store: Store, scopes: tuple[str, ...], limit: int) -> list[Node]
         *query("experience", limit=NEWEST_OF_KIND, scopes=scopes, subtypes=("dead_end", "outcome")),
     ]
     return sorted(found, key=lambda node: (-max(node.last_accessed, node.created_at), -node.key))[:limit]
+
+
+STATEMENTS: Final = (
+    *sorted(SUBTYPES[NodeType.FACT]),
+    "decision",
+    "dead_end",
+    "outcome",
+)
+"""The kinds that are listed where none is asked for: what is stated, not what was said, done or read."""
+
+
+def list_memories(
+    store: Store,
+    scopes: tuple[str, ...],
+    *,
+    kinds: Sequence[str],
+    origins: Sequence[str],
+    since: int | None,
+    include_ended: bool,
+    limit: int,
+) -> list[Node]:
+    """Return memories by the time they are of, latest first; see `Memory.list_memories`.
+
+    Raises:
+        BadRequestError: an unknown kind.
+    """
+    return store.nodes.list_memories(
+        check_kinds(kinds) or STATEMENTS, scopes, origins=origins, since=since, include_ended=include_ended, limit=limit
+    )
+
+
+def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return kinds that are subtypes of memories.
+
+    Raises:
+        BadRequestError: one of them is not.
+    """
+    known = {name for names in SUBTYPES.values() for name in names}
+    for kind in kinds:
+        if kind not in known:
+            raise BadRequestError(f"kinds={kind!r} is unknown: use one of {', '.join(sorted(known))}.")
+    return tuple(kinds)
 
 
 def list_sessions(store: Store, project_id: str, limit: int) -> list[dict[str, Any]]:

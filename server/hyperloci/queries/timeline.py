@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from hyperloci.clock import to_iso
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.model.topic import EventMoment, Timeline, TimelineEvent
 from hyperloci.store import Store
+from hyperloci.store.ids import resolve_session
 
 DIRECTIONS: Final = ("before", "after", "both")
 MAX_EVENTS: Final = 50
@@ -48,14 +49,15 @@ def timeline_around(
     )
 
 
-def timeline_of_session(store: Store, session_id: str, direction: str, limit: int, *, present: Present) -> Timeline:
+def timeline_of_session(
+    store: Store, session_id: str, direction: str, limit: int, *, scope: str, present: Present
+) -> Timeline:
     """Return a session from its beginning (`after`, `both`) or the end of it (`before`).
 
     Raises:
         NotFoundError: no such session.
     """
-    if store.sessions.get_session(session_id) is None:
-        raise NotFoundError(f"session_id={session_id!r:.80}: no such session; `hyperloci sessions` lists them.")
+    session_id = resolve_session(store.sessions, session_id, scope=scope).id
     moments = store.timeline.list_of_session(session_id, limit, last=direction == "before")
     relations = ["within"] * len(moments)
     return Timeline(

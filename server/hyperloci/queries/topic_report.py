@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from hyperloci.clock import to_iso
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError
 from hyperloci.model.search import Present
 from hyperloci.model.topic import MAX_AGREEMENT, TOPIC_WEIGHTS, Topic, TopicHit, TopicList
 from hyperloci.store import Store
+from hyperloci.store.ids import resolve_topic
 from hyperloci.topics.phase import phase_of
 
 EXAMPLES: Final = 3
@@ -71,9 +72,7 @@ def load_topic(store: Store, topic_id: str, *, now: int, present: Present) -> To
     Raises:
         NotFoundError: no such topic.
     """
-    topic = store.topics.get_topic(topic_id)
-    if topic is None:
-        raise NotFoundError(f"id={topic_id!r:.80}: no topic has this id; list_topics lists them.")
+    topic = resolve_topic(store.topics, topic_id)
     return present_topic(store, topic, MAX_MEMBERS, now=now, present=present)
 
 

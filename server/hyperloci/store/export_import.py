@@ -12,11 +12,11 @@ import errno
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import (
@@ -32,10 +32,12 @@ from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from hyperloci.store.database.database_copy import copy_database, copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.meta import RESTORED_AT, Meta
+from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.migration import latest_version, migrate_schema, schema_version
 from hyperloci.store.store import Store
 
 FORMAT_VERSION: Final = 1
+EVERYTHING: Final = ExportChoice()
 BATCH: Final = 500
 """Rows written a transaction: an import that is cut short can be run again and goes on."""
 
@@ -123,8 +125,27 @@ _TABLES: Final = (
 """Parents before children, so that a key is known when it is referred to."""
 
 
-def export_memory(store: Store, target: Path) -> int:
-    """Write the memory to a file, private to the user, and return its number of lines; whole or not at all.
+def write_records(store: Store, out: TextIO, choice: ExportChoice = EVERYTHING) -> int:
+    """Write the memory, or what is chosen of it, as JSON lines; return how many."""
+    count = 0
+    with store.snapshot():
+        for record in _iterate_records(store.connection, choice):
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def export_memory(store: Store, target: Path, choice: ExportChoice = EVERYTHING) -> int:
+    """Write the memory to a file, as `write_records`, and return its number of lines.
+
+    Raises:
+        StoreError: the file can't be written.
+    """
+    return write_private_file(target, lambda out: write_records(store, out, choice))
+
+
+def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
+    """Have a file written that is private to the user, whole or not at all; return what `write` does.
 
     Raises:
         StoreError: the file can't be written.
@@ -133,11 +154,8 @@ def export_memory(store: Store, target: Path) -> int:
     try:
         partial.unlink(missing_ok=True)
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as out, store.snapshot():
-            count = 0
-            for record in _iterate_records(store.connection):
-                out.write(json.dumps(record, ensure_ascii=False) + "\n")
-                count += 1
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as out:
+            count = write(out)
             out.flush()
             os.fsync(out.fileno())
         partial.replace(target)
@@ -150,15 +168,15 @@ def export_memory(store: Store, target: Path) -> int:
     return count
 
 
-def _iterate_records(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+def _iterate_records(connection: sqlite3.Connection, choice: ExportChoice = EVERYTHING) -> Iterator[dict[str, Any]]:
+    selected = None if choice.is_everything else SelectedRows(connection, choice)
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     yield {"hyperloci": FORMAT_VERSION, "schema": version}
     for table in _TABLES:
         for row in connection.execute(table.select or f"SELECT * FROM {table.name}"):
-            yield {
-                "table": table.name,
-                "row": {name: _encode_value(value) for name, value in _restore_whole_text(row).items()},
-            }
+            values = _restore_whole_text(row)
+            if selected is None or selected.keeps(table.name, table.key, table.references, values):
+                yield {"table": table.name, "row": {name: _encode_value(value) for name, value in values.items()}}
 
 
 def _restore_whole_text(row: sqlite3.Row) -> dict[str, Any]:

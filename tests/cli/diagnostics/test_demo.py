@@ -18,9 +18,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("is_empty", [False, True], ids=["some code", "nothing"])
-def test_every_step_succeeds_on_a_strangers_project(
+def test_the_story_is_told_on_a_strangers_project(
     project: Path, is_empty: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if not is_empty:
@@ -29,4 +28,7 @@ def test_every_step_succeeds_on_a_strangers_project(
     assert demo.run_demo(project), capsys.readouterr().out
     told = capsys.readouterr().out
     assert ("searched: round half up" in told) is not is_empty
-    assert "All steps done" in told and "FAILED" not in told
+    assert "All of it was remembered" in told and "FAILED" not in told
+    assert max(map(len, told.splitlines())) <= demo.WIDTH
+    before, after = (part.split("ok ")[0] for part in told.split("reads first")[1:])
+    assert "use SQLite" in before and "use SQLite" not in after

@@ -1,19 +1,22 @@
-"""Demo: the main features on a real project (`hyperloci demo`).
+"""Demo: three days of work in half a minute (`hyperloci demo`): a decision, a dead end, and a mind that changes.
 
-Indexes a project (code, documents, git history) into a temporary database, then talks to `hyperloci serve` over stdio
-with the MCP SDK's client: remembers, finds, contradicts, marks a dead end, stops the server, starts another and finds
-again.
+Reads a project (code, documents, git history) into a temporary database, found by words. Then each day is a session as
+Claude Code has it: a `hyperloci serve` that the MCP SDK's client speaks to over stdio, and a process per hook. What the
+hooks answer is shown as the assistant gets it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import sys
 import tempfile
+import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,40 +24,72 @@ import anyio
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from rich.console import Console
+from rich.panel import Panel
 from rich.text import Text
 
+from hyperloci.cli.layout import count_things
+from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.answers import Progress
 
-DECISION: Final = "We decided to keep everything in one SQLite file, because two stores drift apart."
-CONTRARY: Final = "We decided not to keep everything in one SQLite file."
-APPROACH: Final = "Loading sentence-transformers inside the server process"
-REASON: Final = "its import takes five seconds, and clients give up on slow starts"
+DECISION: Final = "We decided to use SQLite for the invoices, because it is one file."
+DEAD_END: Final = "I tried to cache the sessions in Redis, but it failed: evictions logged users out."
+CHANGE: Final = "We decided to use PostgreSQL for the invoices instead of SQLite, because two services must write."
+TALK: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "Monday": ((DECISION, "Agreed: one file, one transaction."), (DEAD_END, "Then they stay where they are.")),
+    "Tuesday": ((CHANGE, "Done, the tests pass."),),
+    "Wednesday": (),
+}
+"""What the user says on each day, and what the assistant answers. The dates are those of the last three days."""
 
-QUESTION: Final = "why one sqlite file"
-FAILED_QUESTION: Final = "import sentence-transformers in the server"
+OLD, NEW, FAILED = "use SQLite", "PostgreSQL", "evictions"
+
+ATTEMPTS: Final = 3
+"""Times that a session's first hook is run: on a busy machine it keeps its time limit and answers nothing."""
+
 NAME_WORDS: Final = 5
 """A name with this many words makes a good question."""
 
-PREVIEW_CHARS: Final = 90
+PREVIEW_CHARS: Final = 110
+
+WIDTH: Final = 100
+"""Columns at most: longer lines are hard to read."""
+
+IN_THE_BACKGROUND: Final = (
+    "With a session open, Hyperloci also works unasked: watchers read what you edit and commit; the embedder gives"
+    " every memory its vectors, so that it is found by meaning as well as by words; maintenance makes summaries,"
+    " forgets what faded and backs the memory up."
+)
 
 
 class _DemoReport:
-    """Prints each step with the time it took, and notes whether all steps passed."""
+    """Prints what happens, and notes whether all of it was as it should be."""
 
     def __init__(self) -> None:
-        self.console = Console()
+        terminal = Console()
+        self.console = Console(width=min(WIDTH, terminal.width), highlight=False)
         self.ok = True
         self._begun = time.perf_counter()
         self._last = self._begun
 
+    def print_scene(self, title: str) -> None:
+        self.console.print(Text(f"\n{title}", style="bold"))
+
     def print_step(self, text: str, *, ok: bool = True) -> None:
+        """Print what was done, with the seconds since the last step."""
         now = time.perf_counter()
-        mark = Text("ok    " if ok else "FAILED", style="green" if ok else "bold red")
-        self.console.print(mark, Text(f"{now - self._last:7.2f} s  {text}"), soft_wrap=True)
-        self.ok = self.ok and ok
-        self._last = now
+        mark = ("ok", "green") if ok else ("FAILED", "bold red")
+        self._print_hanging(Text.assemble(mark, f" {now - self._last:.1f} s"), 14, text)
+        self.ok, self._last = self.ok and ok, now
+
+    def print_line(self, who: str, text: str, style: str = "") -> None:
+        self._print_hanging(Text(who, style="cyan"), 14, text, style)
+
+    def print_frame(self, text: str, title: str) -> None:
+        """Show a text as the assistant gets it."""
+        if text:
+            self.console.print(Panel(Text(text), title=title, title_align="left", border_style="magenta"))
 
     @contextlib.contextmanager
     def show_progress(self) -> Iterator[Progress]:
@@ -62,42 +97,41 @@ class _DemoReport:
         with self.console.status("") as status:
             yield lambda done, total, what: status.update(Text(f"{done} of {total}  {what}"))
 
-    def print_detail(self, text: str) -> None:
-        self.console.print(Text(f"                  {text}", style="dim"), soft_wrap=True)
-
     def print_summary(self) -> None:
         total = time.perf_counter() - self._begun
-        self.console.print(
-            Text(f"\n{'All steps done' if self.ok else 'Some steps FAILED'} in {total:.1f} s.", style="bold")
-        )
+        self.console.print(Text(f"\n{textwrap.fill(IN_THE_BACKGROUND, self.console.width)}", style="dim"))
+        told = "All of it was remembered" if self.ok else "Some steps FAILED"
+        self.console.print(Text(f"\n{told}, in {total:.1f} s. Yours: hyperloci install", style="bold"))
+
+    def _print_hanging(self, head: Text, indent: int, text: str, style: str = "") -> None:
+        lines = textwrap.wrap(" ".join(text.split()), self.console.width - indent)
+        head.pad_right(indent - len(head))
+        for number, line in enumerate(lines):
+            self.console.print(Text.assemble(head if number == 0 else " " * indent, (line, style)))
 
 
 def run_demo(project: Path) -> bool:
     """Run the demo on a project and return whether every step did what it should."""
     report = _DemoReport()
     with tempfile.TemporaryDirectory(prefix="hyperloci-demo-") as folder:
-        environment = _build_environment(Path(folder))
-        settings = Settings.from_env(environment, project)
-        report.console.print(Text(f"Hyperloci demo on {project.name}, in a temporary database\n", style="bold"))
-        with Memory.open(settings, project) as memory:
+        environment = _build_environment(Path(folder), project)
+        report.console.print(Text(f"Hyperloci on {project.name}, in a temporary database", style="bold"))
+        with Memory.open(Settings.from_env(environment, project), project) as memory:
             question = _index_project(report, memory)
-            with memory.keep_embedder_running():
-                report.print_step(
-                    "started the embedder: it creates vectors in the background; search by words works now"
-                )
-                anyio.run(_run_first_session, report, environment, project, question)
-                anyio.run(_run_second_session, report, environment, project)
-            reach = memory.get_embedding_coverage()
-            report.print_detail(f"by now {reach.embedded} of {reach.total} memories can also be found by meaning")
+        anyio.run(_DemoWeek(report, environment, project).play, question)
     report.print_summary()
     return report.ok
 
 
-def _build_environment(folder: Path) -> dict[str, str]:
+def _build_environment(folder: Path, project: Path) -> dict[str, str]:
     own = {
+        "CLAUDE_PROJECT_DIR": str(project),
         "RLM_MEMORY_DB": str(folder / "memory.db"),
         "HYPERLOCI_STATE_DIR": str(folder / "state"),
         "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
+        "HYPERLOCI_CONFIG": str(folder / "none.toml"),
+        "HYPERLOCI_EMBEDDER": "false",
+        "HYPERLOCI_WATCH": "false",
     }
     # The demo shows the defaults: the user's own settings and memory stay out of it.
     kept = {
@@ -105,25 +139,19 @@ def _build_environment(folder: Path) -> dict[str, str]:
         for name, value in os.environ.items()  # noqa: TID251 - passed on to the server
         if not name.startswith("HYPERLOCI_")
     }
-    return {**kept, **own, "HYPERLOCI_CONFIG": str(folder / "none.toml")}
+    return {**kept, **own}
 
 
 def _index_project(report: _DemoReport, memory: Memory) -> str | None:
     """Index the project and return a question about it; None if there is nothing to index."""
     with report.show_progress() as progress:
         index = memory.index_path(progress=progress)
-    report.print_step(
-        f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words"
-    )
-    if index.commits_waiting:
-        report.print_detail(
-            f"{index.commits_waiting} older commits are not stored yet; a session reads them in the background"
-        )
+    older = f", {index.commits_waiting:,} older ones later" if index.commits_waiting else ""
+    files, pieces = count_things(index.files, "file"), count_things(index.chunks, "piece")
+    report.print_step(f"read this project: {files} in {pieces}, {count_things(index.commits, 'commit')}{older}")
     again = memory.index_path()
-    report.print_step(
-        f"indexed again: {again.added + again.changed + again.removed} chunks changed",
-        ok=again.added + again.changed + again.removed == 0,
-    )
+    changed = again.added + again.changed + again.removed
+    report.print_step(f"read it again: {changed} pieces changed", ok=changed == 0)
     return _choose_question(memory)
 
 
@@ -135,73 +163,104 @@ def _choose_question(memory: Memory) -> str | None:
     return max(words, key=lambda text: min(len(text.split()), NAME_WORDS), default=None) or None
 
 
-async def _run_first_session(
-    report: _DemoReport, environment: dict[str, str], project: Path, question: str | None
-) -> None:
-    async with _DemoClient(environment, project) as client:
-        report.print_step("started `hyperloci serve` and connected over stdio")
-        decision = await client.call_tool("remember_fact", fact=DECISION, category="decision")
-        report.print_step(f"remembered a decision: {DECISION}", ok="id" in decision)
-        dead_end = await client.call_tool("mark_dead_end", approach=APPROACH, reason=REASON)
-        report.print_step(f"marked a dead end: {APPROACH}", ok="id" in dead_end)
-        await _search_and_report(report, client, QUESTION, lambda hit: hit["id"] == decision["id"])
-        if question is not None:
-            await _search_and_report(report, client, question, lambda hit: bool(hit.get("source", {}).get("path")))
-        found = (await client.call_tool("find_contradictions", statement=CONTRARY))["contradictions"]
-        report.print_step(
-            f"searched for contradictions of: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found)
+@dataclass(frozen=True, slots=True)
+class _DemoWeek:
+    """Sessions on three days, the last of them today."""
+
+    report: _DemoReport
+    environment: dict[str, str]
+    project: Path
+
+    async def play(self, question: str | None) -> None:
+        report = self.report
+        report.print_scene("Monday: a decision, and a dead end")
+        async with self._open_session("Monday") as monday:
+            await monday.say_all()
+        report.print_scene("Tuesday: a new session, which knows nothing of Monday; a hook tells it")
+        async with self._open_session("Tuesday") as tuesday:
+            report.print_frame(tuesday.opening, "what the assistant reads first")
+            told = OLD in tuesday.opening and FAILED in tuesday.opening
+            report.print_step("the decision and the dead end are there", ok=told)
+            await tuesday.say_all()
+        report.print_scene("Wednesday: the mind has changed")
+        async with self._open_session("Wednesday") as wednesday:
+            report.print_frame(wednesday.opening, "what the assistant reads first")
+            changed = NEW in wednesday.opening and OLD not in wednesday.opening
+            report.print_step("the new decision is there, the old one is gone; it is kept as history", ok=changed)
+            await self._search(wednesday, "which database do the invoices use", NEW, content_type="decision")
+            if question is not None:
+                await self._search(wednesday, question)
+
+    @contextlib.asynccontextmanager
+    async def _open_session(self, day: str) -> AsyncIterator[_DemoSession]:
+        days_ago = len(TALK) - 1 - list(TALK).index(day)
+        environment = {**self.environment, OFFSET_VARIABLE: str(-days_ago * MS_PER_DAY // 1_000)}
+        session = _DemoSession(self.report, environment, self.project, day)
+        async with _connect(environment, self.project) as client:
+            session.client = client
+            session.opening = await session.open(expects_context=days_ago < len(TALK) - 1)
+            yield session
+            await session.run_hook("SessionEnd", reason="other")
+
+    async def _search(self, session: _DemoSession, question: str, wanted: str = "", **conditions: str) -> None:
+        answer = await session.client.call_tool("search_memory", {"query": question, "limit": 2, **conditions})
+        hits = (answer.structured_content or {}).get("results", [])
+        self.report.print_step(
+            f"searched: {question}", ok=any(wanted in hit["content"] for hit in hits) and not answer.is_error
         )
-        for item in found[:2]:
-            report.print_detail(f"{item['kind']}: {item['reason']}")
-    report.print_step("stopped the server")
+        for hit in hits[:1]:
+            source = hit.get("source", {})
+            place = f"{source['path']}:{source.get('line_start') or 1}  " if source.get("path") else ""
+            self.report.print_line(
+                "", place + textwrap.shorten(hit["content"], PREVIEW_CHARS, placeholder=" ..."), "dim"
+            )
 
 
-async def _run_second_session(report: _DemoReport, environment: dict[str, str], project: Path) -> None:
-    async with _DemoClient(environment, project) as client:
-        report.print_step("started another `hyperloci serve`")
-        await _search_and_report(report, client, QUESTION, lambda hit: hit["content"] == DECISION)
-        await _search_and_report(report, client, FAILED_QUESTION, lambda hit: hit.get("subtype") == "dead_end")
-        stats = await client.call_tool("memory_stats")
-        report.print_step(f"counted: {stats['nodes']} memories, {stats['edges']} relations", ok=stats["nodes"] > 0)
-    report.print_step("stopped the server")
+class _DemoSession:
+    """One session: its server, its hooks, and what is said in it."""
 
+    client: ClientSession
+    opening: str = ""
 
-async def _search_and_report(
-    report: _DemoReport, client: _DemoClient, query: str, wanted: Callable[[dict[str, Any]], bool]
-) -> None:
-    answer = await client.call_tool("search_memory", query=query, limit=5)
-    hits = answer["results"]
-    reach = answer.get("by_meaning", {"embedded": 0, "total": 0})
-    seen = f"{reach['embedded']} of {reach['total']} by meaning" if reach["embedded"] else "by words"
-    report.print_step(f"searched: {query} ({seen}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
-    for hit in hits[:2]:
-        text = " ".join(hit["content"].split())
-        place = hit.get("source", {}).get("path") or hit.get("source", {}).get("kind", "")
-        report.print_detail(f"{hit['score']:.2f}  {place}  {text[:PREVIEW_CHARS]}")
+    def __init__(self, report: _DemoReport, environment: dict[str, str], project: Path, day: str) -> None:
+        self.environment = environment
+        self._report = report
+        self._project = project
+        self._day = day
 
+    async def open(self, *, expects_context: bool) -> str:
+        """Begin the session and return what it begins with; a hook that ran out of time is run again."""
+        for _ in range(ATTEMPTS):
+            told = await self.run_hook("SessionStart", source="startup")
+            if told or not expects_context:
+                return told
+        return ""
 
-class _DemoClient:
-    """The SDK's client to a server process of our own."""
+    async def say_all(self) -> None:
+        """Say what is said on the day."""
+        for prompt, answer in TALK[self._day]:
+            self._report.print_line("you", prompt)
+            await self.run_hook("UserPromptSubmit", prompt=prompt)
+            self._report.print_line("assistant", answer, "dim")
+            await self.run_hook("Stop", last_assistant_message=answer)
 
-    def __init__(self, environment: dict[str, str], project: Path) -> None:
-        self._parameters = StdioServerParameters(
-            command=sys.executable, args=["-m", "hyperloci", "serve"], env=environment, cwd=str(project)
+    async def run_hook(self, event: str, **fields: Any) -> str:
+        """Run a hook as Claude Code does, and return the context that it answers with."""
+        payload = {"session_id": f"demo-{self._day.lower()}", "cwd": str(self._project), **fields}
+        command = [sys.executable, "-m", "hyperloci", "hook", event]
+        done = await anyio.run_process(
+            command, input=json.dumps(payload).encode(), env=self.environment, cwd=self._project
         )
+        answer = json.loads(done.stdout)
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
-    async def __aenter__(self) -> _DemoClient:
-        self._stdio = stdio_client(self._parameters)
-        read, write = await self._stdio.__aenter__()
-        self._session = ClientSession(read, write)
-        await self._session.__aenter__()
-        await self._session.initialize()
-        return self
 
-    async def __aexit__(self, *exception: Any) -> None:
-        await self._session.__aexit__(*exception)
-        await self._stdio.__aexit__(*exception)
-
-    async def call_tool(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await self._session.call_tool(tool, arguments)
-        if result.is_error or result.structured_content is None:
-            raise RuntimeError(f"{tool} failed: {result.content}")
-        return dict(result.structured_content)
+@contextlib.asynccontextmanager
+async def _connect(environment: dict[str, str], project: Path) -> AsyncIterator[ClientSession]:
+    """Start a server of our own, and speak to it with the SDK's client."""
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "hyperloci", "serve"], env=environment, cwd=str(project)
+    )
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as client:
+        await client.initialize()
+        yield client

@@ -66,12 +66,12 @@ def hook_entries(command: str, *arguments: str) -> dict[str, list[JsonObject]]:
     return entries
 
 
-def with_server(document: JsonObject, command: str) -> JsonObject:
+def with_server(document: JsonObject, command: str, *arguments: str) -> JsonObject:
     """Return the document with our server in it; what a person added to our entry (`env`, `timeout`) stays."""
     servers = _object_at(document, "mcpServers")
     old = servers.get(SERVER_NAME)
     kept = old if isinstance(old, dict) and "command" in old else {}
-    return {**document, "mcpServers": {**servers, SERVER_NAME: {**kept, **server_entry(command)}}}
+    return {**document, "mcpServers": {**servers, SERVER_NAME: {**kept, **server_entry(command, *arguments)}}}
 
 
 def without_server(document: JsonObject) -> JsonObject:
@@ -135,8 +135,17 @@ def _is_ours(handler: Any) -> bool:
         program, first = next(filter(None, matched.groups()[:3])), matched[4]
     else:
         return False
-    name = re.split(r"[/\\]", program)[-1].lower().removesuffix(".exe")
+    name = _name_program(program)
+    if name in _RUNNERS and isinstance(arguments, list):
+        return "hyperloci-hook" in arguments
     return name == "hyperloci-hook" or (name == "hyperloci" and first == "hook")
+
+
+_RUNNERS: Final = frozenset({"uvx", "uv", "pipx"})
+
+
+def _name_program(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1].lower().removesuffix(".exe")
 
 
 def _object_at(document: JsonObject, key: str) -> JsonObject:

@@ -9,20 +9,19 @@ the rest of a file keeps its bytes, and a file that is not plain JSON is refused
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
-import re
-import shutil
 import stat
-import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from hyperloci.cli.install import json_edit
+from hyperloci.cli.install.commands import InstalledCommands
 from hyperloci.cli.install.config_entries import hook_entries, with_hooks, with_server, without_hooks, without_server
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.cli.install.settings_file import with_setting
@@ -43,14 +42,6 @@ class InstallScope(StrEnum):
     PROJECT = "project"
 
 
-@dataclass(frozen=True, slots=True)
-class CommandPaths:
-    """The absolute paths of the two commands of an installation."""
-
-    server: Path
-    hook: Path
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFiles:
     """The two files of a scope."""
@@ -66,14 +57,16 @@ class FileChange:
     Attributes:
         path: as a person would name it; may be a symbolic link, which is followed.
         before: its bytes now; None if there is no such file.
-        after: its new bytes.
+        after: its new bytes; None if there is to be none.
         mode: permissions of a new file.
+        backs_up: whether the file is copied beside itself first: it is as it was before our first change.
     """
 
     path: Path
     before: bytes | None
     after: bytes | None
     mode: int
+    backs_up: bool = False
 
     @property
     def changed(self) -> bool:
@@ -117,7 +110,7 @@ def target_files(scope: InstallScope, *, project_root: Path, home: Path, config_
 
 
 def plan_install(
-    scope: InstallScope, *, project_root: Path, home: Path, executables: CommandPaths, config_dir: Path | None = None
+    scope: InstallScope, *, project_root: Path, home: Path, commands: InstalledCommands, config_dir: Path | None = None
 ) -> InstallPlan:
     """Plan to write our entries, or to update existing ones.
 
@@ -125,12 +118,18 @@ def plan_install(
         ConfigurationError: a file is not plain JSON, or has something else where servers or hooks belong.
     """
     files = target_files(scope, project_root=_existing_project_file(project_root), home=home, config_dir=config_dir)
-    server, hook = _read_text(executables.server), _read_text(executables.hook)
+    server, hook = commands.server, commands.hook
+    entries = hook_entries(hook.program, *hook.arguments)
     return InstallPlan(
         scope,
         (
-            _plan_change(files.servers, scope, lambda document: with_server(document, server)),
-            _plan_change(files.settings, scope, lambda document: with_hooks(document, hook_entries(hook))),
+            _plan_addition(
+                files.servers,
+                scope,
+                lambda document: with_server(document, server.program, *server.arguments),
+                without_server,
+            ),
+            _plan_addition(files.settings, scope, lambda document: with_hooks(document, entries), without_hooks),
         ),
     )
 
@@ -146,7 +145,7 @@ def plan_setting(path: Path, name: str, value: str) -> FileChange:
         after = with_setting((before or b"").decode("utf-8-sig"), name, value).encode()
     except (UnicodeDecodeError, ConfigurationError) as error:
         raise ConfigurationError(f"{path} can't be changed safely and was left unchanged: {error}.") from error
-    return FileChange(path=path, before=before, after=after, mode=0o600)
+    return FileChange(path=path, before=before, after=after, mode=0o600, backs_up=bool(before))
 
 
 def plan_uninstall(
@@ -161,8 +160,8 @@ def plan_uninstall(
     return InstallPlan(
         scope,
         (
-            _plan_change(files.servers, scope, without_server, create=False),
-            _plan_change(files.settings, scope, without_hooks, create=False),
+            _plan_removal(files.servers, scope, without_server),
+            _plan_removal(files.settings, scope, without_hooks),
         ),
     )
 
@@ -171,7 +170,7 @@ def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
     """Write a plan and return the files written.
 
     Each file is replaced in one step (a reader sees the old or the new one, whole), keeps its permissions, and is
-    copied beside itself once, before the first change.
+    copied beside itself once, before the first change; a copy that equals the file again is deleted.
 
     Raises:
         ConfigurationError: a file has changed since the plan was made (nothing is written), or can't be written.
@@ -185,49 +184,49 @@ def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
     return tuple(change.path for change in pending)
 
 
-def locate_executables(interpreter: Path, *, windows: bool = sys.platform == "win32") -> CommandPaths:
-    """Find the two commands of the installation that `interpreter` (`sys.executable`) belongs to.
-
-    Raises:
-        ConfigurationError: they are not installed, or in an environment that uvx or pipx run will clear away.
-    """
-    suffix = ".exe" if windows else ""
-    found = [_find_command(interpreter.absolute().parent, name + suffix) for name in ("hyperloci", "hyperloci-hook")]
-    for path in found:
-        if _TEMPORARY.search(str(path)):
-            raise ConfigurationError(
-                f"{path} is in a temporary environment: install Hyperloci first "
-                "(`uv tool install hyperloci` or `pipx install hyperloci`), then run `hyperloci install`."
-            )
-    return CommandPaths(*found)
+EditDocument = Callable[[JsonObject], JsonObject]
 
 
-_TEMPORARY: Final = re.compile(
-    r"[/\\](archive-v\d+|environments-v\d+|builds-v\d+|pipx[/\\]\.cache|(\.cache|Caches?)[/\\]pipx)[/\\]"
-)
-"""Where uvx, `uv run --with` and `pipx run` build environments that they may delete."""
-
-
-def _plan_change(
-    path: Path, scope: InstallScope, edit: Callable[[JsonObject], JsonObject], *, create: bool = True
-) -> FileChange:
+def _plan_addition(path: Path, scope: InstallScope, add: EditDocument, remove: EditDocument) -> FileChange:
     # A user's files may hold keys of other servers; a project's are shared through its repository.
     mode = 0o600 if scope is InstallScope.USER else 0o666
     before = _read_file(path)
-    if before is None and not create:
-        return FileChange(path=path, before=None, after=None, mode=mode)
+    with _refuse_unsafe(path):
+        after = _edit_content(before or b"", add)
+        is_untouched = bool(before) and _edit_content(before or b"", remove) == before
+    return FileChange(path=path, before=before, after=after, mode=mode, backs_up=is_untouched)
+
+
+def _plan_removal(path: Path, scope: InstallScope, remove: EditDocument) -> FileChange:
+    """Plan to take our entries out, and to delete a file that an installation made if nothing else is in it."""
+    before = _read_file(path)
+    if before is None:
+        return FileChange(path=path, before=None, after=None, mode=0)
+    with _refuse_unsafe(path):
+        after: bytes | None = _edit_content(before, remove)
+    if after != before and after is not None and _is_empty(after) and not _backup_of(path).exists():
+        after = None
+    return FileChange(path=path, before=before, after=after, mode=0)
+
+
+@contextlib.contextmanager
+def _refuse_unsafe(path: Path) -> Iterator[None]:
     try:
-        return FileChange(path=path, before=before, after=_edit_content(before or b"", edit), mode=mode)
+        yield
     except (ValueError, RecursionError, ConfigurationError) as error:
         raise ConfigurationError(
             f"{path} can't be changed safely and was left unchanged: {str(error).rstrip('.')}."
         ) from error
 
 
+def _is_empty(content: bytes) -> bool:
+    return json_edit.parse_strict(content.decode("utf-8").removeprefix(_BOM)) in ({}, {"mcpServers": {}})
+
+
 _BOM: Final = "\ufeff"
 
 
-def _edit_content(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> bytes:
+def _edit_content(before: bytes, edit: EditDocument) -> bytes:
     text = before.decode("utf-8")
     mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
@@ -243,30 +242,6 @@ def _existing_project_file(project_root: Path) -> Path:
     if not project_root.is_dir():
         raise ConfigurationError(f"{project_root} is not a folder.")
     return project_root
-
-
-def _read_text(path: Path) -> str:
-    text = str(path)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ConfigurationError(
-            f"{path!a} is not valid UTF-8 and can't be written into a JSON file; install Hyperloci in another folder."
-        ) from None
-    if not path.is_absolute():
-        raise ConfigurationError(f"{path} must be an absolute path.")
-    return text
-
-
-def _find_command(folder: Path, name: str) -> Path:
-    beside = folder / name
-    found = beside if beside.is_file() else shutil.which(name)
-    if found is None:
-        raise ConfigurationError(
-            f"The command {name} is not in {folder} and not on the PATH: install Hyperloci "
-            "(`uv tool install hyperloci` or `pipx install hyperloci`)."
-        )
-    return Path(found).absolute()
 
 
 def _split_lines(content: bytes | None) -> list[str]:
@@ -286,19 +261,41 @@ def _read_file(path: Path) -> bytes | None:
 def _write_change(change: FileChange) -> None:
     target = Path(os.path.realpath(change.path))
     try:
+        if change.after is None:
+            _delete_file(target)
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(target.stat().st_mode) if change.before is not None else None
-        if change.before:
-            _back_up(target, change.before, mode)
-        _replace_file(target, change.after or b"", change.mode, mode)
+        if change.backs_up:
+            _back_up(target, change.before or b"", mode)
+        _replace_file(target, change.after, change.mode, mode)
+        if _read_file(_backup_of(target)) == change.after:
+            _backup_of(target).unlink()
     except OSError as error:
         raise ConfigurationError(f"{change.path} can't be written: {error.strerror or error}.") from error
 
 
+def find_backup(path: Path) -> Path | None:
+    """Return the copy of a file as it was before our first change, None where there is none."""
+    backup = _backup_of(path)
+    return backup if backup.exists() else None
+
+
+def _delete_file(target: Path) -> None:
+    """Delete a file that an installation made, and the folder around it if that is empty then."""
+    target.unlink()
+    with contextlib.suppress(OSError):
+        target.parent.rmdir()
+
+
+def _backup_of(path: Path) -> Path:
+    target = Path(os.path.realpath(path))
+    return target.with_name(target.name + BACKUP_SUFFIX)
+
+
 def _back_up(target: Path, content: bytes, mode: int | None) -> None:
-    backup = target.with_name(target.name + BACKUP_SUFFIX)
-    if not backup.exists():
-        _replace_file(backup, content, 0o600, mode)
+    if not _backup_of(target).exists():
+        _replace_file(_backup_of(target), content, 0o600, mode)
 
 
 def _replace_file(target: Path, content: bytes, new_mode: int, mode: int | None) -> None:

@@ -12,12 +12,13 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ExpandedChunk, ExpandedTurn, PyramidChunk
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
+from hyperloci.store.ids import find_node
 from hyperloci.store.memories.nodes import hash_content
 from hyperloci.text.tokens import count_tokens
 
 
-def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
-    """Return a chunk with all its turns, forgotten ones left out.
+def expand_chunk(store: Store, chunk_id: str, *, scopes: Sequence[str] = ()) -> ExpandedChunk:
+    """Return the chunk with an id, or the beginning of one, with all its turns, forgotten ones left out.
 
     Each text is compared with the hash of what was said; a turn whose archive's time is over is marked.
 
@@ -25,7 +26,8 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
         NotFoundError: no chunk has this id.
     """
     with store.snapshot():
-        chunk = store.chunks.get_chunk(chunk_id)
+        named = find_node(store.nodes, chunk_id, scopes=scopes)
+        chunk = store.chunks.get_chunk(chunk_id if named is None else named.id)
         if chunk is None:
             raise NotFoundError(
                 f"id={chunk_id!r:.60}: no chunk has this id; take one from a search hit of kind chunk_*."

@@ -11,6 +11,7 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.search import MAX_LIMIT, MAX_QUERY_CHARS, Searcher
 from hyperloci.store import Store
+from hyperloci.store.ids import resolve_session
 
 SPOKEN: Final = ("episode", "action")
 
@@ -39,8 +40,8 @@ def build_session_window(
 
 def _find_session(store: Store, project: str, session_id: str | None) -> int:
     if session_id is not None:
-        session = store.sessions.get_session(session_id)
-        if session is None or session.scope != project:
+        session = resolve_session(store.sessions, session_id, scope=project)
+        if session.scope != project:
             raise NotFoundError(
                 f"session_id={session_id!r:.60}: no session of this project; `hyperloci sessions` lists them."
             )

@@ -64,6 +64,15 @@ class Sessions:
         ).fetchone()
         return _session_from_row(row) if row else None
 
+    def ids_like(self, prefix: str, limit: int = 5, *, scope: str = "") -> list[str]:
+        """Return ids that start with `prefix`; of one scope if it is given."""
+        rows = self._connection.execute(
+            "SELECT t.id FROM sessions t JOIN scopes s ON s.key = t.scope_key WHERE t.id >= ?1 AND t.id < ?2"
+            " AND (?4 = '' OR s.id = ?4) ORDER BY t.id LIMIT ?3",
+            (prefix, prefix + "\U0010ffff", limit, scope),
+        )
+        return [row[0] for row in rows]
+
     def list_recent(
         self, scope_id: str | None = None, limit: int = 20, *, before: tuple[int, int] | None = None
     ) -> list[StoredSession]:

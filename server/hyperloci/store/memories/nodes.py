@@ -401,6 +401,35 @@ class Nodes:
         )
         return [node_from_row(row) for row in rows]
 
+    def list_memories(
+        self,
+        subtypes: Sequence[str],
+        scopes: Sequence[str],
+        *,
+        origins: Sequence[str] = (),
+        since: int | None = None,
+        include_ended: bool = False,
+        limit: int = 100,
+    ) -> list[Node]:
+        """Return nodes of some kinds by the time they are of, latest first.
+
+        Args:
+            subtypes, scopes: any of these.
+            origins: any of these; of every origin if empty.
+            since: of this time or later, in milliseconds.
+            include_ended: those too that were replaced or forgotten.
+            limit: how many at most.
+        """
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.subtype IN (SELECT value FROM json_each(?1))"
+            " AND s.id IN (SELECT value FROM json_each(?2))"
+            " AND (?3 = '[]' OR n.origin IN (SELECT value FROM json_each(?3))) AND (?4 IS NULL OR n.event_time >= ?4)"
+            " AND (?5 OR (n.deleted_at IS NULL AND n.valid_until IS NULL)) ORDER BY n.event_time DESC, n.key DESC"
+            " LIMIT ?6",
+            (*(json.dumps(list(some)) for some in (subtypes, scopes, origins)), since, include_ended, limit),
+        )
+        return [node_from_row(row) for row in rows]
+
     def reinforce_nodes(self, keys: Sequence[int], *, now: int) -> None:
         """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
 

@@ -94,6 +94,14 @@ class Topics:
         row = self._connection.execute(f"{_SELECT} WHERE t.id = ?", (topic_id,)).fetchone()
         return _topic_from_row(row) if row else None
 
+    def ids_like(self, prefix: str, limit: int = 5) -> list[str]:
+        """Return ids that start with `prefix`."""
+        rows = self._connection.execute(
+            "SELECT id FROM topics WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+        return [row[0] for row in rows]
+
     def list_members(self, topic_key: int, limit: int = -1) -> list[NodeKey]:
         """Return living members, the most typical first; all of them unless limited."""
         rows = self._connection.execute(

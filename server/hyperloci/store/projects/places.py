@@ -121,6 +121,10 @@ class Places:
         """Return the places that lay at a path, the one seen last first."""
         return self._select_places("WHERE p.path = ? OR p.root = ?1 ORDER BY p.last_seen_at DESC, p.id", path)
 
+    def list_of_scope(self, scope: str) -> list[ProjectPlace]:
+        """Return the places whose memory is that of a scope."""
+        return self._select_places("WHERE s.id = ? ORDER BY p.id", scope)
+
     def _select_places(self, condition: str, value: str) -> list[ProjectPlace]:
         rows = self._connection.execute(f"{_PLACE} {condition}", (encode_path(value),))
         return [ProjectPlace(**_decode_row(row)) for row in rows]

@@ -1,0 +1,103 @@
+"""Layout: how memories, ids, ages and sources look in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from hyperloci.cli.common import console
+from hyperloci.clock import format_age, from_iso, system_clock
+from hyperloci.model.kinds import Origin
+from hyperloci.model.search import Hit
+from hyperloci.store.ids import shorten_id
+
+PREVIEW_LINES: Final = 6
+"""Lines shown of a memory in a list; `--full` shows all."""
+
+MIN_PREVIEW: Final = 40
+"""Characters shown of a text behind a long beginning, even if the line is too long then."""
+
+_SOURCE_WORDS: Final = {
+    Origin.USER_PROMPT: "said by you",
+    Origin.TOOL: "remembered",
+    Origin.CLAUDE_RESPONSE: "said by the assistant",
+    Origin.HOOK: "done by a tool",
+    Origin.EXTRACTION: "extracted",
+    Origin.COMMIT: "commit",
+    Origin.MARKDOWN: "document",
+    Origin.CODE: "code",
+    Origin.IMPORT: "imported",
+}
+
+
+def describe_age(iso: str | None) -> str:
+    """Return how long ago a time was; `-` for none."""
+    return "-" if iso is None else format_age(from_iso(iso), system_clock())
+
+
+def describe_source(hit: Hit) -> str:
+    """Return where a memory is from: a file's line, a commit, or who told it and in which session."""
+    source = hit.source
+    if source.path:
+        place = source.symbol or " > ".join(source.section_path)
+        line = f":{source.line_start}" if source.line_start else ""
+        return f"{source.path}{line}" + (f"  {place}" if place else "")
+    if source.commit:
+        return f"commit {source.commit[:12]}"
+    session = f" in session {shorten_id(source.session_id)}" if source.session_id else ""
+    return f"{_SOURCE_WORDS.get(Origin(source.kind), source.kind)}{session}"
+
+
+def format_heading(hit: Hit, *parts: str) -> str:
+    """Return a memory's kind, short id, age and source, and what else there is to say of it, as one line."""
+    kind = f"[{hit.subtype or hit.type}]"
+    said = (kind, shorten_id(hit.id), describe_age(hit.valid_from), describe_source(hit), *parts)
+    return "  ".join(part for part in said if part)
+
+
+def print_memory(hit: Hit, *, mark: str = "", full: bool = False, score: str = "") -> None:
+    """Print one memory: its heading, its text and what there is to note."""
+    console.print(Text(f"{mark}{format_heading(hit, score)}", style="bold"))
+    console.print(Text(cut_preview(hit.content, full=full)))
+    for note in hit.notes:
+        console.print(Text(f"   ! {shorten_ids(note)}", style="yellow"))
+
+
+def count_things(number: int, noun: str) -> str:
+    """Return a number of things in words: `1 session`, `2,000 sessions`, `3 memories`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def cut_preview(content: str, *, full: bool = False) -> str:
+    """Return a text indented by three columns, its first lines unless all are wanted."""
+    lines = content.rstrip().splitlines()
+    shown = lines if full else lines[:PREVIEW_LINES]
+    return "\n".join(f"   {line}" for line in shown) + ("\n   ..." if len(lines) > len(shown) else "")
+
+
+def shorten_ids(text: str) -> str:
+    """Return a text with every id in it as lists show it."""
+    return " ".join(_shorten_word(word) for word in text.split(" "))
+
+
+def _shorten_word(word: str) -> str:
+    bare = word.strip("(),.;:")
+    return word.replace(bare, shorten_id(bare)) if bare else word
+
+
+def make_table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """Return an empty table as all commands print them; columns of numbers stand at the right, ids are never cut."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, header_style="bold", pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="right" if name in numbers else "left", no_wrap=name in ("id", *numbers))
+    return table
+
+
+def to_one_line(text: str, before: str = "") -> str:
+    """Return a text on one line behind another, cut so that both fit the terminal."""
+    line, width = " ".join(text.split()), max(MIN_PREVIEW, console.width - len(before))
+    return before + (line if len(line) <= width else f"{line[: width - 3].rstrip()}...")

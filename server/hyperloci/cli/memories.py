@@ -1,0 +1,127 @@
+"""Memory commands: show, list, history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.layout import describe_age, print_memory, shorten_ids, to_one_line
+from hyperloci.model.answers import Explanation
+from hyperloci.model.kinds import Origin
+from hyperloci.model.search import Hit
+from hyperloci.store.ids import shorten_id
+
+
+def register_commands(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(show)
+    app.command("list")(list_memories)
+    app.command()(history)
+
+
+def show(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or their first characters.")],
+    project: ProjectOption = Path("."),
+    json: JsonOption = False,
+) -> None:
+    """Show memories whole: text, source, state, and what was noted about them. Forgotten ones too.
+
+    Examples:
+      hyperloci show 3f2a
+      hyperloci show 3f2a 9c1e0b7d --json
+    """
+    with open_memory(project) as memory:
+        found = memory.get_many(ids)
+    if json:
+        print_json(found)
+        return
+    for hit in found:
+        print_memory(hit, full=True)
+        console.print(Text(f"   {_describe_state(hit)}", style="dim"))
+
+
+def _describe_state(hit: Hit) -> str:
+    until = "" if hit.valid_until is None else f", valid until {hit.valid_until[:10]}"
+    where = "every project" if hit.scope == "global" else "this project"
+    return f"stored {hit.created_at[:16]}{until}, confidence {hit.confidence:.2f}, of {where}\n   {hit.id}"
+
+
+def list_memories(
+    project: ProjectOption = Path("."),
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--type", "-t", help="Only this kind, such as decision, dead_end, preference; repeatable."),
+    ] = None,
+    origin: Annotated[
+        list[Origin] | None, typer.Option("--origin", "-o", help="Only from this source; repeatable.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only since this time: last_week, '3 days ago', 2026-01-31.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", "-a", help="Also what was replaced or forgotten.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
+    full: Annotated[bool, typer.Option("--full", help="Show whole memories.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List what is remembered, the latest first: facts, decisions, dead ends; with --type also turns, code, commits.
+
+    Examples:
+      hyperloci list
+      hyperloci list --type decision --since last_week
+      hyperloci list --all --json | jq '.[] | select(.current | not)'
+    """
+    with open_memory(project) as memory:
+        found = memory.list_memories(
+            kinds=kinds or (), origins=origin or (), since=since, include_ended=every, limit=limit
+        )
+    if json:
+        print_json([_as_row(hit) for hit in found])
+        return
+    for hit in found:
+        print_memory(hit, full=full)
+    if not found:
+        console.print("Nothing is remembered here yet; `hyperloci remember TEXT` stores something.", style="dim")
+
+
+def _as_row(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "kind": hit.subtype or hit.type,
+        "text": hit.content,
+        "current": hit.valid_until is None and "forgotten" not in hit.notes,
+        "valid_until": hit.valid_until,
+        "source": hit.source,
+        "created": hit.created_at,
+    }
+
+
+def history(
+    id: Annotated[str, typer.Argument(help="A memory's id, or its first characters.")],
+    project: ProjectOption = Path("."),
+    json: JsonOption = False,
+) -> None:
+    """Tell where a memory came from, what it replaced, what replaced it and what happened to it.
+
+    Example: hyperloci history 3f2a
+    """
+    with open_memory(project) as memory:
+        found = memory.explain_fact(id)
+    if json:
+        print_json(found)
+    else:
+        _print_history(found)
+
+
+def _print_history(found: Explanation) -> None:
+    print_memory(found.node, full=True)
+    for sentence in found.account:
+        console.print(Text(f"   {shorten_ids(sentence)}"))
+    replaced = [("replaced", hit) for hit in found.supersedes]
+    successor = [("replaced by", found.superseded_by)] if found.superseded_by else []
+    for relation, hit in (*successor, *replaced, *(("made of", hit) for hit in found.sources)):
+        before = f"   {relation} {shorten_id(hit.id)} ({describe_age(hit.valid_from)}): "
+        console.print(Text(to_one_line(hit.content, before), style="dim"))

@@ -1,0 +1,99 @@
+"""Import of transcripts on the command line (`hyperloci import --claude-code`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hyperloci.cli.common import Exit, console, errors, find_claude_folder, open_memory, print_json
+from hyperloci.cli.layout import count_things
+from hyperloci.cli.progress import StepDisplay
+from hyperloci.clock import to_iso
+from hyperloci.model.answers import TranscriptReport
+from hyperloci.project.identity import find_place_folder
+
+if TYPE_CHECKING:
+    from hyperloci.conversations.transcript_import import TranscriptFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptChoice:
+    """Which transcripts to import.
+
+    Attributes:
+        folder: where they lie; None for Claude Code's own folder.
+        begun_in: only sessions of the project that lay there.
+        every_project: sessions of every project.
+    """
+
+    folder: Path | None
+    begun_in: Path | None
+    every_project: bool
+
+
+def transcript_folder() -> Path:
+    """Return the folder in which Claude Code keeps the transcripts of all projects."""
+    return find_claude_folder() / "projects"
+
+
+def count_transcripts(project: Path) -> tuple[int, int]:
+    """Return how many sessions Claude Code has kept of a project, and how many in all."""
+    # Loads all that makes facts of sessions, which no other command needs.
+    from hyperloci.conversations.transcript_import import find_transcripts, select_of_places
+
+    found = find_transcripts(transcript_folder())
+    return len(select_of_places(found, {find_place_folder(project)})), len(found)
+
+
+def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool, json: bool) -> None:
+    """Import the transcripts that were chosen, and print what came of it."""
+    with open_memory(project) as memory, StepDisplay(quiet=json) as steps:
+        found = memory.find_transcripts(
+            choice.folder or transcript_folder(), begun_in=choice.begun_in, every_project=choice.every_project
+        )
+        report = None
+        if found and not dry_run:
+            try:
+                report = memory.import_transcripts(found, every_project=choice.every_project, progress=steps.show_step)
+            except KeyboardInterrupt:
+                steps.interrupted = True
+    if steps.interrupted:
+        errors.print("stopped; what was read is kept, and the same command goes on")
+        raise typer.Exit(Exit.INTERRUPTED)
+    if json:
+        print_json({"found": len(found), "dry_run": dry_run, "report": report})
+    elif report is None:
+        _print_found(found)
+    else:
+        _print_report(report)
+    if report is not None and report.failed:
+        raise typer.Exit(Exit.DEGRADED)
+
+
+def _print_found(found: Sequence[TranscriptFile]) -> None:
+    if not found:
+        console.print("No session of this project was found; --all looks for those of every project.")
+        return
+    folders = Counter(str(file.folder) for file in found)
+    first, last = (to_iso(file.started_at)[:10] for file in (found[0], found[-1]))
+    console.print(f"{count_things(len(found), 'session')}, {first} to {last}")
+    for folder, count in folders.most_common():
+        console.print(f"{count:>6}  {folder}")
+
+
+def _print_report(report: TranscriptReport) -> None:
+    if report.turns:
+        made = ", ".join((count_things(report.turns, "turn"), count_things(report.facts, "fact")))
+        console.print(f"{count_things(report.sessions, 'session')} remembered: {made}")
+        console.print('Try: hyperloci sessions, hyperloci list, hyperloci query "why did we ..."')
+    else:
+        console.print("nothing new")
+    if report.unchanged:
+        console.print(f"{count_things(report.unchanged, 'session')} had nothing new", style="dim")
+    for line in report.failed:
+        errors.print(f"left out {line}", style="yellow")

@@ -1,0 +1,56 @@
+"""Markdown export: what is stated, for people to read, by project and kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from hyperloci.clock import to_iso
+from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.node import Node
+from hyperloci.queries.recent import STATEMENTS
+from hyperloci.store import Store
+from hyperloci.store.export_selection import ExportChoice
+
+MOST: Final = 1_000_000
+
+_PLURALS: Final = {
+    "decision": "Decisions",
+    "dead_end": "Dead ends",
+    "constraint": "Constraints",
+    "preference": "Preferences",
+    "procedure": "Procedures",
+    "deadline": "Deadlines",
+    "opinion": "Opinions",
+    "outcome": "Outcomes",
+    "user_info": "About the user",
+    "insight": "Insights",
+    "semantic": "Facts",
+}
+
+
+def render_markdown(store: Store, choice: ExportChoice) -> Iterator[str]:
+    """Yield the lines of a memory as Markdown: what holds now, by project and kind, the latest first."""
+    for scope in store.scopes.list_scopes():
+        if choice.scope not in (None, scope.id):
+            continue
+        nodes = store.nodes.list_memories(choice.kinds or STATEMENTS, (scope.id,), since=choice.since, limit=MOST)
+        if nodes:
+            yield f"# {'Everywhere' if scope.id == GLOBAL_SCOPE else scope.name}"
+            yield from _render_kinds(nodes)
+
+
+def _render_kinds(nodes: Sequence[Node]) -> Iterator[str]:
+    for kind, some in groupby(sorted(nodes, key=_rank_kind), key=lambda node: node.subtype or node.type):
+        yield f"\n## {_PLURALS.get(kind, kind.replace('_', ' ').capitalize())}\n"
+        for node in some:
+            text = node.content.strip().replace("\n", "\n  ")
+            yield f"- {text} ({to_iso(node.event_time)[:10]})"
+    yield ""
+
+
+def _rank_kind(node: Node) -> tuple[int, str]:
+    kind = node.subtype or node.type
+    order = [*_PLURALS]
+    return (order.index(kind) if kind in order else len(order), kind)

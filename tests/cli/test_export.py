@@ -1,0 +1,96 @@
+"""Taking a memory, or a part of it, elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.helpers import invoke, remember, run
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """Return another project, with a memory that is nobody else's."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    remember("The secret launch of Zeppelin is in May", "--category", "decision", "-p", str(folder))
+    return folder
+
+
+def healthy(monkeypatch: pytest.MonkeyPatch, database: Path) -> bool:
+    """Tell whether the doctor finds nothing wrong with a database."""
+    monkeypatch.setenv("RLM_MEMORY_DB", str(database))
+    findings = json.loads(invoke("doctor", "--json").stdout)
+    return not [one for one in findings if one["subject"] == "database" and one["level"] in ("warning", "error")]
+
+
+def test_an_export_of_a_project_has_all_of_it_and_nothing_of_another(
+    tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project" / "a.py").write_text("def invoice_total():\n    return 42\n")
+    run("index", "--no-wait")
+    old = remember("Invoices are kept in PostgreSQL", "--category", "decision")
+    new = remember("Invoices are kept in MySQL", "--category", "decision", "--replaces", old)
+    file = tmp_path / "mine.jsonl"
+
+    run("export", str(file), "--project", str(tmp_path / "project"))
+
+    assert "Zeppelin" not in file.read_text("utf-8") and str(other) not in file.read_text("utf-8")
+    assert healthy(monkeypatch, tmp_path / "new.db")
+    run("import", str(file))
+    assert healthy(monkeypatch, tmp_path / "new.db")
+    assert json.loads(run("query", "invoice total", "--type", "code", "--json"))["results"]
+    assert f"replaced {old[:8]}" in run("history", new)
+    assert "nothing new" in run("import", str(file))
+    again = tmp_path / "again.jsonl"
+    run("export", str(again))
+    assert sorted(again.read_text("utf-8").splitlines()) and run("list", "--json") != "[]"
+
+
+def test_an_export_is_narrowed_by_kind_and_time_and_whole_for_an_import(
+    tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project" / "a.py").write_text("def invoice_total():\n    return 42\n")
+    run("index", "--no-wait")
+    remember("Invoices are kept in PostgreSQL", "--category", "decision")
+    remember("Use tabs", "--category", "preference")
+    file = tmp_path / "some.jsonl"
+
+    run("export", str(file), "--kind", "decision", "--since", "yesterday")
+    assert "Zeppelin" in file.read_text("utf-8") and "tabs" not in file.read_text("utf-8")
+    assert '"table": "files"' not in file.read_text("utf-8")
+    assert healthy(monkeypatch, tmp_path / "new.db")
+    run("import", str(file))
+    assert healthy(monkeypatch, tmp_path / "new.db")
+    assert [row["text"] for row in json.loads(run("list", "--json"))] == ["Invoices are kept in PostgreSQL"]
+
+    run("export", str(file), "--since", "2099-01-01")
+    assert '"table"' not in file.read_text("utf-8")
+    assert "--kind 'gossip' is unknown" in invoke("export", "-", "--kind", "gossip").stderr
+
+
+def test_standard_output_gets_the_lines_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    remember("Use tabs", "--category", "preference")
+
+    lines = run("export", "-").splitlines()
+
+    assert all(json.loads(line) for line in lines) and "Use tabs" in "".join(lines)
+    assert not (tmp_path / "-").exists()
+
+
+def test_markdown_is_for_people_and_has_what_holds(tmp_path: Path, other: Path) -> None:
+    old = remember("The port is 8000", "--category", "decision")
+    remember("The port is 9000", "--category", "decision", "--replaces", old)
+    run("dead-end", "Caching in Redis", "evictions logged users out")
+
+    text = run("export", "-", "--markdown", "--project", str(tmp_path / "project"))
+
+    assert text.startswith("# project\n\n## Decisions\n\n- The port is 9000 (20")
+    assert "## Dead ends\n\n- Dead end: Caching in Redis\n  Why it failed: evictions" in text
+    assert "8000" not in text and "Zeppelin" not in text
+    run("export", str(tmp_path / "all.md"))
+    assert "# other\n" in (tmp_path / "all.md").read_text("utf-8")
+    assert json.loads(run("import", str(tmp_path / "all.md"), "--dry-run", "--json"))["added"]["facts"] == 3

@@ -1,0 +1,92 @@
+"""Looking at what is remembered: show, list, history; and the command line as one instrument."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hyperloci.cli.main import PANELS, app
+from tests.cli.helpers import invoke, remember, run
+
+
+def test_a_memory_is_shown_whole_by_any_beginning_of_its_id() -> None:
+    fact = remember("We keep invoices in Postgres,\n" + "because billing needs row locks.\n" * 9)
+
+    shown = run("show", fact[:4])
+    assert shown.count("billing needs") == 9 and fact in shown and "just now  remembered" in shown
+    assert json.loads(run("show", fact[:4], "--json"))[0]["id"] == fact
+    assert "ID 'abc': no memory has this id; give at least 4 characters" in invoke("show", "abc").stderr
+
+
+def test_what_is_remembered_is_listed_the_latest_first_without_what_is_over() -> None:
+    old = remember("The port is 8000", "--category", "decision")
+    new = remember("The port is 9000", "--category", "decision", "--replaces", old[:4])
+    run("dead-end", "Caching in Redis", "evictions logged users out")
+    gone = remember("The port is blue")
+    run("forget", gone)
+
+    rows = json.loads(run("list", "--json"))
+    assert [(row["kind"], row["current"], row["valid_until"]) for row in rows] == [
+        ("dead_end", True, None),
+        ("decision", True, None),
+    ]
+    assert rows[1]["id"] == new and rows[1]["text"] == "The port is 9000" and rows[1]["source"]["kind"] == "tool"
+    assert rows[1].keys() == {"id", "kind", "text", "current", "valid_until", "source", "created"}
+    every = json.loads(run("list", "--all", "--json"))
+    assert {row["id"]: row["current"] for row in every}.items() >= {new: True, old: False, gone: False}.items()
+    assert len(every) == 4 and next(row for row in every if row["id"] == old)["valid_until"] is not None
+
+
+def test_a_list_is_narrowed_by_kind_source_and_time() -> None:
+    remember("The port is 9000", "--category", "decision")
+    remember("Use tabs", "--category", "preference")
+
+    def listed(*options: str) -> list[str]:
+        return [row["text"] for row in json.loads(run("list", "--json", *options))]
+
+    assert listed("--type", "decision") == ["The port is 9000"]
+    assert listed("--type", "decision", "--type", "preference", "-n", "1") == ["Use tabs"]
+    assert listed("--origin", "commit") == [] and len(listed("--origin", "tool", "--since", "yesterday")) == 2
+    assert listed("--since", "2099-01-01") == []
+    assert "Nothing is remembered here yet" in run("list", "--type", "commit")
+    assert "--type 'gossip' is unknown" in invoke("list", "--type", "gossip").stderr
+    assert "--since 'someday'" in invoke("list", "--since", "someday").stderr
+
+
+def test_a_memorys_history_names_what_it_replaced() -> None:
+    old = remember("The port is 8000")
+    new = remember("The port is 9000", "--replaces", old)
+
+    told = run("history", new[:4])
+    assert "It was remembered on purpose" in told and f"replaced {old[:8]} (just now): The port is 8000" in told
+    assert f"replaced by {new[:8]}" in run("history", old[:4])
+
+
+def test_a_contradiction_is_told_with_its_text_and_what_to_do() -> None:
+    old = remember("We keep invoices in Postgres", "--category", "decision")
+
+    done = invoke("remember", "We keep invoices in MySQL", "--category", "decision")
+
+    assert f"! contradicts {old[:8]}: We keep invoices in Postgres" in done.stderr
+    assert f"hyperloci forget {old[:8]}" in done.stderr
+    assert done.stdout.startswith("remembered as ") and len(done.stdout.split()) == 3
+
+
+def test_every_command_stands_in_one_group_of_the_help_those_of_every_day_first() -> None:
+    listed = [name for names in PANELS.values() for name in names]
+    commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+
+    assert set(commands) <= set(listed) and len(listed) == len(set(listed))
+    shown = run("--help")
+    assert shown.index("Every day") < shown.index("Sessions") < shown.index("Set up")
+    assert "Exit codes: 0 done" in shown
+
+
+@pytest.mark.parametrize("command", [["list"], ["sessions"], ["projects"], ["stats"], ["entities"], ["weak"]])
+def test_a_terminal_of_eighty_columns_is_enough(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    remember("PostgreSQL keeps the invoices")
+
+    lines = [line for line in run(*command).splitlines() if "/" not in line]
+    assert lines and max(map(len, lines)) <= 80
