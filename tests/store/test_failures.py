@@ -130,7 +130,8 @@ from hyperloci.errors import StoreError
 from hyperloci.store import Store
 from tests.support import add
 with Store.open(Path(sys.argv[1])) as store:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, resource.RLIM_INFINITY))
+    largest = max(file.stat().st_size for file in Path(sys.argv[1]).parent.iterdir())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 400_000, resource.RLIM_INFINITY))
     acknowledged = 0
     try:
         while True:

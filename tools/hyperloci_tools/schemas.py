@@ -152,7 +152,7 @@ class RelatedItemOut(TypedDict):
 
 
 class RelatedOut(TypedDict):
-    """What `find_related` answers; `relations` are all that the start has, as `calls in 12`."""
+    """What `find_related` answers; `relations`: all of the start."""
 
     note: NotRequired[str]
     started: str

@@ -79,6 +79,8 @@ class QueryEncoder:
             answer = ask()
         except (NotReadyError, EmbedderError) as error:
             if not self._has_vectors():
+                if self._client.silent_since is not None:
+                    raise  # That it does not answer is why there are none.
                 raise NotReadyError(NOTHING_EMBEDDED) from error
             return self._compute(compute, error)
         _loaded.pop(self._address, None)

@@ -330,7 +330,17 @@ _TUPLE_FIELDS = ["scopes", "types", "subtypes", "tiers", "origins", "verificatio
 
 
 def test_every_condition_there_is_stands_in_these_tests() -> None:
-    numbers = {"after", "before", "as_of", "min_confidence", "lines", "heading_level_max", "contradicted", "left_out"}
+    numbers = {
+        "after",
+        "before",
+        "as_of",
+        "min_confidence",
+        "lines",
+        "heading_level_max",
+        "contradicted",
+        "left_out",
+        "ended",
+    }
     assert {field.name for field in fields(SearchFilter)} == {*_TEXT_FIELDS, *_TUPLE_FIELDS, *numbers}
 
 

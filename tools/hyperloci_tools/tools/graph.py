@@ -20,17 +20,14 @@ Label = Annotated[str, Field(description="a relation such as depends_on, support
 
 async def find_related(
     ctx: Call,
-    topic: Annotated[
-        str, Field(description="id, symbol, path, heading, or text", min_length=1, max_length=MAX_QUERY_CHARS)
-    ],
+    topic: Annotated[str, Field(description="id, symbol, path or text", min_length=1, max_length=MAX_QUERY_CHARS)],
     relationship: Annotated[str, Field(description="label, as depends_on", max_length=64)] = "any",
     direction: Literal["out", "in", "both"] = "both",
     depth: Annotated[int, Field(ge=1, le=4)] = 1,
     limit: Limit = 10,
 ) -> Annotated[CallToolResult, RelatedOut]:
-    """Follow relations from a memory or a name of code: what calls, tests, inherits or imports it (direction in), which
-    commits changed it, what it depends on, supersedes, causes or mentions. Each item has path, line and symbol. To find
-    by meaning, use search_memory."""
+    """Follow relations from a memory or name of code: what calls, tests, imports it (in), what it depends on, commits
+    that changed it."""
     found = await state_of(ctx).workers.reader.call(
         lambda memory: memory.find_related(
             topic, relationship=relationship, direction=direction, depth=depth, limit=limit

@@ -286,11 +286,12 @@ class Consolidation:
         by_seq |= {int(turn.seq): turn for turn in self._list_earlier(progress) if turn.seq is not None}
         plans, refused = self.write.plan_findings(progress, payload, by_seq, strategy=strategy)
         saved, nodes = SavedFindings(), dict[str, Node]()
+        declared = {conflict.old for conflict in payload.conflicts}
         for portion, mark in _split_portions(plans, progress.through_seq, through):
             with self._store.transaction():
                 if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
                     return saved, False
-                part, stored = self.write.save_nodes_batch(progress, portion, strategy=strategy)
+                part, stored = self.write.save_nodes_batch(progress, portion, strategy=strategy, declared=declared)
                 nodes |= stored
                 if mark == through:
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
@@ -399,7 +400,9 @@ class Consolidation:
         plans, refused = self.write.plan_findings(progress, payload, turns, strategy=HOST_STRATEGY)
         through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
         with self._store.transaction():
-            saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=HOST_STRATEGY)
+            saved, nodes = self.write.save_nodes_batch(
+                progress, plans, strategy=HOST_STRATEGY, declared={conflict.old for conflict in payload.conflicts}
+            )
             saved = self._save_relations(progress, payload, saved, nodes, turns, HOST_STRATEGY)
             saved = replace(saved, rejected=(*refused, *saved.rejected))
             self.write.mark_session_consolidated(progress, through, strategy=HOST_STRATEGY)

@@ -6,7 +6,7 @@ or isn't supported by the turns it names, and gets no more confidence than the l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -164,9 +164,20 @@ class FindingWriter:
         return next((node for node in self.conflicts.find_near(text, scope) if _is_known_by(node, text)), None)
 
     def save_nodes_batch(
-        self, progress: ConsolidationProgress, plans: Sequence[FindingPlan], *, strategy: str
+        self,
+        progress: ConsolidationProgress,
+        plans: Sequence[FindingPlan],
+        *,
+        strategy: str,
+        declared: Collection[str] = (),
     ) -> tuple[SavedFindings, dict[str, Node]]:
         """Store what was planned, with its provenance; runs in a transaction.
+
+        Args:
+            progress: of the session that it was found in.
+            plans: what is stored.
+            strategy: who found it.
+            declared: ids of memories that the finder says are replaced: rules leave them to its word.
 
         Returns:
             What became of it, and the node of each finding's place.
@@ -189,6 +200,8 @@ class FindingWriter:
                 self._progress.queue_review(node.key)
             superseded += self._replace_reworded(node, plan.reworded, strategy) if is_new else ()
             for old, probability in self.replacements.detect_conflicts(node, plan.finding, progress) if is_new else ():
+                if old.id in declared:
+                    continue
                 if self.replacements.resolve_conflict(node, old, probability):
                     superseded.append(old.id)
                 else:
