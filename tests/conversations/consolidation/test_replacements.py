@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
@@ -13,6 +15,7 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
 from hyperloci.model.node import Node
+from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
 from hyperloci.store.integrity import count_violations
 from hyperloci.store.vectors import float16
@@ -224,6 +227,29 @@ def test_what_replaces_in_other_words_is_found_once_both_have_a_vector(
     resolver.review_statements()
     (edge,) = edges_between(store, new, old)
     assert edge.label in ("updates", "supersedes")
+
+
+@pytest.mark.req("B.17")
+def test_what_comes_in_late_is_ended_by_what_was_said_after_it(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    talk.session("one", *AFTER)
+    consolidate_sessions(context)
+    new = find(store, "April 25")
+    embed(store, (new, [1.0, 0.1]))
+    resolver.review_statements()
+    with store.transaction():
+        start_session(store, "imported", talk.project, now=NOW)
+        saying = NewTurn(role=USER, text=BEFORE, at=new.event_time - MS_PER_DAY, kind=TurnKind.TEXT, uuid="old")
+        add_turn(store, "imported", talk.project, saying, now=talk.clock.advance(1_000))
+        end_session(store, "imported", now=talk.clock.advance(1_000))
+    consolidate_sessions(context)
+    old = find(store, "April 20")
+    assert old.valid_until is None
+    embed(store, (old, [1.0, 0.0]))
+    assert resolver.review_statements() == 1
+    assert find(store, "April 20").valid_until is not None
+    assert [edge.label for edge in edges_between(store, new, old)] == ["supersedes"]
 
 
 def test_a_mark_by_words_stays_where_the_meaning_says_nothing(

@@ -34,6 +34,9 @@ MAX_LIVING: Final = 400
 REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
 
+MAX_SUCCESSORS: Final = 5
+"""Later statements, the nearest in meaning, that one which came in after them is put beside."""
+
 UNCERTAIN_LABEL: Final = "updates"
 
 _COMPARED_TYPES: Final = ((NodeType.FACT, ()), (NodeType.DECISION, ("decision",)), (NodeType.EXPERIENCE, ("dead_end",)))
@@ -59,22 +62,43 @@ class ReplacementResolver:
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
 
+        A statement that comes in late, of a transcript that is imported, may itself be ended by later ones.
+
         Args:
             scope: only statements of sessions of this project.
             limit: how many statements.
         """
         ended = 0
         for new in self._store.consolidations.list_reviews(scope, limit):
-            likely = self._detect_by_meaning(new) if new.valid_until is None else []
+            holds = new.valid_until is None
+            likely = self._detect_by_meaning(new) if holds else []
+            successors = self._find_successors(new) if holds else []
             with self._store.transaction():
                 if self._store.consolidations.finish_review(new.key):
                     self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL])
                     ended += sum(self.resolve_conflict(new, old, probability) for old, probability in likely)
+                    ended += any(self.resolve_conflict(later, new, probability) for later, probability in successors)
         return ended
 
+    def _find_successors(self, new: Node) -> list[tuple[Node, float]]:
+        """Return the later statements that replace one that came in after them, or may."""
+        later = [node for node in self._list_standing(self._scope_of(new)) if node.event_time > new.event_time]
+        cosines = self._store.vectors.compare_with(new.key, [node.key for node in later])
+        nearest = sorted((node for node in later if node.key in cosines), key=lambda node: -cosines[node.key])
+        return [
+            (node, probability)
+            for node in nearest[:MAX_SUCCESSORS]
+            for old, probability in self._detect_by_meaning(node)
+            if old.key == new.key
+        ]
+
+    def _scope_of(self, statement: Node) -> str:
+        """Return the project of the session that a statement is from."""
+        progress = self._store.consolidations.get_progress(statement.session_id) if statement.session_id else None
+        return progress.scope if progress else statement.scope
+
     def _detect_by_meaning(self, new: Node) -> list[tuple[Node, float]]:
-        progress = self._store.consolidations.get_progress(new.session_id) if new.session_id else None
-        living = self._list_living(new, progress.scope if progress else new.scope)
+        living = self._list_living(new, self._scope_of(new))
         cosines = self._store.vectors.compare_with(new.key, [node.key for node in living])
         living = [node for node in living if node.key in cosines]
         scores = load_replacement_scorer().score(
@@ -92,6 +116,11 @@ class ReplacementResolver:
 
     def _list_living(self, new: Node, scope: str) -> list[Node]:
         """Return the statements of earlier turns that hold, in the order in which they were made."""
+        standing = self._list_standing(scope)
+        return [node for node in standing if node.event_time <= new.event_time and not _are_of_one_turn(node, new)]
+
+    def _list_standing(self, scope: str) -> list[Node]:
+        """Return the statements that hold, in the order in which they were made."""
         found = [
             node
             for kind, subtypes in _COMPARED_TYPES
@@ -99,8 +128,7 @@ class ReplacementResolver:
                 kind, subtypes=subtypes, scopes=(scope, GLOBAL_SCOPE), limit=MAX_LIVING
             )
         ]
-        earlier = (node for node in found if node.event_time <= new.event_time and not _are_of_one_turn(node, new))
-        return sorted(earlier, key=lambda node: (node.event_time, node.key))
+        return sorted(found, key=lambda node: (node.event_time, node.key))
 
     def _mark_uncertain(self, old: Node, new: Node, probability: float) -> None:
         self._store.edges.link_nodes(
