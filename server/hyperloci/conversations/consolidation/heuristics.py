@@ -135,7 +135,7 @@ def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -
     """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
     run: list[int] = []
     for number, score in enumerate(scores):
-        if run and (score.probability < EXTEND or not _are_joined(turn, number)):
+        if run and (score.probability < EXTEND or turn.is_left_out_after(number - 1)):
             if max(scores[other].probability for other in run) >= least:
                 yield run
             run = []
@@ -143,12 +143,6 @@ def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -
             run.append(number)
     if run and max(scores[number].probability for number in run) >= least:
         yield run
-
-
-def _are_joined(turn: TurnView, number: int) -> bool:
-    """Return whether nothing stands between a sentence and the one before it: no code, no log, no quotation."""
-    between = turn.text[turn.sentences[number - 1].end : turn.sentences[number].start]
-    return not any(map(str.isalnum, between))
 
 
 def _make_finding(
