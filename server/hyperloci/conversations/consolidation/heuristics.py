@@ -33,7 +33,7 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.4
+KEEP: Final = 0.39
 """Probability from which on a sentence of the user's is kept. In cross-validation over the projects of
 `python -m bench train_extraction` one look-alike in seven passes it, at .3 one in five; three statements in five pass
 it, and of long talk with an assistant many more (docs/benchmarks.md, "Sessions")."""
@@ -43,7 +43,7 @@ KEEP_ANSWER: Final = 0.17
 
 ANSWER_WORDS: Final = 2
 
-KEEP_ASSISTANT: Final = 0.45
+KEEP_ASSISTANT: Final = 0.5
 """The same for the assistant's: what it found out and did, which the user did not say. In cross-validation two in three
 that pass are labelled."""
 

@@ -4,8 +4,8 @@ A feature is a name that is there or not. Groups, by prefix:
 
 - `w:`, `b:`, `^`: words, pairs of neighbours, first words. Digits are `#`, so that values don't become words.
 - `len`, `n`, `first`, `last`: how long the sentence is, how many its turn has, where in it the sentence stands.
-- `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`, `listed`, `strong`: what it is made of; `vague`: it names no amount, date
-  or name, with cues of who speaks of themselves.
+- `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`, `listed`, `strong`: what it is made of.
+- `vague c:`: cues of who speaks of themselves, where no amount, date or name is told.
 - `introduces`: it ends in a colon; `introduces left out`: code, a log, a table or a quotation comes next.
 - `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
 - `c:`, `before c:`, `after c:`, `asked c:`: how it, its neighbours and the last words before it are meant
