@@ -25,7 +25,7 @@ AFTER = [(USER, "the release deadline moved, it is April 25 now"), (ASSISTANT, "
 
 DOUBTED = "Releases go out on Tuesdays, support is fully staffed then."
 DOUBTFUL = [
-    (USER, "Releases go out on Thursdays, never on Fridays."),
+    (USER, "Releases go out on Thursdays now, never on Fridays."),
     (ASSISTANT, "Releases go out on Thursdays, understood."),
 ]
 
