@@ -33,7 +33,7 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.4
+KEEP: Final = 0.39
 """Probability from which on a sentence of the user's is kept. In cross-validation over the projects of
 `python -m bench train_extraction` one look-alike in seven passes it, at .3 one in five; three statements in five pass
 it, and of long talk with an assistant many more (docs/benchmarks.md, "Sessions")."""
@@ -43,7 +43,7 @@ KEEP_ANSWER: Final = 0.17
 
 ANSWER_WORDS: Final = 2
 
-KEEP_ASSISTANT: Final = 0.45
+KEEP_ASSISTANT: Final = 0.5
 """The same for the assistant's: what it found out and did, which the user did not say. In cross-validation two in three
 that pass are labelled."""
 
@@ -135,7 +135,7 @@ def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -
     """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
     run: list[int] = []
     for number, score in enumerate(scores):
-        if run and (score.probability < EXTEND or not _are_joined(turn, number)):
+        if run and (score.probability < EXTEND or turn.is_left_out_after(number - 1)):
             if max(scores[other].probability for other in run) >= least:
                 yield run
             run = []
@@ -143,12 +143,6 @@ def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -
             run.append(number)
     if run and max(scores[number].probability for number in run) >= least:
         yield run
-
-
-def _are_joined(turn: TurnView, number: int) -> bool:
-    """Return whether nothing stands between a sentence and the one before it: no code, no log, no quotation."""
-    between = turn.text[turn.sentences[number - 1].end : turn.sentences[number].start]
-    return not any(map(str.isalnum, between))
 
 
 def _make_finding(

@@ -4,7 +4,9 @@ A feature is a name that is there or not. Groups, by prefix:
 
 - `w:`, `b:`, `^`: words, pairs of neighbours, first words. Digits are `#`, so that values don't become words.
 - `len`, `n`, `first`, `last`: how long the sentence is, how many its turn has, where in it the sentence stands.
-- `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`: what it is made of.
+- `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`, `listed`, `strong`: what it is made of.
+- `vague c:`: cues of who speaks of themselves, where no amount, date or name is told.
+- `introduces`: it ends in a colon; `introduces left out`: code, a log, a table or a quotation comes next.
 - `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
 - `c:`, `before c:`, `after c:`, `asked c:`: how it, its neighbours and the last words before it are meant
   (`data/statement_cues.toml`).
@@ -66,6 +68,12 @@ _LENGTHS: Final = ((1, "1"), (3, "2-3"), (6, "4-6"), (12, "7-12"), (25, "13-25")
 _ANSWERABLE: Final = frozenset({"asked last", "asked or", "offered list"})
 """What a turn of a word or two answers: `PostgreSQL` says nothing else."""
 
+_CONCRETE: Final = ("unit", "digit", "date", "name")
+"""What a statement about the world mostly has; a wish, a worry or a task does without."""
+
+_SPOKEN: Final = frozenset({"doing", "own"})
+"""Cues that are worth less where nothing concrete is named."""
+
 MIN_ECHO_CHARS: Final = 4
 """Shorter words are in every answer."""
 
@@ -85,7 +93,7 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     prefix = "A|" if turn.speaker == ASSISTANT else ""
     found = {f"{prefix}{name}" for name in own} if prefix else own
     found.update((f"who={turn.speaker}", _length_name("len", len(words))))
-    found.update(_place_features(turn.sentences, number))
+    found.update(_place_features(turn, number))
     if turn.speaker == USER:
         asked = _read_asked_features(find_reply_before(turns, at))
         found.update(asked)
@@ -135,7 +143,8 @@ def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
     yield from (f"w:{word}" for word in words)
     yield from (f"b:{one} {other}" for one, other in pairwise(words))
     yield from _first_words("^", words, 3)
-    yield from (f"c:{name}" for name in read_cues(words))
+    cues = read_cues(words)
+    yield from (f"c:{name}" for name in cues)
     quoted = sum(len(part) for part in _QUOTED.findall(text))
     signs = {
         "question": sentence.is_question,
@@ -146,12 +155,21 @@ def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
         "name": _NAME.search(text) is not None,
         "quoted": quoted > 0,
         "mostly quoted": quoted > len(text) / 2,
+        "listed": _LISTED.match(text) is not None,
+        "strong": "**" in text,
     }
     yield from (name for name, is_there in signs.items() if is_there)
+    if not any(signs[name] for name in _CONCRETE):
+        yield from (f"vague c:{name}" for name in _SPOKEN & cues)
 
 
-def _place_features(sentences: Sequence[Sentence], number: int) -> Iterator[str]:
+def _place_features(turn: TurnView, number: int) -> Iterator[str]:
+    sentences = turn.sentences
     yield _length_name("n", len(sentences))
+    if sentences[number].text.endswith(":"):
+        yield "introduces"
+    if turn.is_left_out_after(number):
+        yield "introduces left out"
     if number == 0:
         yield "first"
     if number == len(sentences) - 1:

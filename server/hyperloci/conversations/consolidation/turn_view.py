@@ -92,6 +92,12 @@ class TurnView:
             sentences = [part for sentence in sentences for part in _part_request(sentence)]
         return tuple(sentences)
 
+    def is_left_out_after(self, number: int) -> bool:
+        """Return whether code, a log, a table or a quotation stands between a sentence and the next one."""
+        sentences = self.sentences
+        end = sentences[number + 1].start if number + 1 < len(sentences) else min(len(self.text), MAX_READ_CHARS)
+        return any(map(str.isalnum, self.text[sentences[number].end : end]))
+
 
 def view_turn(node: Node) -> TurnView | None:
     """Return the view of a stored turn; None for a node that is not in a session."""
