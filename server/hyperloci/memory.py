@@ -315,7 +315,7 @@ class Memory:
         """
         from hyperloci.queries.topic_report import load_topic
 
-        return load_topic(self.store, id, now=self._clock(), present=self._present_hits)
+        return load_topic(self.store, id, self._scopes, now=self._clock(), present=self._present_hits)
 
     def refresh_topics(self) -> bool:
         """Recompute this project's topics and the global ones, and wait; False where no embedder is enabled.

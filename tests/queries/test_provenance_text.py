@@ -112,3 +112,7 @@ def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
     assert (report.consolidated_turns, report.strategy) == (3, "heuristic")
     assert [hit.content for hit in report.extracted] == [CANCELLED]
     assert [hit.content for hit in report.remembered] == ["The queue is gone."]
+
+
+def test_a_kind_has_the_article_that_its_name_needs(memory: Memory) -> None:
+    assert ", as an insight." in memory.explain_fact(memory.remember_fact("Nobody reads the logs.").id).account[0]

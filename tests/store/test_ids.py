@@ -7,7 +7,15 @@ import pytest
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from hyperloci.store.ids import MIN_PREFIX, find_node, resolve_edge, resolve_node, resolve_session, shorten_id
+from hyperloci.store.ids import (
+    MIN_PREFIX,
+    find_node,
+    resolve_edge,
+    resolve_node,
+    resolve_session,
+    resolve_topic,
+    shorten_id,
+)
 from tests.support import NOW, add
 
 SHARED = "8443beef"
@@ -62,6 +70,25 @@ def test_a_session_is_found_by_the_beginning_of_its_id_in_its_project(store: Sto
         resolve_session(store.sessions, "5e55")
     with pytest.raises(NotFoundError, match="no session has this id; `hyperloci sessions` lists them"):
         resolve_session(store.sessions, "5e55them", scope="us")
+
+
+def test_a_topic_is_found_by_the_beginning_of_its_id_in_its_project(store: Store) -> None:
+    ids = {}
+    for scope in ("us", "them"):
+        node = add(store, f"a fact of {scope}", scope=scope)
+        with store.transaction():
+            scope_key = store.scopes.ensure_scope(scope, now=NOW)
+            ids[scope] = f"70b1c{scope}"
+            store.connection.execute(
+                "INSERT INTO topics(id, scope_key, name, agreement, created_at, run_at, settled_at, phase)"
+                " VALUES (?, ?, '', 1, ?, ?, ?, 'emerging')",
+                (ids[scope], scope_key, NOW, NOW, NOW),
+            )
+        assert node.scope == scope
+
+    assert resolve_topic(store.topics, "70b1", scopes=("us", "global")).id == ids["us"]
+    with pytest.raises(NotFoundError, match="no topic has this id"):
+        resolve_topic(store.topics, "70b1ct", scopes=("us", "global"))
 
 
 def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: Store) -> None:

@@ -14,12 +14,13 @@ from hyperloci.store.memories.traversal import INWARD
 
 
 def find_possible_successors(store: Store, keys: Iterable[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
-    """Return, of those memories that a living one may have replaced, the ids of these."""
+    """Return, of those memories that a living one may have replaced, the ids of these; withheld ones are none."""
     if not store.traversal.has_label("updates"):
         return {}
     # From each memory by itself: what replaces one may be among them, and be replaced in turn.
     steps = [step for key in keys for step in store.traversal.find_steps([key], label="updates", direction=INWARD)]
-    newer = store.nodes.get_by_keys({step.target for step in steps})
+    targets = {step.target for step in steps}
+    newer = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
     found: dict[NodeKey, dict[str, None]] = {}
     for step in steps:
         node = newer.get(step.target)

@@ -72,13 +72,14 @@ def describe_provenance(
 
 
 def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
-    kind = (node.subtype or node.type).replace("_", " ")
+    word = (node.subtype or node.type).replace("_", " ")
+    kind = f"{'an' if word[0] in 'aeio' else 'a'} {word}"
     where = f" in session {node.session_id}" if node.session_id else ""
     if node.origin is not Origin.EXTRACTION or not sources:
-        return f"{_STORED[node.origin]}{where} on {_format_day(node.event_time)}, as a {kind}."
+        return f"{_STORED[node.origin]}{where} on {_format_day(node.event_time)}, as {kind}."
     how = _STRATEGY.get(str(node.metadata.get("strategy")), "by maintenance")
     said = "; ".join(_describe_source(source) for source in sources)
-    return f"It was extracted {how} as a {kind}{where}, from {said}."
+    return f"It was extracted {how} as {kind}{where}, from {said}."
 
 
 def _describe_source(source: Node) -> str:

@@ -66,13 +66,13 @@ def list_topics(store: Store, scopes: Sequence[str], limit: int, *, now: int, pr
     )
 
 
-def load_topic(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
-    """Return one topic with its fifty most typical members.
+def load_topic(store: Store, topic_id: str, scopes: Sequence[str], *, now: int, present: Present) -> TopicHit:
+    """Return the topic with an id, or the only one of some scopes whose id begins so, with its fifty typical members.
 
     Raises:
         NotFoundError: no such topic.
     """
-    topic = resolve_topic(store.topics, topic_id)
+    topic = resolve_topic(store.topics, topic_id, scopes=scopes)
     return present_topic(store, topic, MAX_MEMBERS, now=now, present=present)
 
 

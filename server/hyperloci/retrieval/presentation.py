@@ -66,7 +66,8 @@ def present_hits(
 def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
     """Return for each memory that one which holds contradicts, or may have replaced, a note that names it."""
     steps = _find_steps(store, keys, "contradicts", "both")
-    others = store.nodes.get_by_keys({step.target for step in steps})
+    targets = {step.target for step in steps}
+    others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
     notes: dict[NodeKey, tuple[str, ...]] = {}
     for step in steps:
         other = others.get(step.target)

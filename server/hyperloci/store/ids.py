@@ -91,14 +91,14 @@ def resolve_session(sessions: Sessions, said: str, argument: str = "session_id",
     return session
 
 
-def resolve_topic(topics: Topics, said: str, argument: str = "id") -> Topic:
-    """Return the topic with an id, or the only one whose id begins so.
+def resolve_topic(topics: Topics, said: str, argument: str = "id", *, scopes: Sequence[str] = ()) -> Topic:
+    """Return the topic with an id, or the only one (of some scopes) whose id begins so.
 
     Raises:
         BadRequestError: several ids begin so.
         NotFoundError: none does.
     """
-    topic = _find(said, argument, topics.get_topic, topics.ids_like)
+    topic = _find(said, argument, topics.get_topic, functools.partial(topics.ids_like, scopes=scopes))
     if topic is None:
         raise _not_found("topic", said, argument, "list_topics (`hyperloci topics`) lists them")
     return topic

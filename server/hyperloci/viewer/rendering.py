@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from hyperloci.clock import MS_PER_DAY, from_iso
+from hyperloci.clock import format_age, from_iso
 from hyperloci.model.search import Hit, HitSource
 from hyperloci.retrieval.presentation import WITHHELD
 
@@ -41,9 +41,6 @@ ORIGIN_WORDS: Final[Mapping[str, str]] = {
 _ID: Final = re.compile(r"(session )?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
 """An id in a sentence of ours: of a session, or of a memory."""
 
-_UNITS: Final = ((365 * MS_PER_DAY, "year"), (30 * MS_PER_DAY, "month"), (7 * MS_PER_DAY, "week"), (MS_PER_DAY, "day"))
-_SHORT_UNITS: Final = ((3_600_000, "hour"), (60_000, "minute"))
-
 
 def make_environment() -> Environment:
     """Return the templates; each value that they show is escaped, and a name that they misspell is an error."""
@@ -56,7 +53,7 @@ def make_environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        age=describe_age,
+        age=lambda at, now: format_age(from_iso(at), now),
         day=lambda at: at[:10],
         minute=lambda at: f"{at[:10]} {at[11:16]}",
         clock=lambda at: at[11:16],
@@ -72,16 +69,6 @@ def make_environment() -> Environment:
         # Compiled now, not while somebody waits for the first of each.
         environment.get_template(name)
     return environment
-
-
-def describe_age(at: str, now: int) -> str:
-    """Return how long ago something was: `3 days ago`."""
-    age = now - from_iso(at)
-    for length, unit in (*_UNITS, *_SHORT_UNITS):
-        if age >= length:
-            count = age // length
-            return f"{count} {unit}{'' if count == 1 else 's'} ago"
-    return "just now" if age >= 0 else f"on {at[:10]}"
 
 
 def name_kind(memory: Hit) -> str:

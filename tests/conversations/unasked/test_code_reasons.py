@@ -87,3 +87,10 @@ def test_a_dead_end_that_is_tied_to_a_symbol_comes_with_its_file(memory: Memory)
 )
 def test_a_reason_is_told_by_the_message_alone(message: str, tells: bool) -> None:
     assert tells_reason(message) is tells
+
+
+def test_a_withheld_commit_does_not_come_with_the_code_that_it_changed(memory: Memory) -> None:
+    (reason,) = memory.search("ledger rejects entries out of order", limit=1, where={"subtypes": ["commit"]}).results
+    assert "ledger" in ask(memory, "Make drain_queue faster please, it takes minutes")
+    memory.withhold(reason.id)
+    assert "ledger" not in ask(memory, "Make drain_queue faster please, it takes minutes")

@@ -49,7 +49,7 @@ def build_context_window(
     store: Store, session_key: int, max_tokens: int | None, query: str | None, find: Find
 ) -> ContextWindow:
     """Return a session's conversation at no more than `max_tokens` (two fifths of all its turns, if None)."""
-    turns = [turn for turn in store.chunks.list_turns(session_key, 0, _ALL) if turn.deleted_at is None]
+    turns = store.chunks.list_turns(session_key, 0, _ALL, forgotten=False)
     known = store.chunks.count_tokens_of(turn.key for turn in turns)
     costs = {turn.key: known.get(turn.key) or count_tokens(turn.content) for turn in turns}
     raw = sum(costs.values())

@@ -57,7 +57,8 @@ def find_code_reasons(store: Store, scope_key: int, scope: str, prompt: str, ter
     anchored = {key for path, symbol in places for key in store.positions.list_anchored(scope_key, path, symbol)}
     snippets = {key for path, symbol in places for key in _list_snippets(store, scope_key, path, symbol)}
     steps = store.traversal.find_steps(sorted(snippets), label="changed", direction=INWARD, scopes=(scope,))
-    commits = store.nodes.get_by_keys({step.target for step in steps if step.confidence >= SURE_CHANGE}).values()
+    sure = {step.target for step in steps if step.confidence >= SURE_CHANGE}
+    commits = store.nodes.get_by_keys(sure - store.withheld.select_withheld(sure)).values()
     telling = [commit for commit in commits if _holds(commit) and tells_reason(commit.content)]
     return CodeReasons(
         tuple(sorted(telling, key=lambda commit: _rank_commit(commit, terms))), frozenset(map(NodeKey, anchored))

@@ -47,7 +47,8 @@ def find_related(
     """Return the memories reached from `start`, ordered by distance, then the surest first, then by key.
 
     A memory's confidence is the product of the confidences on the surest of the shortest ways to it; its label and
-    direction are those of the last hyperedge on that way. Forgotten memories are neither shown nor walked through.
+    direction are those of the last hyperedge on that way. Forgotten memories are neither shown nor walked through,
+    withheld ones are not shown.
 
     Args:
         store: the open store.
@@ -71,6 +72,8 @@ def find_related(
     label = resolve_label(traversal, relationship)
     with store.snapshot():
         reached = _walk_levels(store, (start, *also), label, direction, depth, scopes)
+        for key in store.withheld.select_withheld(reached):
+            del reached[key]
         nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
         found = [reached[key] for key in nearest]
         nodes = store.nodes.get_by_keys(item.step.target for item in found)
@@ -96,12 +99,9 @@ def count_relations(store: Store, start: NodeKey, scopes: Sequence[str], also: S
         pieces = _list_pieces(store, (start, *also))
         steps = store.traversal.find_steps(pieces, scopes=scopes)
         first_of = _map_to_first(store, steps)
-    inside = set(pieces)
-    others = {
-        (step.label, step.direction, first_of.get(step.target, step.target))
-        for step in steps
-        if step.target not in inside
-    }
+        hidden = store.withheld.select_withheld(step.target for step in steps)
+    outside = [step for step in steps if step.target not in {*pieces, *hidden}]
+    others = {(step.label, step.direction, first_of.get(step.target, step.target)) for step in outside}
     counts = Counter((label, direction) for label, direction, _ in others)
     return [f"{label} {direction} {count}" for (label, direction), count in counts.most_common()]
 

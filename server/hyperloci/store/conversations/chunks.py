@@ -16,6 +16,7 @@ from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.archive.compressed_turns import pack_turns, unpack_turns
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 EXCERPT_CHARS: Final = 160
 """What a packed turn keeps in its node: what is left of it when its archive is deleted. A shorter one stays whole."""
@@ -128,10 +129,13 @@ class Chunks:
         return [_chunk_from_row(row) for row in rows]
 
     def list_turns(self, session_key: int, first: int, last: int, *, forgotten: bool = True) -> list[Node]:
-        """Return the turns of a session with sequence numbers `first` to `last`, as they were said, in order."""
+        """Return the turns of a session with sequence numbers `first` to `last`, as they were said, in order.
+
+        `forgotten`: those too that were forgotten, or that no session is to be shown.
+        """
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.seq BETWEEN ?2 AND ?3 AND {_IS_TURN}"
-            " AND (?4 OR n.deleted_at IS NULL) ORDER BY n.seq",
+            f" AND (?4 OR (n.deleted_at IS NULL AND {NOT_WITHHELD})) ORDER BY n.seq",
             (session_key, first, last, forgotten),
         )
         return [node_from_row(row) for row in rows]

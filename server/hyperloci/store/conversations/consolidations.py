@@ -261,10 +261,10 @@ class Consolidations:
         return [ExplicitMemory(NodeId(row[0]), Tier(row[1]), row[2]) for row in rows]
 
     def list_memories_made(self, session_key: int, origin: str, limit: int) -> list[Node]:
-        """Return the living memories that a session left by a channel (`extraction`, `tool`), the latest, in order."""
+        """Return the latest that a session left by a channel (`extraction`, `tool`), living, not withheld, in order."""
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.origin = ? AND n.deleted_at IS NULL AND n.type <> 'entity'"
-            " ORDER BY n.key DESC LIMIT ?",
+            f" AND {NOT_WITHHELD} ORDER BY n.key DESC LIMIT ?",
             (session_key, origin, limit),
         ).fetchall()
         return [node_from_row(row) for row in reversed(rows)]

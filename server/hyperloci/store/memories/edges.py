@@ -14,6 +14,7 @@ from hyperloci.model.edge import EdgeMember, Hyperedge
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +211,10 @@ class Edges:
         return {edge: tuple(members) for edge, members in found.items()}
 
     def list_related_nodes(self, node: NodeKey, edge_type: str | None = None) -> list[Node]:
-        """Return the living nodes that share a hyperedge with this one (SPEC-02.26)."""
+        """Return the living nodes, without withheld ones, that share a hyperedge with this one (SPEC-02.26)."""
         rows = self._connection.execute(
             f"""
-            {SELECT_NODE} WHERE n.deleted_at IS NULL AND n.key <> ?1 AND n.key IN (
+            {SELECT_NODE} WHERE n.deleted_at IS NULL AND {NOT_WITHHELD} AND n.key <> ?1 AND n.key IN (
                 SELECT b.node_key FROM membership a JOIN membership b ON b.hyperedge_key = a.hyperedge_key
                 JOIN hyperedges h ON h.key = a.hyperedge_key
                 WHERE a.node_key = ?1 AND (?2 IS NULL OR h.type = ?2))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import EntityKind, NodeId, NodeKey
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 _JOINTS: Final = re.compile(r"[\s\-_.]+")
 
@@ -235,13 +236,16 @@ class Entities:
         limit: int,
         without: str | None = None,
     ) -> list[NodeKey]:
-        """Return living memories of some types, without a subtype, that mention any entity, latest event first."""
+        """Return memories of some types, without a subtype, that mention any entity, latest event first.
+
+        They are living and not withheld.
+        """
         rows = self._connection.execute(
-            """
+            f"""
             SELECT DISTINCT n.key FROM mentions m JOIN nodes n ON n.key = m.node_key
             WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND n.type IN (SELECT value FROM json_each(?2))
                 AND n.scope_key IN (SELECT value FROM json_each(?3)) AND n.deleted_at IS NULL AND n.valid_until IS NULL
-                AND (?5 IS NULL OR n.subtype IS NOT ?5)
+                AND (?5 IS NULL OR n.subtype IS NOT ?5) AND {NOT_WITHHELD}
             ORDER BY n.event_time DESC, n.key DESC LIMIT ?4
             """,
             (json.dumps(list(entities)), json.dumps(list(types)), json.dumps(list(scope_keys)), limit, without),

@@ -417,15 +417,15 @@ class Nodes:
             subtypes, scopes: any of these.
             origins: any of these; of every origin if empty.
             since: of this time or later, in milliseconds.
-            include_ended: those too that were replaced or forgotten.
+            include_ended: those too that were replaced, forgotten or withheld.
             limit: how many at most.
         """
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.subtype IN (SELECT value FROM json_each(?1))"
             " AND s.id IN (SELECT value FROM json_each(?2))"
             " AND (?3 = '[]' OR n.origin IN (SELECT value FROM json_each(?3))) AND (?4 IS NULL OR n.event_time >= ?4)"
-            " AND (?5 OR (n.deleted_at IS NULL AND n.valid_until IS NULL)) ORDER BY n.event_time DESC, n.key DESC"
-            " LIMIT ?6",
+            f" AND (?5 OR (n.deleted_at IS NULL AND n.valid_until IS NULL AND {NOT_WITHHELD}))"
+            " ORDER BY n.event_time DESC, n.key DESC LIMIT ?6",
             (*(json.dumps(list(some)) for some in (subtypes, scopes, origins)), since, include_ended, limit),
         )
         return [node_from_row(row) for row in rows]

@@ -9,11 +9,12 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import EventMoment, EventPlace
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 _FIELDS: Final = "n.key, n.event_time, n.session_key, n.seq"
 
-_IS_EVENT: Final = "n.deleted_at IS NULL AND n.type NOT IN ('entity', 'snippet')"
-"""Things and files are not events; what was said, done, learnt and committed is."""
+_IS_EVENT: Final = f"n.deleted_at IS NULL AND n.type NOT IN ('entity', 'snippet') AND {NOT_WITHHELD}"
+"""Things and files are not events; what was said, done, learnt and committed is, unless no session is shown it."""
 
 _SELECT_PAGE: Final = (
     "SELECT n.key, n.event_time FROM nodes n INDEXED BY idx_nodes_events"

@@ -10,6 +10,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 NOT_CLUSTERED: Final = ("action", "section", "chunk_micro", "chunk_mini", "chunk_macro")
 """Subtypes that repeat what other memories say: lines about a tool's use, summaries of chunks and sections."""
@@ -94,19 +95,21 @@ class Topics:
         row = self._connection.execute(f"{_SELECT} WHERE t.id = ?", (topic_id,)).fetchone()
         return _topic_from_row(row) if row else None
 
-    def ids_like(self, prefix: str, limit: int = 5) -> list[str]:
-        """Return ids that start with `prefix`."""
+    def ids_like(self, prefix: str, limit: int = 5, *, scopes: Sequence[str] = ()) -> list[str]:
+        """Return ids that start with `prefix`; of topics of one of the scopes, if any are given."""
         rows = self._connection.execute(
-            "SELECT id FROM topics WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3",
-            (prefix, prefix + "\U0010ffff", limit),
+            "SELECT t.id FROM topics t JOIN scopes s ON s.key = t.scope_key WHERE t.id >= ?1 AND t.id < ?2"
+            " AND (?4 = '[]' OR s.id IN (SELECT value FROM json_each(?4))) ORDER BY t.id LIMIT ?3",
+            (prefix, prefix + "\U0010ffff", limit, json.dumps(list(scopes))),
         )
         return [row[0] for row in rows]
 
     def list_members(self, topic_key: int, limit: int = -1) -> list[NodeKey]:
-        """Return living members, the most typical first; all of them unless limited."""
+        """Return living members that are not withheld, the most typical first; all of them unless limited."""
         rows = self._connection.execute(
             "SELECT m.node_key FROM topic_members m JOIN nodes n ON n.key = m.node_key"
-            " WHERE m.topic_key = ? AND n.deleted_at IS NULL ORDER BY m.weight DESC, m.node_key LIMIT ?",
+            f" WHERE m.topic_key = ? AND n.deleted_at IS NULL AND {NOT_WITHHELD}"
+            " ORDER BY m.weight DESC, m.node_key LIMIT ?",
             (topic_key, limit),
         )
         return [NodeKey(row[0]) for row in rows]
