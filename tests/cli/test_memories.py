@@ -54,6 +54,16 @@ def test_a_list_is_narrowed_by_kind_source_and_time() -> None:
     assert "--since 'someday'" in invoke("list", "--since", "someday").stderr
 
 
+def test_a_screen_is_listed_for_people_and_all_for_programs() -> None:
+    for number in range(22):
+        remember(f"Gate {number} listens on port {9000 + number}")
+
+    shown = run("list")
+    assert shown.count("listens on port") == 20 and "The latest 20; -n shows more, --json all." in shown
+    assert len(json.loads(run("list", "--json"))) == 22
+    assert run("list", "-n", "22").count("listens on port") == 22
+
+
 def test_a_memorys_history_names_what_it_replaced() -> None:
     old = remember("The port is 8000")
     new = remember("The port is 9000", "--replaces", old)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -50,6 +50,13 @@ def _describe_state(hit: Hit) -> str:
     return f"stored {hit.created_at[:16]}{until}, confidence {hit.confidence:.2f}, of {where}\n   {hit.id}"
 
 
+SHOWN: Final = 20
+"""Memories that are listed for people: a screen."""
+
+EVERYTHING: Final = 1_000_000_000
+"""A program that asks for JSON is not left in the dark about the rest."""
+
+
 def list_memories(
     project: ProjectOption = Path("."),
     kinds: Annotated[
@@ -63,7 +70,9 @@ def list_memories(
         str | None, typer.Option("--since", help="Only since this time: last_week, '3 days ago', 2026-01-31.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", "-a", help="Also what was replaced or forgotten.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many.")] = 20,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="How many; 20 unless --json lists all.")
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show whole memories.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -74,15 +83,18 @@ def list_memories(
       hyperloci list --type decision --since last_week
       hyperloci list --all --json | jq '.[] | select(.current | not)'
     """
+    most = limit or (EVERYTHING if json else SHOWN)
     with open_memory(project) as memory:
         found = memory.list_memories(
-            kinds=kinds or (), origins=origin or (), since=since, include_ended=every, limit=limit
+            kinds=kinds or (), origins=origin or (), since=since, include_ended=every, limit=most
         )
     if json:
         print_json([_as_row(hit) for hit in found])
         return
     for hit in found:
         print_memory(hit, full=full)
+    if limit is None and len(found) == SHOWN:
+        console.print(f"The latest {SHOWN}; -n shows more, --json all.", style="dim")
     if not found:
         console.print("Nothing is remembered here yet; `hyperloci remember TEXT` stores something.", style="dim")
 
