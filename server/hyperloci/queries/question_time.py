@@ -93,9 +93,11 @@ def find_event_bound(query: str) -> EventBound | None:
     text = DateText(query)
     for at, word in enumerate(text.words):
         side = _SIDES.get(bound_words().get(word, ""))
+        if side is None or not text.stands_apart(at, at + 1):
+            continue
         start = _skip(text, at + 1, "links")
-        about = None if side is None or not text.stands_apart(at, at + 1) else _find_object(text, start)
-        if side is not None and about is not None:
+        about = _find_object(text, start)
+        if about is not None:
             end = _find_end(text, about)
             return EventBound(side, text.between(start, end), text.between(about, end), text.between(at, end))
     return None
@@ -109,7 +111,7 @@ def _skip(text: DateText, at: int, table: str) -> int:
 
 def _find_object(text: DateText, start: int) -> int | None:
     """Return where the words begin that name what an event was about; None where no clause tells of an event."""
-    words = [*text.words[start:], ""]
+    words = [*text.words[start : start + 2], "", ""]
     at = start
     if words[0] in word_set("dates.events.subjects"):
         at = _skip(text, start + 1, "auxiliaries")

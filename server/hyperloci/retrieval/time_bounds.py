@@ -100,8 +100,8 @@ def _read_bounds(text: DateText, at: int, now: int) -> TimeBounds | None:
 def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of an expression like `since March`, `between Monday and Friday`."""
     how = bound_words().get(text.words[at])
-    point = _read_point(text, at + 1, now)
-    if how is None or how == "and" or point is None:
+    point = None if how is None or how == "and" else _read_point(text, at + 1, now)
+    if how is None or point is None:
         return None
     end, (after, before) = point
     if how == "between":

@@ -28,7 +28,9 @@ MAX_ELEMENT_CHARS: Final = 4_000
 MIN_TOLD_WORDS: Final = 5
 """What is told before a request in the same sentence; `sorry, but can you` tells nothing."""
 
-REQUEST_FORM: Final = r"(?:[,;:–—]|\s-)\s+(?:(?:and|so|but|also|и|а|но|так что)\s+){0,2}@\b|\s+(?:and|so|but)\s+@\b"
+REQUEST_FORM: Final = (
+    r"(?:[,;:–—]|\s-)\s++(?:(?:and|so|but|also|и|а|но|так что)\s++){0,2}@\b|(?<!\s)\s++(?:and|so|but)\s++@\b"
+)
 """Where a request begins within a sentence; `@`: the phrases of `consolidation.requests`."""
 
 _CONDITIONS: Final = frozenset({"if", "when", "once", "unless", "before", "after", "если", "когда"})

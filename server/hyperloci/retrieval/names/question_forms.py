@@ -25,7 +25,8 @@ _THE: Final = (
 _AT_END: Final = re.compile(
     r"(?:\(\))?(?: (?:function|method|class|module|file|called|used|tested|imported|added|changed|documented))?\W*$"
 )
-_ENDING: Final = re.compile(r"[.:/#>-]+$")
+_ENDING: Final = ".:/#>-"
+"""Signs that end a sentence rather than a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def asks_for_message(query: str) -> bool:
 def find_relation_questions(query: str) -> list[RelationQuestion]:
     """Return what a question may ask of the relations of what it names; whether there is such a thing is not known."""
     found = [
-        RelationQuestion(_ENDING.sub("", match["name"]), labels, direction)
+        RelationQuestion(match["name"].rstrip(_ENDING), labels, direction)
         for labels, direction, rule in _relation_rules()
         if (match := rule.search(query)) and _is_name_here(query, match)
     ]
