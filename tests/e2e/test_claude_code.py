@@ -103,12 +103,14 @@ class Offline:
     def running(self, *command: str) -> Iterator[subprocess.Popen[bytes]]:
         """Run a command, which must end well before the block does; it may be spoken to meanwhile."""
         temporary = {"TMPDIR": str(self._folder), "CLAUDE_CODE_TMPDIR": str(self._folder)}
+        # A project's files name commands alone: whoever opens it has them on the PATH.
+        found = f"{Path(self._house.command[0]).parent}{os.pathsep}{os.environ['PATH']}"
         stand_in = [sys.executable, str(Path(__file__).with_name("scripted_api.py"))]
         record = self._folder / "record.jsonl"
         with (self._folder / "complaints").open("w+b") as complaints:
             process = subprocess.Popen(
                 [*namespace(), *stand_in, str(self._folder / "script.json"), str(record), "--", *command],
-                env={**self._house.environment, **QUIET, **temporary},
+                env={**self._house.environment, **QUIET, **temporary, "PATH": found},
                 cwd=self._house.project,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
