@@ -61,8 +61,8 @@ def find_neighbourhood(
 ) -> dict[NodeKey, int]:
     """Return the nodes at most `depth` steps from `start`, itself included, with their distance; nearest first.
 
-    With more than `max_nodes`, the last level holds those of the oldest hyperedges. `also` begins there too, as one with
-    `start`: the rest of a file.
+    With more than `max_nodes`, the last level holds those of the oldest hyperedges. `also` begins there too, as one
+    with `start`: the rest of a file.
 
     Raises:
         BadRequestError: a depth below 0.
