@@ -382,3 +382,28 @@ func answer(code int, context *Context) {
         ("calls", "context.go:Context.JSON", "context.go:Context.Render"),
         ("calls", "context.go:answer", "context.go:Context.JSON"),
     }
+
+
+@pytest.mark.req("D.03")
+def test_a_receiver_of_unknown_class_is_told_by_a_method_that_one_class_alone_has(code: Linked) -> None:
+    code.index(
+        {
+            "editing.py": "class Editor:\n    def edit_files(self):\n        return 1\n\n    def close(self):\n        return 2\n\n    def paint_lines(self):\n        return 3\n",
+            "use.py": "import os\n\n\ndef main(maker):\n    editor = maker()\n    editor.edit_files()\n    editor.close()\n    maker().paint_lines()\n",
+            "other.py": "import shell\n\n\ndef run():\n    return shell.edit_files()\n",
+        }
+    )
+
+    assert code.edges("calls") == {
+        ("calls", "use.py:main", "editing.py:Editor.edit_files"),
+        ("calls", "use.py:main", "editing.py:Editor.paint_lines"),
+    }
+
+    code.index(
+        {
+            "second.py": "class Second:\n    def edit_files(self):\n        return 3\n",
+            "use.py": "def main(editor):\n    editor.edit_files()\n",
+        }
+    )
+
+    assert code.edges("calls") == set()
