@@ -384,12 +384,32 @@ func answer(code int, context *Context) {
     }
 
 
+EDITING = """\
+class Editor:
+    def edit_files(self):
+        return 1
+
+    def close(self):
+        return 2
+
+    def paint_lines(self):
+        return 3
+"""
+USES = """\
+def main(maker):
+    editor = maker()
+    editor.edit_files()
+    editor.close()
+    maker().paint_lines()
+"""
+
+
 @pytest.mark.req("D.03")
 def test_a_receiver_of_unknown_class_is_told_by_a_method_that_one_class_alone_has(code: Linked) -> None:
     code.index(
         {
-            "editing.py": "class Editor:\n    def edit_files(self):\n        return 1\n\n    def close(self):\n        return 2\n\n    def paint_lines(self):\n        return 3\n",
-            "use.py": "import os\n\n\ndef main(maker):\n    editor = maker()\n    editor.edit_files()\n    editor.close()\n    maker().paint_lines()\n",
+            "editing.py": EDITING,
+            "use.py": USES,
             "other.py": "import shell\n\n\ndef run():\n    return shell.edit_files()\n",
         }
     )
@@ -399,11 +419,6 @@ def test_a_receiver_of_unknown_class_is_told_by_a_method_that_one_class_alone_ha
         ("calls", "use.py:main", "editing.py:Editor.paint_lines"),
     }
 
-    code.index(
-        {
-            "second.py": "class Second:\n    def edit_files(self):\n        return 3\n",
-            "use.py": "def main(editor):\n    editor.edit_files()\n",
-        }
-    )
+    code.index({"second.py": EDITING.replace("Editor", "Second"), "use.py": f"{USES}    return editor\n"})
 
     assert code.edges("calls") == set()
