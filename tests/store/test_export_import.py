@@ -49,6 +49,7 @@ DERIVED = {
     "place_links",
     "place_link_rows",
     "unplaced_scopes",
+    "shared_folders",
     "topics",
     "topic_members",
     "topic_runs",
