@@ -12,7 +12,7 @@ ALTER TABLE sessions ADD COLUMN client_version TEXT;
 -- What was exchanged with others, one row for each version of a shared memory. Its id is the node's, and the same on
 -- every machine; its hash is of what was exchanged. Nothing is taken in twice, and what was forgotten stays forgotten.
 CREATE TABLE shared_records (
-    scope_key    INTEGER NOT NULL REFERENCES scopes(key),
+    scope_key    INTEGER NOT NULL REFERENCES scopes(key) ON DELETE CASCADE,
     id           TEXT NOT NULL,
     hash         BLOB NOT NULL,
     door         TEXT NOT NULL CHECK(door IN ('git', 'team')),
@@ -26,7 +26,7 @@ CREATE INDEX idx_shared_records_node ON shared_records(node_key) WHERE node_key 
 
 -- What a folder of shared memories looked like when it was last read: one that looks the same isn't read again.
 CREATE TABLE shared_folders (
-    scope_key INTEGER NOT NULL REFERENCES scopes(key),
+    scope_key INTEGER NOT NULL REFERENCES scopes(key) ON DELETE CASCADE,
     path      TEXT NOT NULL,
     stamp     TEXT NOT NULL,
     read_at   INTEGER NOT NULL,
