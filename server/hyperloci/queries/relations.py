@@ -10,8 +10,9 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, sanitize_argument
 from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, count_relations, find_related, resolve_label
-from hyperloci.knowledge.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
+from hyperloci.knowledge.graph.paths import find_dependencies, find_neighbourhood, find_shortest_path
 from hyperloci.knowledge.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
+from hyperloci.knowledge.graph.symbol_steps import Walk
 from hyperloci.knowledge.names.written_names import find_use
 from hyperloci.maintenance.relation_jobs import prune_edges
 from hyperloci.model.answers import (
