@@ -69,7 +69,7 @@ class ComparedStatement:
     def __init__(self, quote: str, *, about: str = "", kinds: KindShares | None = None) -> None:
         self.tokens = split_words(quote)
         self.stems = [
-            raw.replace(",", "").strip(".:") if token == NUMBER_SIGN else token[:STEM_CHARS]
+            raw.replace(",", "").strip(".:") if token == NUMBER_SIGN else _stem_word(token)
             for raw, token in zip(split_raw_words(quote), self.tokens, strict=True)
         ]
         self.words = meaningful_words(quote)
@@ -92,6 +92,18 @@ class ComparedStatement:
 
 
 @functools.lru_cache(maxsize=2_048)  # The same living statements are compared again and again.
+def read_statement(quote: str, about: str = "") -> ComparedStatement:
+    """Return a statement as it is compared with others."""
+    return ComparedStatement(quote, about=about)
+
+
+@functools.lru_cache(maxsize=8_192)
+def _stem_word(word: str) -> str:
+    """Return a word as `meaningful_words` has it; one that it leaves out, as it begins."""
+    return next(iter(meaningful_words(word)), word[:STEM_CHARS])
+
+
+@functools.lru_cache(maxsize=2_048)
 def estimate_kinds(quote: str) -> KindShares:
     """Return how likely a statement is of each kind."""
     return load_weights().weigh_kinds(read_kind_features(quote))
@@ -171,15 +183,16 @@ def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordR
         part = min(1.0, math.sqrt(SHORT_WORDS / max(1, len(new.tokens))))
         yield from ((f"w:{word}", part) for word in new.tokens)
         yield from ((f"b:{one} {other}", part) for one, other in pairwise(new.tokens))
-        yield from ((name, part) for name in _neighbours(new.tokens, core))
+        yield from ((name, part) for name in _neighbours(new, core))
     yield from ((name, 1.0) for name in set(_read_around(new, core, new.numbers & old.numbers)))
     yield "other value of word", float(_has_other_value(new, old, core))
 
 
-def _neighbours(tokens: Sequence[str], core: frozenset[str]) -> Iterator[str]:
+def _neighbours(new: ComparedStatement, core: frozenset[str]) -> Iterator[str]:
     """Yield the words around those that both statements share: `scrap the`, `is out`, `not`."""
-    for at, token in enumerate(tokens):
-        if token[:STEM_CHARS] in core:
+    tokens = new.tokens
+    for at, stem in enumerate(new.stems):
+        if stem in core:
             yield from (f"before{back}:{tokens[at - back]}" for back in (1, 2) if at >= back)
             if at + 1 < len(tokens):
                 yield f"after:{tokens[at + 1]}"

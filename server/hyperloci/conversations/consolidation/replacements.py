@@ -14,7 +14,11 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding
-from hyperloci.conversations.consolidation.replacement_scorer import ComparedStatement, load_replacement_scorer
+from hyperloci.conversations.consolidation.replacement_scorer import (
+    ComparedStatement,
+    load_replacement_scorer,
+    read_statement,
+)
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -159,7 +163,7 @@ def _choose_likely(living: Sequence[Node], scores: Sequence[float]) -> list[tupl
 
 def _compared(node: Node) -> ComparedStatement:
     quote, about = node.metadata.get("quote"), node.metadata.get("about")
-    return ComparedStatement(str(quote or node.content), about=str(about or ""))
+    return read_statement(str(quote or node.content), str(about or ""))
 
 
 def may_replace(new: Node, old: Node) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from hyperloci.text.language.dates import DateText
 
 _UNITS: Final = {
-    "time": "ms|s|sec|secs|seconds?|min|mins|minutes?|minuten?|h|hours?|stunden?|сек|секунд\\w{0,2}|мин|минут\\w{0,2}|час\\w{0,3}",
+    "time": "ms|s|secs?|seconds?|mins?|minutes?|minuten?|h|hours?|stunden?|сек|секунд\\w{0,2}|мин|час\\w{0,2}",
     "days": "d|days?|tage?n?|weeks?|wochen?|months?|monate?|years?|jahre?|дн\\w{0,3}|день|недел\\w{1,2}|месяц\\w{0,3}",
     "size": "[kmgt]i?b|bytes?|мб|кб|гб",
     "rate": "hz|khz|mhz|fps|db",
@@ -23,10 +23,11 @@ _UNITS: Final = {
 }
 _SORTS: Final = re.compile(
     r"(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2}\s?(?:am|pm|uhr|o'clock)\b)"
-    r"|(?P<ordinal>\b\d{1,2}(?:st|nd|rd|th)\b)"
-    r"|(?P<version>\bv?\d{1,4}\.\d{1,4}(?:\.\d{1,6})?(?![\w%]))"
+    r"|(?P<ordinal>\b\d{1,2}(?:st|nd|rd|th)\b"
+    r"|\b\d{1,2}\.\s?(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)\w{0,6})"
     + "".join(rf"|(?P<{name}>\b\d{{1,9}}(?:[.,]\d{{1,6}})?\s?(?:{units})(?!\w))" for name, units in _UNITS.items())
-    + r"|(?P<count>\b\d{1,9}\b)",
+    + r"|(?P<version>\bv?\d{1,4}\.\d{1,4}(?:\.\d{1,6})?(?![\w%]))"
+    r"|(?P<count>\b\d{1,9}\b)",
     re.IGNORECASE,
 )
 
