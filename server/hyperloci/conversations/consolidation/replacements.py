@@ -24,12 +24,13 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 
-SURE: Final = 0.5
-"""Probability from which on the old statement is ended: of extracted statements of projects held out, three in five of
-those are replaced, and two in five of the replaced ones are found (docs/benchmarks.md, "Sessions")."""
+SURE: Final = 0.6
+"""Probability from which on the old statement is ended: of extracted statements of projects held out, three in four of
+those are replaced (at .5 two in three, and hardly more are found), and nearly half of the replaced ones are found
+(docs/benchmarks.md, "Sessions")."""
 
 POSSIBLE: Final = 0.2
-"""Probability from which on the old statement is marked as possibly replaced: one in three is; three in five of the
+"""Probability from which on the old statement is marked as possibly replaced: two in five are; two in three of the
 replaced ones are found."""
 
 MAX_LIVING: Final = 400
