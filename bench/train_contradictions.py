@@ -2,7 +2,7 @@
 
     python -m bench train_contradictions [--write] [--test PAIRS.jsonl]
 
-Reads `bench/data/statement_pairs.jsonl` (three writers, 560 pairs each), `statement_contrasts.jsonl` (22 writers, several
+Reads `bench/data/statement_pairs.jsonl` (three writers, 560 pairs each), `statement_contrasts.jsonl` (22 writers, some
 newer statements to each old one) and the tuned and held-out pairs of developers' statements in the tests, besides pairs
 drawn by chance, which have nothing to do with each other. The writers are dealt into folds, and each fold is judged by
 trees that have not read its writers: what they score together gives the gates. `--write` replaces the trees of

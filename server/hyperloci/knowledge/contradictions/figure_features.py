@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -16,8 +15,6 @@ from hyperloci.knowledge.contradictions.loose_figures import (
 
 MOST: Final = 3.0
 """Counts end here: more says no more."""
-
-_SMALLEST: Final = 1e-9
 
 
 def measure_loose_figures(old: str, new: str, cover: Mapping[str, float]) -> dict[str, float]:
@@ -45,7 +42,6 @@ def measure_loose_figures(old: str, new: str, cover: Mapping[str, float]) -> dic
         "loose_alike_alone": float(bool(alike) and not same),
         "loose_points": float(any(x.is_point for x, _ in clashes)),
         "loose_other": float(bool(a and b) and not clashes and not same),
-        "loose_ratio": max((_measure_ratio(x, y) for x, y in clashes), default=0.0),
         "loose_lone": float(len(a) == 1 and len(b) == 1),
         "loose_lost": float(bool(a) and not b),
         "loose_added": float(bool(b) and not a),
@@ -57,10 +53,3 @@ def _find_clashes(a: Sequence[LooseFigure], b: Sequence[LooseFigure]) -> list[tu
     left = [x for x in a if not any(are_equal_figures(x, y) for y in b)]
     right = [y for y in b if not any(are_equal_figures(x, y) for x in a)]
     return [(x, y) for x, y in itertools.product(left, right) if x.dimension == y.dimension]
-
-
-def _measure_ratio(x: LooseFigure, y: LooseFigure) -> float:
-    """Return by how many powers of ten two amounts differ; 0 where they have no size."""
-    if x.is_point or x.name or y.name:
-        return 0.0
-    return abs(math.log10(max(x.amount, _SMALLEST) / max(y.amount, _SMALLEST)))

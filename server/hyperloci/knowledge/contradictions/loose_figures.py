@@ -102,7 +102,7 @@ def _is_plain_number_of(a: LooseFigure, b: LooseFigure) -> bool:
     if a.dimension != COUNT:
         return False
     number = f"{a.amount:g}"
-    return b.dimension == MONEY and a.amount == b.amount or b.dimension == VERSION and b.name.startswith(number)
+    return (b.dimension == MONEY and a.amount == b.amount) or (b.dimension == VERSION and b.name.startswith(number))
 
 
 def _read_clock(tokens: Sequence[str], _written: Sequence[str], at: int) -> _Read:
@@ -149,7 +149,7 @@ def _read_number(tokens: Sequence[str], _written: Sequence[str], at: int) -> _Re
     tables = _read_tables()
     if unit in tables.spans:
         return LooseFigure(dimension=SPAN, amount=amount * tables.spans[unit]), end + 1
-    if unit in tables.units and (tokens[at][0].isdecimal() or len(unit) > 2):  # noqa: PLR2004
+    if unit in tables.units and (tokens[at][0].isdecimal() or len(unit) > 2):
         dimension, size = tables.units[unit]
         return LooseFigure(dimension=dimension, amount=amount * size), end + 1
     if at and tokens[at - 1] in _CURRENCY:
