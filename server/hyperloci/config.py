@@ -453,7 +453,8 @@ def list_idle_settings(settings: Settings) -> list[str]:
 def _hint_at_variable(name: str, known: Collection[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1)
+    renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in _ENVIRONMENT_NAMES.items()}
+    near = [renamed[name]] if name in renamed else difflib.get_close_matches(name, known, n=1)
     meant = find_document_name(name.removeprefix("HYPERLOCI_"))
     if near:
         return f"; did you mean {near[0]}?"
