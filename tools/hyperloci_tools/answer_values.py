@@ -37,6 +37,10 @@ REQUIRED: Final = frozenset({"content", "message", "path", "query", "reason", "s
 """Fields that some answer must have, even if empty (`schemas`)."""
 
 
+_OWN_MATTERS: Final = ("agent", "shared")
+"""Of a source what a person wants to know, and no model needs."""
+
+
 def drop_empty(value: Any) -> Any:
     """Return a JSON-ready copy without empty fields: None, empty texts, lists and objects.
 
@@ -68,6 +72,8 @@ def shape_hit(found: Hit) -> HitOut:
 
 def _shape_hit(found: Hit, cap: int, *, scored: bool) -> HitOut:
     shown = asdict(found)
+    for name in _OWN_MATTERS:
+        del shown["source"][name]
     if len(found.content) > cap:
         shown["content"] = cut_text(found.content, cap)
         rest = f"cut: {cap} of {len(found.content)} characters; memory://node/{found.id} has all"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from hyperloci.model.kinds import NodeKey
 
@@ -44,6 +45,13 @@ class SharedRecord:
     reason: str | None = None
 
 
+class FolderStamp(NamedTuple):
+    """What a folder looked like when it was last read, and when that was, in milliseconds."""
+
+    stamp: str
+    read_at: int
+
+
 class SharedRows:
     """What one database exchanged with others. Every write expects to run inside a transaction."""
 
@@ -76,12 +84,12 @@ class SharedRows:
             for row in rows
         ]
 
-    def get_stamp(self, scope_key: int, path: str) -> str | None:
+    def get_stamp(self, scope_key: int, path: str) -> FolderStamp | None:
         """Return what a folder looked like when it was last read, None if it never was."""
         row = self._connection.execute(
-            "SELECT stamp FROM shared_folders WHERE scope_key = ? AND path = ?", (scope_key, path)
+            "SELECT stamp, read_at FROM shared_folders WHERE scope_key = ? AND path = ?", (scope_key, path)
         ).fetchone()
-        return None if row is None else str(row[0])
+        return None if row is None else FolderStamp(row[0], row[1])
 
     def set_stamp(self, scope_key: int, path: str, stamp: str, *, now: int) -> None:
         """Note what a folder looks like now that it was read."""
