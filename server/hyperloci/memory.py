@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, StoreError
+from hyperloci.errors import BadRequestError, HyperlociError, StoreError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.author import Signature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
@@ -85,6 +86,8 @@ if TYPE_CHECKING:
     from hyperloci.store.conversations.sessions import StoredSession
     from hyperloci.store.export_selection import ExportChoice
     from hyperloci.store.projects.places import KnownProject, ScopeLink
+
+_log = logging.getLogger(__name__)
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
@@ -810,6 +813,13 @@ class Memory:
         """
         return self._promotion.unshare([self._facts.resolve_node(id, "ids") for id in ids])
 
+    def _read_shared_at_start(self) -> None:
+        try:
+            self.read_shared(seconds=SHARED_SECONDS)
+        except (HyperlociError, OSError) as error:
+            # The session's own record comes first; watchers and the next start try again.
+            _log.warning("what others share cannot be read: %s", error)
+
     def _publish_withdrawals(self) -> None:
         from hyperloci.facts.sharing.shared_folder import read_stamp
 
@@ -1158,7 +1168,7 @@ class Memory:
         As a session starts, what others share is taken in first, as far as there is time.
         """
         if record.kind is CaptureKind.STARTED:
-            self.read_shared(seconds=SHARED_SECONDS)
+            self._read_shared_at_start()
         new = self._capture.store_record(record)
         if new and record.kind is not CaptureKind.PROMPT:
             self._notify_embedder()

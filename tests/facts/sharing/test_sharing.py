@@ -15,11 +15,13 @@ import pytest
 
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.facts.sharing.promotion import check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES
 from hyperloci.facts.sharing.shared_memory import MAX_LINE_BYTES, SharedLineError, SharedMemory
 from hyperloci.memory import Memory
 from hyperloci.model.node import Node
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 from tests.support import NOW, FakeClock
 
 DECISION = "We deploy with Kamal, because Kubernetes took a week to upgrade."
@@ -366,6 +368,33 @@ def test_a_hostile_line_is_left_out_and_the_next_is_read(bob: Person, line: str 
     put(bob, line, shared("A good line."))
     report = bob.memory.read_shared()
     assert (report.taken, len(report.refused)) == (1, 1)
+
+
+def test_a_memory_that_fails_by_itself_is_set_aside_and_the_others_are_taken(
+    bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(bob, shared("Cursed."), shared("A good line."))
+
+    def fail_on_one(text: str) -> SanitizedText:
+        if text == "Cursed.":
+            raise IndexError("no rule foresaw this")
+        return sanitize(text)
+
+    monkeypatch.setattr("hyperloci.facts.sharing.intake.sanitize", fail_on_one)
+    report = bob.memory.read_shared()
+    assert (report.taken, len(report.refused)) == (1, 1)
+    assert [item.kind for item in bob.memory.list_set_aside()] == ["shared memory"]
+
+
+def test_a_session_starts_though_the_folder_cannot_be_read(bob: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(bob, shared("A good line."))
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("hyperloci.facts.sharing.intake.read_folder", fail)
+    bob.memory.keep(RecordFactory(bob.memory.project, "s1", now=NOW).record_start("startup"))
+    assert bob.memory.store.sessions.get_session("s1") is not None
 
 
 def test_unknown_keys_are_ignored_and_prototypes_are_nothing(bob: Person) -> None:

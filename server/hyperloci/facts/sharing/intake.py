@@ -30,6 +30,7 @@ from hyperloci.facts.sharing.shared_memory import SHARED_KINDS, SharedMemory
 from hyperloci.model.author import Visibility, is_same_author, make_author, parse_author
 from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, NodeId, Origin, Tier
 from hyperloci.model.node import NewNode, Node
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.memories.shared import ExchangeState, SharedRecord
 from hyperloci.store.purge import was_purged
@@ -129,12 +130,26 @@ class SharedIntake:
                 scope_key = self._store.scopes.ensure_scope(self._project, now=self._clock())
                 writer = MemoryWriter(self._store)
                 for one in batch:
-                    record = self._withdraw(one.memory) if one.memory.withdrawn else self._take(one, gone, writer)
-                    if record.state is ExchangeState.FORGOTTEN:
+                    record = self._try_one(one, gone, writer, scope_key)
+                    if record.state is ExchangeState.REFUSED:
+                        writer = MemoryWriter(self._store)
+                    elif record.state is ExchangeState.FORGOTTEN:
                         gone.add(record.id)
                     self._store.shared.put_record(scope_key, record, now=self._clock())
             done += len(batch)
         return done
+
+    def _try_one(self, one: FoundMemory, gone: set[str], writer: MemoryWriter, scope_key: int) -> SharedRecord:
+        """Work off one version; one that fails by itself is refused, and the rest goes on."""
+        shared, place = one.memory, f"{one.file}:{one.line}"
+        record = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.REFUSED, reason="it failed")
+        with self._store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.SHARED_MEMORY, place, now=self._clock()
+        ) as attempt:
+            record = self._withdraw(shared) if shared.withdrawn else self._take(one, gone, writer)
+        if attempt.failed:
+            self._report.refused.append(FolderProblem(one.file, one.line, "it could not be stored"))
+        return record
 
     # -- what is shared ------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -180,7 +181,9 @@ class WatchWorker:
             return
         from hyperloci.facts.sharing.intake import SharedIntake
 
-        SharedIntake(self._store, self._project.id, self._root, self._clock).read(thorough=thorough)
+        # A folder that can't be read, or changes as it is, is read at the next change; indexing goes on.
+        with contextlib.suppress(OSError):
+            SharedIntake(self._store, self._project.id, self._root, self._clock).read(thorough=thorough)
 
     def _try_index(self, action: Callable[[], IndexReport]) -> None:
         self._tell(indexing=True)
