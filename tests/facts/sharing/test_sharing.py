@@ -386,6 +386,13 @@ def test_a_memory_that_fails_by_itself_is_set_aside_and_the_others_are_taken(
     assert [item.kind for item in bob.memory.list_set_aside()] == ["shared memory"]
 
 
+def test_what_there_is_no_time_for_waits_for_the_next_reading(bob: Person) -> None:
+    put(bob, *(shared(f"Decision number {number}.") for number in range(5)))
+    hurried = bob.memory.read_shared(seconds=0)
+    assert hurried.taken == 0 and hurried.waiting > 0
+    assert bob.memory.read_shared().taken == 5
+
+
 def test_a_session_starts_though_the_folder_cannot_be_read(bob: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     put(bob, shared("A good line."))
 

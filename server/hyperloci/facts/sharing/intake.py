@@ -82,12 +82,14 @@ class SharedIntake:
         last = self._store.shared.get_stamp(scope_key, place)
         if not thorough and last is not None and last.stamp == stamp:
             return self._report
+        self._publish(scope_key)
         records = self._store.shared.list_records(scope_key)
-        self._publish(records)
         known = {(record.id, record.hash) for record in records}
         is_known = _make_filter(records, None if thorough or last is None else last.read_at)
-        found = self._collect(read_folder(self._root, is_known), known)
         until = None if seconds is None else time.monotonic() + seconds
+        found = self._collect(read_folder(self._root, is_known), known, until)
+        if found is None:
+            return self._report
         done = self._take_all(found, records, until)
         self._report.waiting = len(found) - done
         if not self._report.waiting:
@@ -105,15 +107,21 @@ class SharedIntake:
         scope_key = self._store.scopes.find_key(self._project)
         if scope_key is None or read_stamp(self._root) is None or self._store.read_only:
             return 0
-        self._publish(self._store.shared.list_records(scope_key))
+        self._publish(scope_key)
         return self._report.published
 
     def _collect(
-        self, items: Iterable[FoundMemory | FolderProblem], known: set[tuple[str, bytes]]
-    ) -> list[FoundMemory]:
-        """Return what is new, withdrawals first, then in the order in which it was said."""
+        self, items: Iterable[FoundMemory | FolderProblem], known: set[tuple[str, bytes]], until: float | None
+    ) -> list[FoundMemory] | None:
+        """Return what is new, withdrawals first, then in the order in which it was said.
+
+        None where time is up before all was read: what replaces what is known only then.
+        """
         new: dict[tuple[str, bytes], FoundMemory] = {}
         for item in items:
+            if until is not None and time.monotonic() > until:
+                self._report.waiting = len(new) + 1
+                return None
             if isinstance(item, FolderProblem):
                 self._report.refused.append(item)
             elif (version := (item.memory.id, item.memory.digest)) not in known:
@@ -291,25 +299,14 @@ class SharedIntake:
                 )
         return gone
 
-    def _publish(self, records: Sequence[SharedRecord]) -> None:
-        done = {record.id for record in records if record.state is ExchangeState.FORGOTTEN}
-        nodes = self._store.nodes.get_by_keys(record.node_key for record in records if record.node_key is not None)
-        for record in records:
-            node = None if record.node_key is None else nodes.get(record.node_key)
-            if record.id in done or not self._is_withdrawn_here(record, node):
-                continue
-            author = self._store.nodes.signature.find_author() or "somebody"
-            publish_withdrawal(self._store, self._project, self._root, record.id, author, now=self._clock())
-            self._report.published += 1
-            done.add(record.id)
-
-    def _is_withdrawn_here(self, record: SharedRecord, node: Node | None) -> bool:
-        """Tell whether one's own memory, of this machine or another of one's own, was forgotten or purged here."""
-        if record.state is ExchangeState.SENT:
-            return node is None or node.deleted_at is not None
-        if record.state is not ExchangeState.RECEIVED or node is None or node.deleted_at is None:
-            return False
-        return is_same_author(node.author, self._store.nodes.signature.find_author())
+    def _publish(self, scope_key: int) -> None:
+        """Withdraw one's own memories, of this machine or another of one's own, that were forgotten or purged here."""
+        ended = self._store.shared.list_ended_here(scope_key)
+        author = (self._store.nodes.signature.find_author() if ended else None) or "somebody"
+        for one in ended:
+            if one.is_own or is_same_author(one.author, author):
+                publish_withdrawal(self._store, self._project, self._root, one.id, author, now=self._clock())
+                self._report.published += 1
 
 
 def clean_author(claimed: str) -> str:
