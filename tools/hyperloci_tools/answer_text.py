@@ -43,7 +43,7 @@ def format_source(source: SourceOut) -> str:
     path = source.get("path")
     shown = quote_name(path) if path else None
     parts = (
-        source["kind"],
+        f"{source['kind']} {quote_name(source['author'])}" if "author" in source else source["kind"],
         f"{shown}:{lines}" if shown and lines else shown,
         " > ".join(quote_name(heading) for heading in source.get("section_path", ())),
         quote_name(source["symbol"]) if "symbol" in source else None,

@@ -30,6 +30,7 @@ from hyperloci.cli import (
 )
 from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
+from hyperloci.cli.sharing import share_commands
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
@@ -87,6 +88,7 @@ read.register_commands(app)
 memories.register_commands(app)
 graph.register_commands(app)
 write.register_commands(app)
+share_commands.register_commands(app)
 setup.register_commands(app)
 data.register_commands(app)
 topics.register_commands(app)
@@ -103,6 +105,7 @@ PANELS: Final = {
     "Correct and tidy up": ("confirm", "forget", "restore", "weak", "facets", "purge", "prune"),
     "The project": ("index", "outline", "graph", "topics", "entities", "entity", "merge-entities", "set-aside"),
     "Projects": ("projects", "link", "unlink"),
+    "Together": ("share", "unshare"),
     "Backups and other programs": ("backup", "restore-backup", "export", "import"),
     "Set up": ("install", "uninstall", "doctor", "demo", "stats", "embedder", "upkeep", "migrate", "serve", "hook"),
 }

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 MAX_INJECTED_CHARS: Final = 9_500
@@ -81,6 +83,12 @@ class InjectedItem:
     text: str
     value: float = 0.0
     quote: str = ""
+
+
+def name_teammate(node: Node) -> str:
+    """Return whose a memory from outside is, as claimed, in quotation marks: a name is data too."""
+    name = parse_author(node.author).name if node.author else "somebody"
+    return f"teammate {json.dumps(name, ensure_ascii=False)}"
 
 
 def render_context(
