@@ -36,6 +36,7 @@ class CaptureRecord:
         text: the prompt, the action's line, the assistant's last message, or the word for why it started or ended.
         path: the file an action changed, or the transcript to read.
         flags: what was suspicious about the text as it came.
+        client, client_version: the program that the session is held in; None where that is unknown.
     """
 
     id: str
@@ -48,6 +49,8 @@ class CaptureRecord:
     text: str = ""
     path: str | None = None
     flags: tuple[str, ...] = ()
+    client: str | None = None
+    client_version: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -75,6 +78,12 @@ class CaptureRecord:
                 text=str(values["text"]),
                 path=None if path is None else str(path),
                 flags=tuple(str(flag) for flag in values.get("flags", ())),
+                client=_text_or_none(values.get("client")),
+                client_version=_text_or_none(values.get("client_version")),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequestError(f"not a record of a session: {error!r}.") from error
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)

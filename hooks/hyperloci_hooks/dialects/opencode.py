@@ -1,0 +1,34 @@
+"""OpenCode: our own plugin sends our own fields, and puts the context where OpenCode takes it."""
+
+from __future__ import annotations
+
+from hyperloci_hooks.dialects.dialect import Dialect
+
+DIALECT = Dialect(
+    name="opencode",
+    title="OpenCode",
+    version="1.18.33",
+    events={
+        "SessionStart": "SessionStart",
+        "UserPromptSubmit": "UserPromptSubmit",
+        "PostToolUse": "PostToolUse",
+        "PreCompact": "PreCompact",
+        "Stop": "Stop",
+        "SessionEnd": "SessionEnd",
+    },
+    tools={
+        "bash": "Bash",
+        "edit": "Edit",
+        "write": "Write",
+        "task": "Task",
+        "webfetch": "WebFetch",
+        "websearch": "WebSearch",
+        **dict.fromkeys(
+            ("read", "grep", "glob", "list", "todowrite", "todoread", "skill", "lsp", "codesearch", "invalid"), ""
+        ),
+    },
+    sources=(
+        ("opencode", ".opencode/plugins/hyperloci.js"),
+        ("opencode", "~/.config/opencode/plugins/hyperloci.js"),
+    ),
+)
