@@ -102,7 +102,7 @@ def _rename_arguments(value: Any) -> dict[str, Any]:
     given = _read_object(value)
     if not isinstance(given, dict):
         return {}
-    renamed: dict[str, Any] = {ARGUMENTS.get(name, name): item for name, item in given.items()}
+    renamed: dict[str, Any] = {ARGUMENTS.get(str(name), str(name)): item for name, item in given.items()}
     if isinstance(renamed.get("command"), list):
         renamed["command"] = " ".join(str(part) for part in renamed["command"])
     return renamed
