@@ -10,7 +10,7 @@ from typing import Any
 
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user, prepare_turn_text
-from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
 from hyperloci.model.turn import TurnKind
 from hyperloci.project.identity import Project
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize_name
@@ -26,7 +26,7 @@ class RecordFactory:
         *,
         now: int,
         mark: str | None = None,
-        client: str | None = None,
+        client: str = CLAUDE_CODE,
         client_version: str | None = None,
     ) -> None:
         """Begin.
