@@ -10,12 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, CLIENT_VARIABLE, Dialect, load_dialect
-from hyperloci_hooks.dialects.translation import (
-    is_captured_elsewhere,
-    recognise_client,
-    shape_answer,
-    translate_payload,
-)
+from hyperloci_hooks.dialects.translation import recognise_client, shape_answer, translate_payload
+from hyperloci_hooks.dialects.wiring import is_captured_elsewhere
 from hyperloci_hooks.events import EVENTS, EventRule
 from hyperloci_hooks.io import get_text, make_answer, parse_object
 from hyperloci_hooks.log import append_to_log

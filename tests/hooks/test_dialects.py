@@ -14,12 +14,8 @@ import pytest
 
 from hyperloci_hooks.budget import SECONDS
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES, Dialect, load_dialect
-from hyperloci_hooks.dialects.translation import (
-    is_captured_elsewhere,
-    recognise_client,
-    shape_answer,
-    translate_payload,
-)
+from hyperloci_hooks.dialects.translation import recognise_client, shape_answer, translate_payload
+from hyperloci_hooks.dialects.wiring import CaptureState, find_capture_state, is_captured_elsewhere
 from hyperloci_hooks.events import EVENTS
 
 CLIENTS = Path(__file__).parents[1] / "data" / "clients"
@@ -129,3 +125,25 @@ def test_arguments_of_any_shape_do_no_harm(value: Any) -> None:
     told = translate_payload(table("codex"), {"session_id": "s", "tool_name": "shell", "tool_input": value})
     assert isinstance(told["tool_input"], dict)
     assert told["tool_input"].get("command") in (None, "make all")
+
+
+def test_what_is_captured_of_a_client_is_told_by_its_files(tmp_path: Path) -> None:
+    home, project = tmp_path / "user", tmp_path / "place"
+
+    def state(client: str | None) -> CaptureState:
+        return find_capture_state(client, home=home, project=project)
+
+    def write(name: str, text: str) -> None:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+
+    assert state("zed") is state(None) is state("gemini") is state("codex") is CaptureState.NOTHING
+    assert state(CLAUDE_CODE) is CaptureState.WHOLE
+    write(".gemini/settings.json", '{"hooks": "hyperloci-hook --client gemini"}')
+    assert state("gemini") is CaptureState.WHOLE
+    write(".copilot/hooks/hyperloci.json", "hyperloci-hook --client copilot")
+    assert state("copilot") is CaptureState.KEPT
+    write(".codex/hooks.json", "hyperloci-hook --client codex")
+    assert state("codex") is CaptureState.NOTHING
+    write(".codex/config.toml", f'[hooks.state."{home}/.codex/hooks.json:user_prompt_submit:0:0"]')
+    assert state("codex") is CaptureState.WHOLE

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, FLAT, NAMES, SILENT, Dialect, load_dialect
@@ -29,8 +28,6 @@ ARGUMENTS: Final = {
 NEW_SOURCES: Final = ("new",)
 """Words for a session that starts afresh, beside ours."""
 
-_PROGRAM: Final = b"hyperloci"
-
 
 def recognise_client(wired: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """Return the client that runs a hook: another than it was installed for, where that one reads its configuration.
@@ -49,32 +46,6 @@ def recognise_client(wired: str, payload: Mapping[str, Any], environ: Mapping[st
     by_field = (table.name for table in tables if any(sign in payload for sign in table.signs))
     by_variable = (table.name for table in tables if any(environ.get(name) for name in table.variables))
     return next(by_field, "") or next(by_variable, wired)
-
-
-def is_captured_elsewhere(client: str, wired: str, *, home: Path, project: Path) -> bool:
-    """Tell whether a client runs this hook beside another wiring of ours that counts, so that this one must do nothing.
-
-    Args:
-        client: the client that runs the hook.
-        wired: the client whose dialect the hook's command was installed for.
-        home: the user's folder.
-        project: the folder of the session.
-    """
-    table = load_dialect(client)
-    if table is None:
-        return False
-    for source, name in table.sources:
-        path = home / name[2:] if name.startswith("~/") else project / name
-        if _names_program(path):
-            return source != wired
-    return False
-
-
-def _names_program(path: Path) -> bool:
-    try:
-        return _PROGRAM in path.read_bytes()
-    except OSError:
-        return False
 
 
 def translate_payload(table: Dialect, payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from hyperloci.conversations.capture.injection_format import (
     InjectedItem,
     InjectedSection,
     format_line,
+    mark_client,
     render_context,
     to_plain_line,
 )
@@ -213,7 +214,8 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 node.id,
                 node.subtype or node.type,
                 to_iso(node.event_time)[:10],
-                " ".join(filter(None, (SOURCE_WORDS[node.origin], shas.get(node.key, "")[:SHA_CHARS]))),
+                " ".join(filter(None, (SOURCE_WORDS[node.origin], shas.get(node.key, "")[:SHA_CHARS])))
+                + mark_client(node.agent),
                 find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
                 describe_possible_successors(newer[node.key], chars=SHOWN_ID_CHARS) if node.key in newer else "",
             ),
