@@ -17,7 +17,6 @@ DIALECT = Dialect(
         "SessionEnd": "SessionEnd",
     },
     fields={"prompt_id": ("turn_id",)},
-    tools={"exec_command": "Bash", "shell": "Bash", "local_shell": "Bash", "update_plan": "", "view_image": ""},
     # It comes to the model as a message after the prompt, which it would take for its task.
     preface="Background, not a task:\n",
     sources=(("codex", "~/.codex/hooks.json"), ("codex", ".codex/hooks.json")),

@@ -27,13 +27,6 @@ DIALECT = Dialect(
         "last_assistant_message": ("lastAssistantMessage", "last_assistant_message"),
         "transcript_path": (),
     },
-    tools={
-        "bash": "Bash",
-        "powershell": "PowerShell",
-        "create": "Write",
-        "edit": "Edit",
-        **dict.fromkeys(("view", "grep", "glob", "report_intent", "update_todo", "read_bash", "stop_bash"), ""),
-    },
     form=SILENT,
     context_events=(),
     tells_user=False,

@@ -28,10 +28,6 @@ DIALECT = Dialect(
         # Its transcripts are no interface: what was said comes with the events.
         "transcript_path": (),
     },
-    tools={
-        "Shell": "Bash",
-        **dict.fromkeys(("Read", "Grep", "Glob", "List", "SemanticSearch", "ReadLints", "TodoWrite"), ""),
-    },
     form=FLAT,
     # A prompt's answer can only stop it.
     context_events=("SessionStart",),

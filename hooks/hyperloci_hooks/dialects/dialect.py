@@ -32,7 +32,6 @@ class Dialect:
         events: the client's name of each event that is handled, with ours.
         fields: our name of a field, with the client's names for it; the first that has a value counts. A field that
             is not here has our name.
-        tools: the client's names of tools that are ours under another name; '' for one that changes nothing.
         form: how an answer is laid out.
         context_events: our names of the events whose answers may bring context.
         empty_answers: what an event needs for an answer where it is not `{}`, as JSON, by the client's name.
@@ -56,7 +55,6 @@ class Dialect:
         "sources",
         "tells_user",
         "title",
-        "tools",
         "variables",
         "version",
     )
@@ -69,7 +67,6 @@ class Dialect:
         version: str,
         events: Mapping[str, str],
         fields: Mapping[str, tuple[str, ...]] | None = None,
-        tools: Mapping[str, str] | None = None,
         form: str = SPECIFIC,
         context_events: tuple[str, ...] = ("SessionStart", "UserPromptSubmit"),
         empty_answers: Mapping[str, str] | None = None,
@@ -84,7 +81,6 @@ class Dialect:
         self.version = version
         self.events = events
         self.fields = fields or {}
-        self.tools = tools or {}
         self.form = form
         self.context_events = context_events
         self.empty_answers = empty_answers or {}

@@ -16,17 +16,6 @@ DIALECT = Dialect(
         "Stop": "Stop",
         "SessionEnd": "SessionEnd",
     },
-    tools={
-        "bash": "Bash",
-        "edit": "Edit",
-        "write": "Write",
-        "task": "Task",
-        "webfetch": "WebFetch",
-        "websearch": "WebSearch",
-        **dict.fromkeys(
-            ("read", "grep", "glob", "list", "todowrite", "todoread", "skill", "lsp", "codesearch", "invalid"), ""
-        ),
-    },
     sources=(
         ("opencode", ".opencode/plugins/hyperloci.js"),
         ("opencode", "~/.config/opencode/plugins/hyperloci.js"),

@@ -9,21 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hyperloci.conversations.capture.tool_names import read_object, rename_use
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, FLAT, NAMES, SILENT, Dialect, load_dialect
-
-ARGUMENTS: Final = {
-    "filePath": "file_path",
-    "absolute_path": "file_path",
-    "path": "file_path",
-    "oldString": "old_string",
-    "old_str": "old_string",
-    "newString": "new_string",
-    "new_str": "new_string",
-    "file_text": "content",
-    "contents": "content",
-    "cmd": "command",
-}
-"""Names that clients have for the arguments of edits and commands, with ours."""
 
 NEW_SOURCES: Final = ("new",)
 """Words for a session that starts afresh, beside ours."""
@@ -59,34 +46,13 @@ def translate_payload(table: Dialect, payload: Mapping[str, Any]) -> dict[str, A
         told["source"] = "startup"
     name = told.get("tool_name")
     if isinstance(name, str):
-        told["tool_name"] = table.tools.get(name, name)
-        told["tool_input"] = _rename_arguments(told.get("tool_input"))
-        told["tool_response"] = _read_object(told.get("tool_response"))
+        told["tool_name"], told["tool_input"] = rename_use(table.name, name, told.get("tool_input"))
+        told["tool_response"] = read_object(told.get("tool_response"))
     return told
 
 
 def _first_text(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value else value
-
-
-def _rename_arguments(value: Any) -> dict[str, Any]:
-    given = _read_object(value)
-    if not isinstance(given, dict):
-        return {}
-    renamed: dict[str, Any] = {ARGUMENTS.get(str(name), str(name)): item for name, item in given.items()}
-    if isinstance(renamed.get("command"), list):
-        renamed["command"] = " ".join(str(part) for part in renamed["command"])
-    return renamed
-
-
-def _read_object(value: Any) -> Any:
-    """Return an object that was sent as JSON in a string; anything else as it is."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def shape_answer(table: Dialect, event: str, context: str = "", notice: str = "") -> dict[str, Any]:

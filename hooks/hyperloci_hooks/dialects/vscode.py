@@ -25,16 +25,6 @@ DIALECT = Dialect(
         "last_assistant_message": ("last_assistant_message", "lastAssistantMessage"),
         "transcript_path": (),
     },
-    tools={
-        "run_in_terminal": "Bash",
-        "runTerminalCommand": "Bash",
-        "create_file": "Write",
-        "createFile": "Write",
-        "replace_string_in_file": "Edit",
-        "insert_edit_into_file": "Edit",
-        "editFiles": "Edit",
-        **dict.fromkeys(("read_file", "list_dir", "file_search", "grep_search", "semantic_search", "get_errors"), ""),
-    },
     context_events=("SessionStart",),
     tells_user=False,
     sources=(

@@ -192,7 +192,8 @@ def doctor(
 ) -> None:
     """Check the installation, settings, database and hooks, and say how to fix each problem."""
     # Loads numpy and sqlite-vec, which no other command needs.
-    from hyperloci.cli.diagnostics.doctor import Severity, run_checks
+    from hyperloci.cli.diagnostics.doctor import run_checks
+    from hyperloci.cli.diagnostics.findings import Severity
 
     findings = run_checks(project.absolute(), repair=repair)
     if json:
