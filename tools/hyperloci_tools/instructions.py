@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from hyperloci.model.client import find_client
+from hyperloci.conversations.capture.client_names import find_client
 from hyperloci_hooks.dialects.wiring import CaptureState, find_capture_state
 
 _TEXT: Final = """Hyperloci is the long-term memory of this project and its user. It outlives sessions; you do \

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 
 from hyperloci import __version__
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.client_names import find_client
 from hyperloci.errors import HyperlociError
-from hyperloci.model.client import find_client
 from hyperloci.names import suggest_name
 from hyperloci.worker import CALLER, Caller
 from hyperloci_hooks.dialects.wiring import CaptureState

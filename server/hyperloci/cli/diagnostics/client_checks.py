@@ -14,8 +14,8 @@ from hyperloci.cli.install.client_table import ClientFolders
 from hyperloci.cli.install.codex_trust import CodexUnreachableError, list_codex_hooks
 from hyperloci.clock import to_iso
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import HyperlociError
-from hyperloci.model.client import title_client
 from hyperloci.store import Store
 from hyperloci_hooks.dialects.dialect import NAMES, load_dialect
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.model.client import title_client
+from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.model.kinds import Origin
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
