@@ -168,6 +168,14 @@ def said_in(house: House) -> dict[str, list[str]]:
     return said
 
 
+def done_in(house: House) -> list[str]:
+    """Return what tools did, in any client."""
+    with house.memory() as memory:
+        drain_spool(memory)
+        actions = memory.store.nodes.query_nodes("experience", subtypes=("action",), limit=100)
+    return [node.content for node in actions]
+
+
 def tell_trust(house: House) -> str:
     """Return what doctor says of Codex's trust."""
     return "\n".join(line for line in run(house, "doctor").splitlines() if "codex: " in line and "trusted" in line)
@@ -182,6 +190,7 @@ def test_what_is_decided_in_one_client_the_others_are_told_and_find(clients: Hou
             "codex",
             SAID,
             {"call": "mcp__hyperloci.remember_fact", "arguments": {"fact": DECISION, "category": "decision"}},
+            {"call": "exec_command", "arguments": {"cmd": "echo numbered"}},
             ANSWER,
         )
         gemini = hold(
@@ -203,10 +212,12 @@ def test_what_is_decided_in_one_client_the_others_are_told_and_find(clients: Hou
     assert said["codex"] == [SAID, ANSWER["text"], "Carry on with the invoices.", "I will."]
     assert said["gemini"] == ["How do we number the invoices?", "By a sequence."]
     assert said["opencode"] == ["How do we number the invoices?", "By a sequence, too."]
+    assert done_in(clients) == ["Bash: echo numbered"]
     # What hooks reported, the transcripts say again.
     assert "nothing new" in run(clients, "import", "--client", "codex")
     assert "nothing new" in run(clients, "import", "--client", "gemini")
     assert said_in(clients) == said
+    assert done_in(clients) == ["Bash: echo numbered"]
 
 
 @needs("codex")
@@ -229,10 +240,7 @@ def test_gemini_keeps_a_tools_use_and_a_removed_installation_leaves_its_settings
     with awake(clients):
         call = {"call": "write_file", "arguments": {"file_path": str(clients.project / "a.txt"), "content": "a\nb\n"}}
         hold(clients, "gemini", "Write a file.", call, {"text": "Written."})
-    with clients.memory() as memory:
-        drain_spool(memory)
-        actions = memory.store.nodes.query_nodes("experience", subtypes=("action",), limit=10)
-    assert [node.content for node in actions] == ["Write a.txt: 2 lines"]
+    assert done_in(clients) == ["Write a.txt: 2 lines"]
     run(clients, "uninstall", "--client", "gemini")
     assert (clients.home / ".gemini" / "settings.json").read_text() == GEMINI_SETTINGS
     hold(clients, "gemini", "Not heard.", {"text": "By nobody."})

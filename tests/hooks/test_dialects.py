@@ -120,6 +120,11 @@ def test_of_two_wirings_that_one_client_runs_one_counts(tmp_path: Path) -> None:
     assert is_elsewhere("vscode", "copilot")
 
 
+def test_what_gemini_puts_around_a_prompt_is_no_part_of_it() -> None:
+    prompt = "<hook_context>&lt;hyperloci-memory&gt;\nNotes</hook_context>\n\nSay it"
+    assert translate_payload(table("gemini"), {"session_id": "s", "prompt": prompt})["prompt"] == "Say it"
+
+
 @pytest.mark.parametrize("value", [None, 1, [], "{", '{"a"', {"command": ["make", "all"]}])
 def test_arguments_of_any_shape_do_no_harm(value: Any) -> None:
     told = translate_payload(table("codex"), {"session_id": "s", "tool_name": "shell", "tool_input": value})

@@ -8,10 +8,10 @@ DIALECT = Dialect(
     name="gemini",
     title="Gemini CLI",
     version="0.61.0",
+    # No AfterTool: it names no call, and the transcript, read after each turn, does.
     events={
         "SessionStart": "SessionStart",
         "BeforeAgent": "UserPromptSubmit",
-        "AfterTool": "PostToolUse",
         "PreCompress": "PreCompact",
         "AfterAgent": "Stop",
         "SessionEnd": "SessionEnd",

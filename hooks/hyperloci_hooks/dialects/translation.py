@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hyperloci.conversations.capture.foreign_transcripts import strip_hook_context
 from hyperloci.conversations.capture.tool_names import read_object, rename_use
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, FLAT, NAMES, SILENT, Dialect, load_dialect
 
@@ -44,6 +45,8 @@ def translate_payload(table: Dialect, payload: Mapping[str, Any]) -> dict[str, A
     told.update({key: str(told[key]) for key in ("prompt_id", "tool_use_id") if isinstance(told.get(key), int | float)})
     if told.get("source") in NEW_SOURCES:
         told["source"] = "startup"
+    if isinstance(told.get("prompt"), str):
+        told["prompt"] = strip_hook_context(told["prompt"])
     name = told.get("tool_name")
     if isinstance(name, str):
         told["tool_name"], told["tool_input"] = rename_use(table.name, name, told.get("tool_input"))

@@ -83,8 +83,8 @@ GEMINI: list[Json] = [
         "timestamp": "2026-11-23T07:30:17.183Z",
         "type": "user",
         "content": [
-            {"text": "Number the invoices."},
-            {"text": '<hook_context>&lt;hyperloci-memory kind="prompt"&gt;\nNotes'},
+            {"text": "<hook_context>&lt;hyperloci-memory&gt;</hook_context>\n\nNumber the invoices."},
+            {"text": '<hook_context>&lt;hyperloci-memory kind="prompt"&gt;\nNotes</hook_context>'},
         ],
     },
     {

@@ -25,10 +25,7 @@ session's end no more than three."""
 
 OTHER_SECONDS: Final = 5
 
-TOOLS: Final = {
-    "codex": "Bash|apply_patch|Edit|Write",
-    "gemini": "run_shell_command|write_file|replace|web_fetch|google_web_search|ask_user",
-}
+TOOLS: Final = {"codex": "Bash|apply_patch|Edit|Write"}
 """Tools that change or decide something, as a client's matcher names them."""
 
 

@@ -25,9 +25,16 @@ KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:response_item|gemini)"')
 _INSERTED: Final = re.compile(r"\s*(?:<[a-z_]+(?:_[a-z]+)*[> ]|# AGENTS\.md instructions|Background, not a task:)")
 """How the texts begin that Codex and Gemini CLI put in the user's place."""
 
+_HOOK_CONTEXT: Final = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+
 _EXIT_CODE: Final = re.compile(r"(?:[Ee]xit code:?|exited with code) (\d+)")
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
+
+
+def strip_hook_context(text: str) -> str:
+    """Return a prompt without what hooks put before it or behind it, as Gemini CLI marks that."""
+    return _HOOK_CONTEXT.sub("", text)
 
 
 def is_codex_entry(entry: Mapping[str, Any]) -> bool:
@@ -83,7 +90,9 @@ def read_gemini_entry(entry: Mapping[str, Any], root: str | None) -> Iterator[Tu
 
 def _make_text_turn(uuid: str, speaker: Speaker, texts: list[str], when: Any) -> Iterator[Turn]:
     if speaker is Speaker.USER:
-        texts = [text for text in texts if is_written_by_user(text) and not _INSERTED.match(text)]
+        texts = [
+            text for text in map(strip_hook_context, texts) if is_written_by_user(text) and not _INSERTED.match(text)
+        ]
     if text := "\n".join(texts).strip():
         yield Turn(uuid=uuid, role=speaker, text=text, timestamp_ms=_read_time(when))
 
