@@ -47,7 +47,7 @@ def _find_last_events(settings: Settings) -> Mapping[str, int]:
 def _describe_wiring(state: ClientState, heard: Mapping[str, int]) -> Diagnosis:
     table = load_dialect(state.client)
     assert table is not None
-    version = state.version or ("found" if state.program else "its folder is there, its command is not on the PATH")
+    version = state.version or ("found" if state.program else "without its command on the PATH")
     tested = f" (made for {table.version})" if state.version and table.version not in state.version else ""
     told = f"{title_client(state.client)} {version}{tested}"
     if not state.wired:

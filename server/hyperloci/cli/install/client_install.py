@@ -154,7 +154,7 @@ def describe_client(client: str, folders: ClientFolders) -> ClientState:
         client=client,
         program=program,
         version=_ask_version(program) if program else "",
-        wired=tuple(wired),
+        wired=tuple(dict.fromkeys(wired)),
         lacking=tuple(lacking),
     )
 
