@@ -59,6 +59,15 @@ CODEX = "".join(
             input="*** Begin Patch\n*** Update File: billing.py\n@@\n-old\n+new\n+more\n*** End Patch",
         ),
         codex_line("response_item", type="custom_tool_call_output", call_id="c2", output="Exit code: 0\nSuccess."),
+        codex_line(
+            "response_item",
+            type="function_call",
+            namespace="mcp__hyperloci",
+            name="remember_fact",
+            call_id="c3",
+            arguments='{"fact": "Stored already"}',
+        ),
+        codex_line("response_item", type="function_call_output", call_id="c3", output="{}"),
         message("assistant", "Done: one sequence for each tenant.", "m6"),
     ]
 )
@@ -107,6 +116,7 @@ GEMINI: list[Json] = [
                 "args": {"file_path": "/home/me/shop/billing.py", "content": "a\nb\n"},
                 "status": "success",
             },
+            {"id": "t5", "name": "mcp_hyperloci_search_memory", "args": {"query": "a"}, "status": "success"},
             {"id": "t3", "name": "read_file", "args": {"file_path": "a"}, "status": "success"},
             {"id": "t4", "name": "run_shell_command", "args": {"command": "wait"}, "status": "executing"},
         ],

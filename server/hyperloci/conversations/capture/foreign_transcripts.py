@@ -70,7 +70,7 @@ def read_codex_entry(entry: Mapping[str, Any], position: int, calls: Calls, root
         arguments = call.get("arguments", call.get("action"))
         if kind == "custom_tool_call_output":
             arguments = {"command": call.get("input")}
-        name = str(call.get("name") or "local_shell")
+        name = "__".join(str(part) for part in (call.get("namespace"), call.get("name") or "local_shell") if part)
         yield from _make_action_turn("codex", call_id, name, arguments, error, root, entry.get("timestamp"))
 
 

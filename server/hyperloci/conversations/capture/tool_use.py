@@ -33,8 +33,8 @@ READ_ONLY_TOOLS: Final = frozenset(
 )
 """Tools that change and decide nothing: most calls are theirs, and what they found is found again by looking."""
 
-OWN_TOOLS: Final = re.compile(r"^mcp__(?:plugin_)?[a-z0-9_-]*hyperloci")
-"""Our own tools: what they stored is stored already."""
+OWN_TOOLS: Final = re.compile(r"^mcp__?(?:plugin_)?[a-z0-9_-]*hyperloci|^hyperloci_")
+"""Our own tools, as Claude Code, Codex, Gemini CLI and OpenCode name them: what they stored is stored already."""
 
 _EXIT_CODE: Final = re.compile(r"^(?:Error: )?Exit code (-?\d+)[ \t]*\n?")
 _SPACE: Final = re.compile(r"\s+")
