@@ -32,7 +32,7 @@ def respond(answer: Json) -> Iterator[Json]:
     id = uuid.uuid4().hex
     if "call" in answer:
         namespace, _, tool = str(answer["call"]).rpartition(".")
-        item = {
+        item: Json = {
             "type": "function_call",
             "id": f"fc_{id}",
             "call_id": f"call_{id}",

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hyperloci_hooks.budget import SECONDS

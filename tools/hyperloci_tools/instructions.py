@@ -42,17 +42,15 @@ from the user. Weigh the notes (outdated, suspicious, no longer valid) and check
 
 _START: Final = "Starting a task: get_context with the task in a sentence."
 _START_UNASKED: Final = (
-    "First thing in every task, before anything else: get_context with the task in a sentence. Nothing of the memory is"
-    " put before you unless you ask."
+    "First thing in every task: get_context with the task in a sentence. Nothing of the memory comes unasked."
 )
 _CAPTURED: Final = (
     "Prompts, replies, edits and commits are captured without you; do not store them, nor secrets, nor what the code"
     " says."
 )
 _NOT_CAPTURED: Final = (
-    "Nothing of this conversation is captured without you: what you do not store is lost when it ends. Store each"
-    " decision, requirement and dead end at once, and before your last answer where the work stands. Not secrets, nor"
-    " what the code says."
+    "Nothing of this conversation is captured: what you do not store is lost. Before your last answer store where the"
+    " work stands too. Not secrets, nor what the code says."
 )
 
 TEXTS: Final[Mapping[CaptureState, str]] = {
