@@ -13,12 +13,13 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
 from hyperloci.cli.install import installer as installation
-from hyperloci.cli.install.client_commands import carry_out, install_clients, uninstall_clients
+from hyperloci.cli.install.client_commands import carry_out, find_others, install_clients, uninstall_clients
 from hyperloci.cli.install.commands import locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import CONSOLIDATION, Settings
+from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.data_paths import find_user_file
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
@@ -177,6 +178,9 @@ def _explain_install(scope: installation.InstallScope, project: Path) -> None:
             undo=" --scope project" if is_shared else "",
         )
     )
+    if others := find_others(project):
+        titles = ", ".join(title_client(client) for client in others)
+        typer.echo(f"\nFound here too: {titles}. One memory for all of them:\n        hyperloci install --client all")
     own, every = count_transcripts(project)
     if every:
         typer.echo(

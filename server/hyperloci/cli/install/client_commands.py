@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import typer
 from hyperloci.cli.common import console
 from hyperloci.cli.install import installer
 from hyperloci.cli.install.client_install import (
+    ALL,
     PROGRAMS,
     choose_clients,
     plan_client,
@@ -24,6 +26,7 @@ from hyperloci.cli.install.client_table import ClientFolders
 from hyperloci.cli.install.codex_trust import CodexHook, CodexUnreachableError, list_codex_hooks, plan_trust
 from hyperloci.cli.install.commands import locate_commands
 from hyperloci.cli.install.installer import InstallPlan, InstallScope
+from hyperloci.errors import ConfigurationError
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, load_dialect
 
 NOTES: Final = {
@@ -86,6 +89,17 @@ def count_trusted(hooks: list[CodexHook]) -> str:
     """Say how many of our hooks Codex was asked about."""
     fresh = sum(not hook.is_trusted for hook in hooks)
     return f"{len(hooks)} hooks of Codex are trusted now, {fresh} of them since this command."
+
+
+def find_others(project: Path) -> list[str]:
+    """Return the other clients that are found here and lack our entries; not those whose files can't be read."""
+    folders = find_folders(project)
+    found: list[str] = []
+    for client in choose_clients(ALL, folders):
+        with contextlib.suppress(ConfigurationError):
+            if client != CLAUDE_CODE and not plan_client_removal(client, folders, InstallScope.USER).changed:
+                found.append(client)
+    return found
 
 
 def uninstall_clients(name: str, scope: InstallScope, project: Path, *, dry_run: bool) -> list[str]:
