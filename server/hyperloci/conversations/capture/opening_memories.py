@@ -21,6 +21,7 @@ from hyperloci.conversations.capture.injection_format import (
     SOURCE_WORDS,
     InjectedItem,
     InjectedSection,
+    mark_client,
     name_teammate,
     to_plain_line,
 )
@@ -358,7 +359,7 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     node = memory.node
     kind = f"{node.subtype} " if with_kind else ""
     day = f"due {str(node.metadata['due'])[:10]}" if memory.due is not None else to_iso(node.event_time)[:10]
-    notes = [day, name_source(node)]
+    notes = [day, f"{name_source(node)}{mark_client(node.agent)}"]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
     return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {_quote_statement(node)}"
