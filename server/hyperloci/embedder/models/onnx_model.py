@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from hyperloci.embedder.batching import plan_batches
-from hyperloci.embedder.models.device import cap_threads
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import MAX_WINDOWS
+from hyperloci.system.native_threads import MAX_MODEL_THREADS, count_usable_cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -73,11 +73,18 @@ class OnnxForward:
 
 
 class OnnxTokenModel:
-    """A late-interaction model. Satisfies `spaces.profile_encoder.TokenModel`."""
+    """A late-interaction model. Satisfies `spaces.profile_encoder.CalibratedTokenModel`.
 
-    def __init__(self, forward: OnnxForward) -> None:
+    Attributes:
+        model_id: of the weights and the calibration.
+        score_factor, score_offset: what makes of its score the bundled model's for texts as unlike.
+    """
+
+    def __init__(self, forward: OnnxForward, score_factor: float = 1.0, score_offset: float = 0.0) -> None:
         self._forward = forward
-        self.model_id = forward.model_id
+        self.model_id = f"{forward.model_id}/{score_factor:g},{score_offset:g}"
+        self.score_factor = score_factor
+        self.score_offset = score_offset
 
     def encode_tokens(self, texts: Sequence[str], *, query: bool) -> list[NDArray[np.float32]]:
         """Return per text a matrix with one unit row per token, special ones left out, of up to `MAX_WINDOWS`."""
@@ -119,7 +126,7 @@ def load_onnx_forward(folder: Path, name: str) -> OnnxForward:
             f'model {name!r} runs on onnxruntime, which is not installed: pip install "hyperloci[models]"'
         ) from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = cap_threads()
+    options.intra_op_num_threads = min(count_usable_cores(), MAX_MODEL_THREADS)
     # Its threads would spin after each call: an embedder that waits must cost nothing.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     path = folder / "model.onnx"
