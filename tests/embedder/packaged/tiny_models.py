@@ -17,7 +17,21 @@ from tokenizers.processors import TemplateProcessing
 from hyperloci.embedder.packaged.catalogue import ModelFile, PackagedModel, WheelSource
 
 WIDTH = 8
-WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "cache", "redis", "keeps", "logins", "a", "deploy", "failed", "on", "friday")
+WORDS = (
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "cache",
+    "redis",
+    "keeps",
+    "logins",
+    "a",
+    "deploy",
+    "failed",
+    "on",
+    "friday",
+)
 
 
 def build_model_files(folder: Path) -> dict[str, bytes]:
@@ -54,7 +68,9 @@ def build_wheel(folder: Path, files: dict[str, bytes], *, package: str = "tinymo
             archive.writestr(f"{package}/data/{name}", content)
         archive.writestr(f"{package}/__init__.py", "raise SystemExit('code of the package ran')\n")
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{info}/RECORD", "")
     return path
 
