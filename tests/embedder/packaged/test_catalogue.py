@@ -16,7 +16,8 @@ def test_every_model_is_pinned_and_brings_its_licence() -> None:
     for model in list_packaged_models().values():
         names = [file.name for file in model.files]
         assert "LICENSE" in names and model.licence in ("Apache-2.0", "MIT")
-        assert all(re.fullmatch("[0-9a-f]{64}", pinned.sha256) for pinned in (*model.files, model.wheel))
+        hashes = [*(file.sha256 for file in model.files), model.wheel.sha256]
+        assert all(re.fullmatch("[0-9a-f]{64}", pinned) for pinned in hashes)
         assert not any(name.endswith((".py", ".bin", ".pt", ".pkl")) for name in names)
 
 
