@@ -75,6 +75,8 @@ def sample_set(data: Path, name: str) -> EvaluationSet:
     evaluation = next(iter(LOADERS[source](data / source)))
     wanted = FACTS if name == "facts" else CORPORA.get(name)
     chosen = [corpus for corpus in evaluation.corpora if corpus.questions and (not wanted or corpus.name in wanted)]
+    if name == "facts":
+        chosen = [replace(corpus, content_type="any") for corpus in chosen]
     return EvaluationSet(name, [_cut_corpus(corpus, DOCUMENTS.get(name, len(corpus.documents))) for corpus in chosen])
 
 
