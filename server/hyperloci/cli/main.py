@@ -30,6 +30,7 @@ from hyperloci.cli import (
 )
 from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
+from hyperloci.cli.install import model_command
 from hyperloci.cli.sharing import share_commands
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
@@ -97,6 +98,7 @@ entities.register_commands(app)
 facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
+model_command.register_command(app)
 viewer.register_command(app)
 
 PANELS: Final = {
@@ -107,7 +109,19 @@ PANELS: Final = {
     "Projects": ("projects", "link", "unlink"),
     "Together": ("share", "unshare"),
     "Backups and other programs": ("backup", "restore-backup", "export", "import"),
-    "Set up": ("install", "uninstall", "doctor", "demo", "stats", "embedder", "upkeep", "migrate", "serve", "hook"),
+    "Set up": (
+        "install",
+        "uninstall",
+        "doctor",
+        "demo",
+        "stats",
+        "embedder",
+        "model",
+        "upkeep",
+        "migrate",
+        "serve",
+        "hook",
+    ),
 }
 """The commands as `--help` lists them, those of every day first."""
 

@@ -215,7 +215,8 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 node.id,
                 node.subtype or node.type,
                 to_iso(node.event_time)[:10],
-                " ".join(filter(None, (_name_source(node), shas.get(node.key, "")[:SHA_CHARS]))) + mark_client(node.agent),
+                " ".join(filter(None, (_name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
+                + mark_client(node.agent),
                 find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
                 describe_possible_successors(newer[node.key], chars=SHOWN_ID_CHARS) if node.key in newer else "",
             ),
