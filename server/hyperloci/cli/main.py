@@ -14,6 +14,7 @@ from typer.models import CommandInfo
 
 from hyperloci import __version__
 from hyperloci.cli import (
+    access,
     conversations,
     data,
     entities,
@@ -68,14 +69,6 @@ def root(
 
 
 @app.command()
-def serve() -> None:
-    """Run the MCP server on stdin and stdout (what Claude Code starts)."""
-    from hyperloci.app import main as run_server
-
-    run_server()
-
-
-@app.command()
 def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionStart.")]) -> None:
     """Answer one Claude Code hook: JSON on stdin, JSON on stdout (the same as `hyperloci-hook EVENT`)."""
     from hyperloci_hooks.run import main as answer
@@ -96,6 +89,7 @@ facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
 viewer.register_command(app)
+access.register_commands(app)
 
 PANELS: Final = {
     "Every day": ("query", "remember", "dead-end", "list", "show", "history", "view"),
@@ -104,7 +98,19 @@ PANELS: Final = {
     "The project": ("index", "outline", "graph", "topics", "entities", "entity", "merge-entities", "set-aside"),
     "Projects": ("projects", "link", "unlink"),
     "Backups and other programs": ("backup", "restore-backup", "export", "import"),
-    "Set up": ("install", "uninstall", "doctor", "demo", "stats", "embedder", "upkeep", "migrate", "serve", "hook"),
+    "Set up": (
+        "install",
+        "uninstall",
+        "doctor",
+        "demo",
+        "stats",
+        "embedder",
+        "upkeep",
+        "migrate",
+        "serve",
+        "hook",
+        "audit",
+    ),
 }
 """The commands as `--help` lists them, those of every day first."""
 
