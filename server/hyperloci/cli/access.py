@@ -92,8 +92,7 @@ def serve(
         max_sessions=max_sessions,
         announce=announce,
     )
-    memory = ServedMemory.choose(load_settings(project), project, shared)
-    serve_http(memory.settings, memory.folder, options)
+    serve_http(ServedMemory.choose(load_settings(project), project, shared), options)
 
 
 def create(

@@ -31,10 +31,17 @@ MAX_CLIENT: Final = 100
 class CallAudit:
     """Middleware that refuses what a token doesn't allow, and notes every call."""
 
-    def __init__(self, door: WorkerHandle, clock: Clock) -> None:
-        """Make it; `door` opens the memory in which calls are noted."""
+    def __init__(self, door: WorkerHandle, clock: Clock, *, is_shared: bool) -> None:
+        """Make it.
+
+        Args:
+            door: opens the memory in which calls are noted.
+            clock: the time.
+            is_shared: whether the holders of tokens are people of their own, who sign what they tell.
+        """
         self._door = door
         self._clock = clock
+        self._is_shared = is_shared
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Answer one request."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,25 +15,26 @@ import uvicorn
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import AnyHttpUrl
+from starlette.types import ASGIApp
 
 from hyperloci.app import build_server, configure_logging
 from hyperloci.clock import Clock, system_clock
-from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError
 from hyperloci.http.call_audit import CallAudit
 from hyperloci.http.issued_tokens import PREFIX, READ, IssuedTokenVerifier
 from hyperloci.http.outside_issuer import IssuerVerifier, OutsideIssuer
 from hyperloci.http.request_guard import RequestGuard
+from hyperloci.http.served_memory import ServedMemory
 from hyperloci.services import BackgroundService, EmbedderService, MaintenanceService
 from hyperloci.worker import WorkerHandle, make_memory_opener
-
-_log = logging.getLogger(__name__)
 
 PATH: Final = "/mcp"
 
 NOT_SERVED: Final = frozenset({"index_path", "memory_repl", "save_consolidation"})
 """Tools that read this machine's files, run programs on it, or finish a session whose hooks ran here."""
+
+NOT_SHARED: Final = frozenset({"memory_stats"})
+"""Tools that tell of this machine what only its user need know."""
 
 MAX_BODY_BYTES: Final = 1_000_000
 """The longest memory is a tenth of it."""
@@ -112,16 +113,16 @@ class _EitherVerifier:
         return await self._outside.verify_token(token)
 
 
-def serve_http(settings: Settings, project: Path, options: HttpOptions, clock: Clock = system_clock) -> None:
-    """Serve a project's memory over HTTP until a signal ends it.
+def serve_http(served: ServedMemory, options: HttpOptions, clock: Clock = system_clock) -> None:
+    """Serve a memory over HTTP until a signal ends it.
 
     Raises:
         StoreError: the database can't be opened.
         BadRequestError: the port can't be listened at.
     """
-    configure_logging(settings)
+    configure_logging(served.settings)
     with _listen(options) as listener:
-        anyio.run(_serve, settings, project, options, listener, clock)
+        anyio.run(_serve, served, options, listener, clock)
 
 
 def _listen(options: HttpOptions) -> socket.socket:
@@ -133,25 +134,39 @@ def _listen(options: HttpOptions) -> socket.socket:
         raise BadRequestError(f"{told}: give another --host or --port, or port 0 for a free one.") from error
 
 
-async def _serve(
-    settings: Settings, project: Path, options: HttpOptions, listener: socket.socket, clock: Clock
-) -> None:
-    door = WorkerHandle(make_memory_opener(settings, project))
+async def _serve(served: ServedMemory, options: HttpOptions, listener: socket.socket, clock: Clock) -> None:
+    port = listener.getsockname()[1]
+    async with open_application(served, options, port, clock) as app:
+        options.announce(f"{_describe_address(options, port)}{PATH}")
+        await uvicorn.Server(_configure(app, options)).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def open_application(
+    served: ServedMemory, options: HttpOptions, port: int, clock: Clock = system_clock
+) -> AsyncIterator[ASGIApp]:
+    """Open a memory and yield what answers HTTP for it; it is closed with the block.
+
+    Raises:
+        StoreError: the database can't be opened.
+    """
+    settings = served.settings
+    door = WorkerHandle(make_memory_opener(settings, served.folder))
     await door.open()
     services: list[BackgroundService] = [EmbedderService(settings)] if settings.embedder else []
     if settings.upkeep:
         services.append(MaintenanceService(settings))
-    own = _describe_address(options, listener)
+    own = _describe_address(options, port)
     verifier: TokenVerifier = _EitherVerifier(
         IssuedTokenVerifier(door, clock), None if options.issuer is None else IssuerVerifier(options.issuer)
     )
-    hosts, origins = _list_hosts(options, listener), [own, *options.origins]
+    hosts, origins = _list_hosts(options, port), [own, *options.origins]
     server = build_server(
         settings,
-        project,
+        served.folder,
         companions=services,
-        watch=[CallAudit(door, clock)],
-        without=NOT_SERVED,
+        watch=[CallAudit(door, clock, is_shared=served.is_shared)],
+        without=NOT_SERVED | (NOT_SHARED if served.is_shared else frozenset()),
         auth=_describe_auth(options, own),
         token_verifier=verifier,
     )
@@ -162,10 +177,9 @@ async def _serve(
         max_sessions=options.max_sessions,
         transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins),
     )
-    guard = RequestGuard(app, hosts=hosts, origins=origins, per_minute=options.per_minute)
-    options.announce(f"{own}{PATH}")
     try:
-        await uvicorn.Server(_configure(guard, options)).serve(sockets=[listener])
+        async with app.router.lifespan_context(app):
+            yield RequestGuard(app, hosts=hosts, origins=origins, per_minute=options.per_minute)
     finally:
         with anyio.CancelScope(shield=True):
             await door.close()
@@ -173,28 +187,27 @@ async def _serve(
 
 def _describe_auth(options: HttpOptions, own: str) -> AuthSettings:
     """Return what clients are told of where tokens come from: of an outside issuer only, ours are handed out."""
-    if options.issuer is None:
-        return AuthSettings(
-            issuer_url=AnyHttpUrl(own), resource_server_url=None, required_scopes=[READ], validate_token_resource=False
-        )
-    return AuthSettings(
-        issuer_url=AnyHttpUrl(options.issuer.issuer),
-        resource_server_url=AnyHttpUrl(f"{own}{PATH}"),
-        required_scopes=[READ],
-        # The verifier checks the audience itself: providers name it in more ways than by this address.
-        validate_token_resource=False,
+    told = own if options.issuer is None else options.issuer.issuer
+    return AuthSettings.model_validate(
+        {
+            # As texts: an issuer is compared letter by letter, and a parsed address gains a stroke.
+            "issuer_url": told,
+            "resource_server_url": None if options.issuer is None else f"{own}{PATH}",
+            "required_scopes": [READ],
+            # The verifier checks the audience itself: providers name it in more ways than by this address.
+            "validate_token_resource": False,
+        }
     )
 
 
-def _describe_address(options: HttpOptions, listener: socket.socket) -> str:
+def _describe_address(options: HttpOptions, port: int) -> str:
     if options.url is not None:
         return options.url.rstrip("/")
     scheme = "http" if options.certificate is None else "https"
-    return f"{scheme}://{_join_host(options.host, listener.getsockname()[1])}"
+    return f"{scheme}://{_join_host(options.host, port)}"
 
 
-def _list_hosts(options: HttpOptions, listener: socket.socket) -> list[str]:
-    port = listener.getsockname()[1]
+def _list_hosts(options: HttpOptions, port: int) -> list[str]:
     named = {options.host, *(("127.0.0.1", "localhost", "::1") if _is_loopback(options.host) else ())}
     return sorted({*(_join_host(name, port) for name in named), *options.hosts})
 
@@ -203,11 +216,11 @@ def _join_host(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _configure(app: RequestGuard, options: HttpOptions) -> uvicorn.Config:
+def _configure(app: ASGIApp, options: HttpOptions) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         ws="none",
-        lifespan="on",
+        lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
