@@ -17,7 +17,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.http.issued_tokens import WRITE
 from hyperloci.memory import Memory
 from hyperloci.store.access.access_values import AccessEvent, Outcome
-from hyperloci.worker import WorkerHandle
+from hyperloci.worker import CALLER, Caller, WorkerHandle
 from hyperloci_tools.server import TOOL_SPECS
 
 READING: Final = frozenset(spec.run.__name__ for spec in TOOL_SPECS if spec.read_only)
@@ -53,6 +53,7 @@ class CallAudit:
             told = f"{tool}: this token may only read; ask for one that may write (`hyperloci token create`)."
             await self._note(ctx, holder, tool, "refused", ())
             return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
+        CALLER.set(Caller(author=holder.subject if self._is_shared else None, agent=_name_client(ctx)))
         try:
             answer = await call_next(ctx)
         except MCPError:
