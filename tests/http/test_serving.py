@@ -215,3 +215,44 @@ def test_a_taken_port_is_told(house: HttpHouse) -> None:
         port = taken.getsockname()[1]
         with pytest.raises(BadRequestError, match=f"127.0.0.1:{port} can't be listened at"):
             serve_http(house.served, HttpOptions(port=port, announce=print))
+
+
+async def test_what_people_tell_a_shared_memory_is_theirs(house: HttpHouse, settings: Settings, project: Path) -> None:
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, ada = house.give_token("Ada <ada@example.org>")
+    _, bob = house.give_token("Bob <bob@example.org>")
+    async with house.serving():
+        async with house.session(ada) as session:
+            told = await session.call_tool("remember_fact", {"fact": FACT, "category": "decision"})
+        assert told.structured_content is not None
+        id = told.structured_content["id"]
+        async with house.session(bob) as session:
+            forgotten = await session.call_tool("forget", {"id": id})
+            unknown = await session.call_tool("forget", {"id": "00000000"})
+            corrected = await session.call_tool(
+                "correct_fact", {"id": id, "fact": "Releases are cut on Wednesdays now."}
+            )
+        async with house.session(ada) as session:
+            own = await session.call_tool("forget", {"id": corrected.structured_content["id"]})
+    assert forgotten.is_error
+    assert "Ada" in str(forgotten.content)
+    assert "Bob" in str(own.content)
+    assert unknown.is_error
+    with house.served.open() as memory:
+        authors = {node.content: node.author for node in memory.store.nodes.query_nodes("decision")}
+        first = memory.store.nodes.get_node(id)
+    assert first is not None
+    assert first.author == "Ada <ada@example.org>"
+    assert authors["Releases are cut on Wednesdays now."] == "Bob <bob@example.org>"
+
+
+async def test_ones_own_memory_is_signed_by_oneself_whatever_machine_it_came_from(house: HttpHouse) -> None:
+    _, token = house.give_token("laptop")
+    async with house.serving(), house.session(token) as session:
+        told = await session.call_tool("remember_fact", {"fact": FACT})
+    with house.served.open() as memory:
+        here = memory.remember_fact("Told at this machine.").id
+        kept = [memory.store.nodes.get_node(id) for id in (told.structured_content["id"], here)]
+    authors = {None if node is None else node.author for node in kept}
+    assert len(authors) == 1
+    assert "laptop <laptop>" not in authors

@@ -14,7 +14,6 @@ from typer.models import CommandInfo
 
 from hyperloci import __version__
 from hyperloci.cli import (
-    access,
     conversations,
     data,
     entities,
@@ -31,6 +30,7 @@ from hyperloci.cli import (
 )
 from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
+from hyperloci.cli.sharing import access
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error

@@ -16,11 +16,16 @@ from hyperloci.clock import Clock
 from hyperloci.errors import HyperlociError
 from hyperloci.http.issued_tokens import WRITE
 from hyperloci.memory import Memory
+from hyperloci.model.author import is_same_author, parse_author
 from hyperloci.store.access.access_values import AccessEvent, Outcome
+from hyperloci.store.ids import find_node
 from hyperloci.worker import CALLER, Caller, WorkerHandle
 from hyperloci_tools.server import TOOL_SPECS
 
 READING: Final = frozenset(spec.run.__name__ for spec in TOOL_SPECS if spec.read_only)
+
+OWN_ONLY: Final = frozenset({"forget"})
+"""Tools that in a shared memory touch only what their caller told: the rest has a history that all can see."""
 
 MAX_MEMORIES: Final = 100
 """Ids noted of one call: an answer names fewer, a hostile one can't fill the disk."""
@@ -49,11 +54,12 @@ class CallAudit:
             return await call_next(ctx)
         holder = get_access_token()
         tool = str((ctx.params or {}).get("name", ""))[:MAX_CLIENT]
-        if holder is None or (tool not in READING and WRITE not in holder.scopes):
-            told = f"{tool}: this token may only read; ask for one that may write (`hyperloci token create`)."
+        refusal = await self._refuse(tool, holder, (ctx.params or {}).get("arguments"))
+        if refusal is not None:
             await self._note(ctx, holder, tool, "refused", ())
-            return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
-        CALLER.set(Caller(author=holder.subject if self._is_shared else None, agent=_name_client(ctx)))
+            return CallToolResult(content=[TextContent(type="text", text=refusal)], is_error=True)
+        person = None if holder is None or not self._is_shared else holder.subject
+        signed = CALLER.set(Caller(author=None if person is None else str(parse_author(person))))
         try:
             answer = await call_next(ctx)
         except MCPError:
@@ -62,11 +68,24 @@ class CallAudit:
         except Exception:
             await self._note(ctx, holder, tool, "failed", ())
             raise
+        finally:
+            CALLER.reset(signed)
         fields = answer.model_dump() if isinstance(answer, BaseModel) else dict(answer or {})
         outcome: Outcome = "refused" if fields.get("is_error", fields.get("isError")) else "done"
         named = tuple(_iterate_ids(fields.get("structured_content", fields.get("structuredContent"))))
         await self._note(ctx, holder, tool, outcome, named)
         return answer
+
+    async def _refuse(self, tool: str, holder: AccessToken | None, arguments: object) -> str | None:
+        """Return why a call is refused, None if it is not."""
+        if holder is None or (tool not in READING and WRITE not in holder.scopes):
+            return f"{tool}: this token may only read; ask for one that may write (`hyperloci token create`)."
+        id = arguments.get("id") if isinstance(arguments, Mapping) else None
+        if self._is_shared and tool in OWN_ONLY and isinstance(id, str):
+            author = await self._door.call(_find_author, id)
+            if author is not None and not is_same_author(author, holder.subject):
+                return f"{tool}: id={id!r} is {author}'s. What others told is corrected (correct_fact), not forgotten."
+        return None
 
     async def _note(
         self,
@@ -86,6 +105,15 @@ class CallAudit:
             memories=tuple(dict.fromkeys(memories))[:MAX_MEMORIES],
         )
         await self._door.call(_append_event, event)
+
+
+def _find_author(memory: Memory, id: str) -> str | None:
+    """Return who told a memory; None if that is not known, or there is no such memory, which the tool itself tells."""
+    try:
+        node = find_node(memory.store.nodes, id)
+    except HyperlociError:
+        return None
+    return None if node is None else node.author
 
 
 def _append_event(memory: Memory, event: AccessEvent) -> None:

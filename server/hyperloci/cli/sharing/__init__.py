@@ -1,0 +1,1 @@
+"""Commands by which a memory is used by others and from other machines."""
