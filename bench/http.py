@@ -90,8 +90,8 @@ def main() -> None:
             )
             return done.stdout.strip()
 
-        tokens = [run("token", "create", f"Person {n} <p{n}@example.org>", "--shared", "team") for n in range(8)]
-        command = [*program, "serve", "--http", "--shared", "team", "--port", "0", "--per-minute", "1000000"]
+        tokens = [run("token", "create", f"Person {n} <p{n}@example.org>", "--common", "team") for n in range(8)]
+        command = [*program, "serve", "--http", "--common", "team", "--port", "0", "--per-minute", "1000000"]
         with subprocess.Popen(
             command, env=environ, cwd=root / "project", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as server:
@@ -103,7 +103,7 @@ def main() -> None:
             server.terminate()
             server.wait()
         whole = root / "whole.jsonl"
-        database = next(root.rglob("shared/team/memory.db"))
+        database = next(root.rglob("common/team/memory.db"))
         exported = {**environ, "RLM_MEMORY_DB": str(database)}
         subprocess.run([*program, "export", str(whole)], env=exported, cwd=root / "project", check=True, stdout=-3)
         text = whole.read_text()

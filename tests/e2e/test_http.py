@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.e2e.conftest import SOON, House
+from tests.e2e.test_claude_code import CLAUDE, Offline, say, use
 
 
 @contextmanager
@@ -89,3 +92,45 @@ def test_a_server_for_other_machines_without_tls_is_refused_in_words(tmp_path: P
     )
     assert done.returncode == 1
     assert "--tls-cert" in done.stderr
+
+
+BESIDE = """
+import json, pathlib, subprocess, sys
+program, claude, token, config = sys.argv[1:]
+serve = [program, "serve", "--http", "--common", "acme", "--port", "0"]
+with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    entry = {"type": "http", "url": server.stdout.readline().strip(), "headers": {"Authorization": "Bearer " + token}}
+    pathlib.Path(config).write_text(json.dumps({"mcpServers": {"acme": entry}}))
+    options = ["--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__acme"]
+    done = subprocess.run([claude, "-p", "Note how we deploy.", "--output-format", "json", *options])
+    server.terminate()
+sys.exit(done.returncode)
+"""
+"""A server and the client of it, in one network of their own."""
+
+
+@pytest.mark.skipif(not CLAUDE, reason="CLAUDE_E2E does not name a Claude Code program")
+def test_claude_code_with_a_token_remembers_and_finds_over_http(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    token = run(house, "token", "create", "Ada <ada@example.org>", "--common", "acme")
+    session = Offline(
+        house,
+        "session",
+        [
+            [use("mcp__acme__remember_fact", fact="We deploy with Nomad.", category="decision")],
+            [use("mcp__acme__search_memory", query="deploy")],
+            [say("Noted.")],
+        ],
+    )
+    command = [sys.executable, "-c", BESIDE, house.command[0], CLAUDE, token, str(tmp_path / "mcp.json")]
+    with session.running(*command) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.read())["result"] == "Noted."
+    results = [block for message in session.requests[-1]["messages"] for block in message["content"]]
+    assert "We deploy with Nomad." in json.dumps(results)
+    calls = json.loads(run(house, "audit", "--common", "acme", "--json"))
+    assert [(call["person"], call["tool"]) for call in reversed(calls)] == [
+        ("Ada <ada@example.org>", "remember_fact"),
+        ("Ada <ada@example.org>", "search_memory"),
+    ]
+    assert calls[0]["client"].startswith("claude-code")

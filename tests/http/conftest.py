@@ -25,7 +25,7 @@ class HttpHouse:
     """A served memory, and those who knock at it."""
 
     def __init__(self, settings: Settings, project: Path, clock: FakeClock) -> None:
-        self.served = ServedMemory(settings, project, is_shared=False)
+        self.served = ServedMemory(settings, project, is_common=False)
         self.clock = clock
         self.transport: httpx2.AsyncBaseTransport | None = None
 

@@ -181,7 +181,7 @@ async def test_more_sessions_than_agreed_and_longer_bodies_are_refused_in_words(
     assert long.status_code == 413
 
 
-async def test_a_shared_memory_is_a_database_of_its_own(house: HttpHouse, settings: Settings, project: Path) -> None:
+async def test_a_common_memory_is_a_database_of_its_own(house: HttpHouse, settings: Settings, project: Path) -> None:
     with house.served.open() as memory:
         memory.remember_fact("My password manager is on the blue stick.")
     house.served = ServedMemory.choose(settings, project, "acme")
@@ -196,7 +196,7 @@ async def test_a_shared_memory_is_a_database_of_its_own(house: HttpHouse, settin
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "A", "a/b", "a" * 65, ".hidden"])
-def test_a_shared_memory_is_named_as_a_folder_can_be(settings: Settings, project: Path, name: str) -> None:
+def test_a_common_memory_is_named_as_a_folder_can_be(settings: Settings, project: Path, name: str) -> None:
     with pytest.raises(BadRequestError, match="lower-case letters"):
         ServedMemory.choose(settings, project, name)
 
@@ -217,7 +217,7 @@ def test_a_taken_port_is_told(house: HttpHouse) -> None:
             serve_http(house.served, HttpOptions(port=port, announce=print))
 
 
-async def test_what_people_tell_a_shared_memory_is_theirs(house: HttpHouse, settings: Settings, project: Path) -> None:
+async def test_what_people_tell_a_common_memory_is_theirs(house: HttpHouse, settings: Settings, project: Path) -> None:
     house.served = ServedMemory.choose(settings, project, "acme")
     _, ada = house.give_token("Ada <ada@example.org>")
     _, bob = house.give_token("Bob <bob@example.org>")

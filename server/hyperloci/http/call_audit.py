@@ -25,7 +25,7 @@ from hyperloci_tools.server import TOOL_SPECS
 READING: Final = frozenset(spec.run.__name__ for spec in TOOL_SPECS if spec.read_only)
 
 OWN_ONLY: Final = frozenset({"forget"})
-"""Tools that in a shared memory touch only what their caller told: the rest has a history that all can see."""
+"""Tools that in a common memory touch only what their caller told: the rest has a history that all can see."""
 
 MAX_MEMORIES: Final = 100
 """Ids noted of one call: an answer names fewer, a hostile one can't fill the disk."""
@@ -36,17 +36,17 @@ MAX_CLIENT: Final = 100
 class CallAudit:
     """Middleware that refuses what a token doesn't allow, and notes every call."""
 
-    def __init__(self, door: WorkerHandle, clock: Clock, *, is_shared: bool) -> None:
+    def __init__(self, door: WorkerHandle, clock: Clock, *, is_common: bool) -> None:
         """Make it.
 
         Args:
             door: opens the memory in which calls are noted.
             clock: the time.
-            is_shared: whether the holders of tokens are people of their own, who sign what they tell.
+            is_common: whether the holders of tokens are people of their own, who sign what they tell.
         """
         self._door = door
         self._clock = clock
-        self._is_shared = is_shared
+        self._is_common = is_common
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Answer one request."""
@@ -58,7 +58,7 @@ class CallAudit:
         if refusal is not None:
             await self._note(ctx, holder, tool, "refused", ())
             return CallToolResult(content=[TextContent(type="text", text=refusal)], is_error=True)
-        person = None if holder is None or not self._is_shared else holder.subject
+        person = None if holder is None or not self._is_common else holder.subject
         signed = CALLER.set(Caller(author=None if person is None else str(parse_author(person))))
         try:
             answer = await call_next(ctx)
@@ -81,7 +81,7 @@ class CallAudit:
         if holder is None or (tool not in READING and WRITE not in holder.scopes):
             return f"{tool}: this token may only read; ask for one that may write (`hyperloci token create`)."
         id = arguments.get("id") if isinstance(arguments, Mapping) else None
-        if self._is_shared and tool in OWN_ONLY and isinstance(id, str):
+        if self._is_common and tool in OWN_ONLY and isinstance(id, str):
             author = await self._door.call(_find_author, id)
             if author is not None and not is_same_author(author, holder.subject):
                 return f"{tool}: id={id!r} is {author}'s. What others told is corrected (correct_fact), not forgotten."

@@ -24,31 +24,31 @@ class ServedMemory:
 
     Attributes:
         settings: those of its database.
-        folder: the project that it is about; a shared memory's is its own folder.
-        is_shared: whether people other than the user may hold tokens.
+        folder: the project that it is about; a common memory's is its own folder.
+        is_common: whether people other than the user may hold tokens.
     """
 
     settings: Settings
     folder: Path
-    is_shared: bool
+    is_common: bool
 
     @classmethod
-    def choose(cls, settings: Settings, project: Path, shared: str | None) -> Self:
-        """Return a project's own memory, or the shared one of a name, made where it is not there.
+    def choose(cls, settings: Settings, project: Path, common: str | None) -> Self:
+        """Return a project's own memory, or the common one of a name, made where it is not there.
 
         Raises:
             BadRequestError: the name can't be a file's.
         """
-        if shared is None:
-            return cls(settings, project, is_shared=False)
-        if not _NAME.fullmatch(shared):
+        if common is None:
+            return cls(settings, project, is_common=False)
+        if not _NAME.fullmatch(common):
             raise BadRequestError(
-                f"shared={shared!r} must be 1 to 64 lower-case letters, digits, '.', '_' or '-', such as 'acme'."
+                f"common={common!r} must be 1 to 64 lower-case letters, digits, '.', '_' or '-', such as 'acme'."
             )
-        folder = settings.state_dir / "shared" / shared
+        folder = settings.state_dir / "common" / common
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        kept = replace(settings, database=folder / "memory.db", project=f"shared-{shared}", watch=False)
-        return cls(kept, folder, is_shared=True)
+        kept = replace(settings, database=folder / "memory.db", project=f"common-{common}", watch=False)
+        return cls(kept, folder, is_common=True)
 
     def open(self) -> Memory:
         """Open it.

@@ -33,7 +33,7 @@ PATH: Final = "/mcp"
 NOT_SERVED: Final = frozenset({"index_path", "memory_repl", "save_consolidation"})
 """Tools that read this machine's files, run programs on it, or finish a session whose hooks ran here."""
 
-NOT_SHARED: Final = frozenset({"memory_stats"})
+NOT_COMMON: Final = frozenset({"memory_stats"})
 """Tools that tell of this machine what only its user need know."""
 
 MAX_BODY_BYTES: Final = 1_000_000
@@ -165,8 +165,8 @@ async def open_application(
         settings,
         served.folder,
         companions=services,
-        watch=[CallAudit(door, clock, is_shared=served.is_shared)],
-        without=NOT_SERVED | (NOT_SHARED if served.is_shared else frozenset()),
+        watch=[CallAudit(door, clock, is_common=served.is_common)],
+        without=NOT_SERVED | (NOT_COMMON if served.is_common else frozenset()),
         auth=_describe_auth(options, own),
         token_verifier=verifier,
     )

@@ -17,9 +17,9 @@ from hyperloci.http.served_memory import ServedMemory
 from hyperloci.retrieval.time_bounds import parse_time_bound
 from hyperloci.store.access.access_values import AccessGrant
 
-SharedOption = Annotated[
+CommonOption = Annotated[
     str | None,
-    typer.Option("--shared", metavar="NAME", help="A memory that several people share, instead of your own."),
+    typer.Option("--common", metavar="NAME", help="A memory that several people share, instead of your own."),
 ]
 
 tokens = typer.Typer(
@@ -41,7 +41,7 @@ def serve(
     project: Annotated[
         Path, typer.Option("--project", "-p", help="With --http: a folder of the project.", file_okay=False)
     ] = Path("."),
-    shared: SharedOption = None,
+    common: CommonOption = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 8_765,
     allow_host: Annotated[list[str], typer.Option(help="A further name of this server, such as mem.example.org.")] = [],  # noqa: B006
@@ -62,7 +62,7 @@ def serve(
     Examples:
       hyperloci serve
       hyperloci serve --http
-      hyperloci serve --http --shared acme --host 0.0.0.0 --behind-proxy --allow-host mem.example.org
+      hyperloci serve --http --common acme --host 0.0.0.0 --behind-proxy --allow-host mem.example.org
     """
     if not http:
         from hyperloci.app import main as run_server
@@ -92,13 +92,13 @@ def serve(
         max_sessions=max_sessions,
         announce=announce,
     )
-    serve_http(ServedMemory.choose(load_settings(project), project, shared), options)
+    serve_http(ServedMemory.choose(load_settings(project), project, common), options)
 
 
 def create(
     person: Annotated[str, typer.Argument(help="Who holds it: your machine, or a person such as 'Ada <ada@b.org>'.")],
     project: ProjectOption = Path("."),
-    shared: SharedOption = None,
+    common: CommonOption = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="It may search, and change nothing.")] = False,
     days: Annotated[int | None, typer.Option(min=1, help="Until it expires; default: 365.")] = 365,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Let it last until it is revoked.")] = False,
@@ -106,15 +106,15 @@ def create(
 ) -> None:
     """Create a token and print it, once: it is kept nowhere, only its hash.
 
-    Who holds a token of your own memory reads all of it. For other people serve a shared one.
+    Who holds a token of your own memory reads all of it. For other people serve a common one.
 
     Examples:
       hyperloci token create laptop
-      hyperloci token create "Ada <ada@example.org>" --shared acme --days 90
+      hyperloci token create "Ada <ada@example.org>" --common acme --days 90
     """
     from hyperloci.http.issued_tokens import create_token
 
-    with ServedMemory.choose(load_settings(project), project, shared).open() as memory:
+    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
         grant, token = create_token(
             memory.store, person, may_write=not read_only, days=None if never_expires else days, now=system_clock()
         )
@@ -129,13 +129,13 @@ def create(
 PLACE: Final = "TOKEN"
 
 
-def list_tokens(project: ProjectOption = Path("."), shared: SharedOption = None, json: JsonOption = False) -> None:
+def list_tokens(project: ProjectOption = Path("."), common: CommonOption = None, json: JsonOption = False) -> None:
     """List the tokens: who holds them, what they may, when they were used last.
 
     Examples:
-      hyperloci token list --shared acme
+      hyperloci token list --common acme
     """
-    with ServedMemory.choose(load_settings(project), project, shared).open() as memory:
+    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
         grants = memory.store.access_tokens.list_grants()
     if json:
         print_json(grants)
@@ -155,7 +155,7 @@ def list_tokens(project: ProjectOption = Path("."), shared: SharedOption = None,
 def revoke(
     id: Annotated[str, typer.Argument(help="Its id, as `hyperloci token list` shows it; the beginning is enough.")],
     project: ProjectOption = Path("."),
-    shared: SharedOption = None,
+    common: CommonOption = None,
 ) -> None:
     """Revoke a token: from the next request on it admits nobody.
 
@@ -164,14 +164,14 @@ def revoke(
     """
     from hyperloci.http.issued_tokens import revoke_token
 
-    with ServedMemory.choose(load_settings(project), project, shared).open() as memory:
+    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
         grant = revoke_token(memory.store, id, now=system_clock())
     console.print(f"Revoked {grant.id} of {grant.person}.")
 
 
 def audit(
     project: ProjectOption = Path("."),
-    shared: SharedOption = None,
+    common: CommonOption = None,
     person: Annotated[str | None, typer.Option(help="Only calls of this person.")] = None,
     memory_id: Annotated[str | None, typer.Option("--memory", help="Only calls whose answer named this id.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since then: a date, or 'yesterday'.")] = None,
@@ -181,12 +181,12 @@ def audit(
     """Print who called what over HTTP, the latest first; `stdio` sessions are not noted.
 
     Examples:
-      hyperloci audit --shared acme --since yesterday
+      hyperloci audit --common acme --since yesterday
       hyperloci audit --person "Ada <ada@example.org>" --json
     """
     now = system_clock()
     bound = None if since is None else parse_time_bound(since, now, argument="since")
-    with ServedMemory.choose(load_settings(project), project, shared).open() as memory:
+    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
         whole = None if memory_id is None else memory.get_many([memory_id])[0].id
         events = memory.store.access_log.list_events(limit=limit, person=person, memory=whole, since=bound)
     if json:
