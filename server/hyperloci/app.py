@@ -24,7 +24,9 @@ from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
 
 if TYPE_CHECKING:
-    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.server.auth.provider import TokenVerifier
+    from mcp.server.auth.settings import AuthSettings
+    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
     from mcp.server.mcpserver import MCPServer
 
     from hyperloci.memory import Memory
@@ -78,8 +80,13 @@ def build_server(
     open_memory: OpenMemory | None = None,
     companions: Sequence[BackgroundService] = (),
     warm: bool = True,
+    watch: Sequence[ServerMiddleware[Any]] = (),
+    instructions: ServerMiddleware[Any] | None = None,
+    without: frozenset[str] = frozenset(),
+    auth: AuthSettings | None = None,
+    token_verifier: TokenVerifier | None = None,
 ) -> HyperlociServer:
-    """Return the MCP server of one assistant session; it opens the memory when it runs, not before.
+    """Return an MCP server; it opens the memory when it runs, not before.
 
     Args:
         settings: those in force.
@@ -87,6 +94,10 @@ def build_server(
         open_memory: opens the memory; by default that of `settings` and `project_path`.
         companions: started after the handshake, stopped with the server.
         warm: whether to open the memory after the handshake, instead of at the first call.
+        watch: further middleware, which sees every request.
+        instructions: puts them into the handshake; by default what the client's files on this machine ask for.
+        without: tools that are not offered.
+        auth, token_verifier: who is let in over HTTP.
     """
     import anyio
 
@@ -116,7 +127,8 @@ def build_server(
                     await _stop_services(companions)
                     await workers.close()
 
-    return make_server(settings, lifespan, (traffic, InstructionsMiddleware(Path.home(), project_path)))
+    seen_by = (traffic, *watch, instructions or InstructionsMiddleware(Path.home(), project_path))
+    return make_server(settings, lifespan, seen_by, without=without, auth=auth, token_verifier=token_verifier)
 
 
 async def _run_services(

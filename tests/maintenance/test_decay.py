@@ -16,7 +16,9 @@ from hyperloci.conversations.capture.sessions import end_session, start_session
 from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.maintenance.decay import (
+    CALL_DAYS,
     days_until,
+    expire_calls,
     expire_forgotten,
     list_weak_facts,
     promote_recalled,
@@ -28,6 +30,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.project.project_store import open_store
 from hyperloci.retrieval.presentation import present_hits
 from hyperloci.store import Store
+from hyperloci.store.access.access_values import AccessEvent
 from hyperloci.store.integrity import count_violations
 from hyperloci.store.memories.decay import PRUNE_OPERATION
 from hyperloci.store.memories.nodes import RESTORE_DAYS
@@ -322,3 +325,13 @@ def test_however_time_is_cut_up_the_same_is_forgotten(
             assert after is not None
             fates.append(after.deleted_at is None)
     assert fates[0] == fates[1]
+
+
+def test_calls_over_http_are_known_for_a_year(context: MaintenanceContext, clock: FakeClock) -> None:
+    def call(at: int) -> AccessEvent:
+        return AccessEvent(at=at, person="ada", token_id=None, client=None, tool="search_memory", outcome="done")
+
+    with context.store.transaction():
+        context.store.access_log.append_events([call(clock() - CALL_DAYS * MS_PER_DAY - 1), call(clock())])
+    assert expire_calls(context) == 1
+    assert [event.at for event in context.store.access_log.list_events(limit=9)] == [clock()]

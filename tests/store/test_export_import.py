@@ -51,6 +51,9 @@ DERIVED = {
     "place_link_rows",
     "unplaced_scopes",
     "shared_folders",
+    # Who may come in here, and who did: of no use elsewhere, or of too much.
+    "access_tokens",
+    "access_log",
     "topics",
     "topic_members",
     "topic_runs",

@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.settings import AuthSettings
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -168,9 +170,23 @@ def _explain_tool_error(error: ToolError, tool: str, schema: dict[str, Any]) -> 
 
 
 def make_server(
-    settings: Settings, lifespan: Lifespan, middleware: tuple[ServerMiddleware[Any], ...] = ()
+    settings: Settings,
+    lifespan: Lifespan,
+    middleware: tuple[ServerMiddleware[Any], ...] = (),
+    *,
+    without: frozenset[str] = frozenset(),
+    auth: AuthSettings | None = None,
+    token_verifier: TokenVerifier | None = None,
 ) -> HyperlociServer:
-    """Return a server with the tools that the settings ask for, the resources and the prompts."""
+    """Return a server with the tools that the settings ask for, the resources and the prompts.
+
+    Args:
+        settings: those in force.
+        lifespan: opens the state that the tools share.
+        middleware: sees every request before the tools do.
+        without: tools that are not offered whatever the settings say.
+        auth, token_verifier: who is let in over HTTP.
+    """
     wanted = frozenset({"save_consolidation"} if settings.consolidation == "host" else ())
 
     @asynccontextmanager
@@ -184,9 +200,11 @@ def make_server(
         description="Long-term memory for coding assistants",
         instructions=TEXTS[CaptureState.WHOLE],
         version=__version__,
-        tools=build_tools(TOOL_SPECS, settings.tools, wanted),
+        tools=build_tools([spec for spec in TOOL_SPECS if spec.run.__name__ not in without], settings.tools, wanted),
         lifespan=keeping_state,
         middleware=(*middleware, explain_request_errors),
+        auth=auth,
+        token_verifier=token_verifier,
     )
     resources.register_resources(server, lambda: server.state)
     return server

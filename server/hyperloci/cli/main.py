@@ -31,7 +31,7 @@ from hyperloci.cli import (
 from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
 from hyperloci.cli.install import model_command
-from hyperloci.cli.sharing import share_commands
+from hyperloci.cli.sharing import access, share_commands
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
@@ -70,14 +70,6 @@ def root(
 
 
 @app.command()
-def serve() -> None:
-    """Run the MCP server on stdin and stdout (what Claude Code starts)."""
-    from hyperloci.app import main as run_server
-
-    run_server()
-
-
-@app.command()
 def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionStart.")]) -> None:
     """Answer one Claude Code hook: JSON on stdin, JSON on stdout (the same as `hyperloci-hook EVENT`)."""
     from hyperloci_hooks.run import main as answer
@@ -100,6 +92,7 @@ conversations.register_commands(app)
 projects.register_commands(app)
 model_command.register_command(app)
 viewer.register_command(app)
+access.register_commands(app)
 
 PANELS: Final = {
     "Every day": ("query", "remember", "dead-end", "list", "show", "history", "view"),
@@ -121,6 +114,7 @@ PANELS: Final = {
         "migrate",
         "serve",
         "hook",
+        "audit",
     ),
 }
 """The commands as `--help` lists them, those of every day first."""

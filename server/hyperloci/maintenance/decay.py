@@ -33,6 +33,9 @@ PRUNE_BATCH: Final = 50
 PRUNE_WINDOW_MS: Final = MS_PER_DAY
 """The cap counts what was pruned in this time, so it holds no matter how often maintenance runs."""
 
+CALL_DAYS: Final = 365
+"""How long it is known who called what over HTTP: over a yearly review."""
+
 
 @dataclass(frozen=True, slots=True)
 class WeakHit:
@@ -168,6 +171,12 @@ def expire_forgotten(context: MaintenanceContext) -> int:
         gone += len(node_ids)
         context.yield_to_others()
     return gone
+
+
+def expire_calls(context: MaintenanceContext) -> int:
+    """Delete the notes of calls over HTTP that are over a year old."""
+    with context.store.transaction():
+        return context.store.access_log.delete_before(context.clock() - CALL_DAYS * MS_PER_DAY)
 
 
 def promote_recalled(context: MaintenanceContext) -> int:

@@ -114,6 +114,12 @@ def _merge_entities(context: MaintenanceContext) -> int:
     return merge_alike_entities(context)
 
 
+def _forget_calls(context: MaintenanceContext) -> int:
+    from hyperloci.maintenance.decay import expire_calls
+
+    return expire_calls(context)
+
+
 def _embed_exemplars(context: MaintenanceContext) -> int:
     from hyperloci.maintenance.exemplar_job import embed_exemplars
 
@@ -135,6 +141,7 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("pyramid", ALWAYS, pyramid.build_pyramids),
     MaintenanceJob("exemplars", ALWAYS, _embed_exemplars),
     MaintenanceJob("archive_retention", DAILY, pyramid.expire_archives),
+    MaintenanceJob("access_log", DAILY, _forget_calls),
     MaintenanceJob("link", HOURLY, _link_waiting),
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),

@@ -36,6 +36,8 @@ from hyperloci.store.projects.places import Places
 from hyperloci.store.projects.set_aside import SetAsideRows
 
 if TYPE_CHECKING:
+    from hyperloci.store.access.access_log import AccessLog
+    from hyperloci.store.access.tokens import AccessTokens
     from hyperloci.store.conversations.chunks import Chunks
     from hyperloci.store.conversations.consolidations import Consolidations
     from hyperloci.store.conversations.openings import Openings
@@ -132,6 +134,20 @@ class Store:
             connection.close()
             raise
         return store
+
+    @functools.cached_property
+    def access_tokens(self) -> AccessTokens:
+        """Who may use the memory over HTTP."""
+        from hyperloci.store.access.tokens import AccessTokens
+
+        return AccessTokens(self.connection)
+
+    @functools.cached_property
+    def access_log(self) -> AccessLog:
+        """Who read and wrote what over HTTP."""
+        from hyperloci.store.access.access_log import AccessLog
+
+        return AccessLog(self.connection)
 
     @functools.cached_property
     def shared(self) -> SharedRows:

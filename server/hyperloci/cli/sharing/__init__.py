@@ -1,1 +1,1 @@
-"""Sharing commands: memories that the people of a project have together."""
+"""Sharing commands: memories that several people, or several machines, have together."""

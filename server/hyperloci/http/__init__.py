@@ -1,0 +1,1 @@
+"""HTTP: the same tools for clients without a local process, for who has a token."""

@@ -1,0 +1,142 @@
+"""Call audit: who called which tool with what outcome, on the disk before the answer goes out; and who may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from hyperloci.clock import Clock
+from hyperloci.errors import HyperlociError
+from hyperloci.http.issued_tokens import WRITE
+from hyperloci.memory import Memory
+from hyperloci.model.author import is_same_author, parse_author
+from hyperloci.store.access.access_values import AccessEvent, Outcome
+from hyperloci.store.ids import find_node
+from hyperloci.worker import CALLER, Caller, WorkerHandle
+from hyperloci_tools.server import TOOL_SPECS
+
+READING: Final = frozenset(spec.run.__name__ for spec in TOOL_SPECS if spec.read_only)
+
+OWN_ONLY: Final = frozenset({"forget"})
+"""Tools that in a common memory touch only what their caller told: the rest has a history that all can see."""
+
+MAX_MEMORIES: Final = 100
+"""Ids noted of one call: an answer names fewer, a hostile one can't fill the disk."""
+
+MAX_CLIENT: Final = 100
+
+
+class CallAudit:
+    """Middleware that refuses what a token doesn't allow, and notes every call."""
+
+    def __init__(self, door: WorkerHandle, clock: Clock, *, is_common: bool) -> None:
+        """Make it.
+
+        Args:
+            door: opens the memory in which calls are noted.
+            clock: the time.
+            is_common: whether the holders of tokens are people of their own, who sign what they tell.
+        """
+        self._door = door
+        self._clock = clock
+        self._is_common = is_common
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answer one request."""
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        holder = get_access_token()
+        tool = str((ctx.params or {}).get("name", ""))[:MAX_CLIENT]
+        refusal = await self._refuse(tool, holder, (ctx.params or {}).get("arguments"))
+        if refusal is not None:
+            await self._note(ctx, holder, tool, "refused", ())
+            return CallToolResult(content=[TextContent(type="text", text=refusal)], is_error=True)
+        person = None if holder is None or not self._is_common else holder.subject
+        signed = CALLER.set(Caller(author=None if person is None else str(parse_author(person))))
+        try:
+            answer = await call_next(ctx)
+        except MCPError:
+            await self._note(ctx, holder, tool, "refused", ())
+            raise
+        except Exception:
+            await self._note(ctx, holder, tool, "failed", ())
+            raise
+        finally:
+            CALLER.reset(signed)
+        fields = answer.model_dump() if isinstance(answer, BaseModel) else dict(answer or {})
+        outcome: Outcome = "refused" if fields.get("is_error", fields.get("isError")) else "done"
+        named = tuple(_iterate_ids(fields.get("structured_content", fields.get("structuredContent"))))
+        await self._note(ctx, holder, tool, outcome, named)
+        return answer
+
+    async def _refuse(self, tool: str, holder: AccessToken | None, arguments: object) -> str | None:
+        """Return why a call is refused, None if it is not."""
+        if holder is None or (tool not in READING and WRITE not in holder.scopes):
+            return f"{tool}: this token may only read; ask for one that may write (`hyperloci token create`)."
+        id = arguments.get("id") if isinstance(arguments, Mapping) else None
+        if self._is_common and tool in OWN_ONLY and isinstance(id, str):
+            author = await self._door.call(_find_author, id)
+            if author is not None and not is_same_author(author, holder.subject):
+                return f"{tool}: id={id!r} is {author}'s. What others told is corrected (correct_fact), not forgotten."
+        return None
+
+    async def _note(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        holder: AccessToken | None,
+        tool: str,
+        outcome: Outcome,
+        memories: tuple[str, ...],
+    ) -> None:
+        event = AccessEvent(
+            at=self._clock(),
+            person="-" if holder is None or holder.subject is None else holder.subject,
+            token_id=None if holder is None or not holder.token else holder.client_id,
+            client=_name_client(ctx),
+            tool=tool,
+            outcome=outcome,
+            memories=tuple(dict.fromkeys(memories))[:MAX_MEMORIES],
+        )
+        await self._door.call(_append_event, event)
+
+
+def _find_author(memory: Memory, id: str) -> str | None:
+    """Return who told a memory; None if that is not known, or there is no such memory, which the tool itself tells."""
+    try:
+        node = find_node(memory.store.nodes, id)
+    except HyperlociError:
+        return None
+    return None if node is None else node.author
+
+
+def _append_event(memory: Memory, event: AccessEvent) -> None:
+    if memory.store.read_only:
+        raise HyperlociError("Calls can't be noted: the database can only be read, so nothing is answered over HTTP.")
+    with memory.store.transaction():
+        memory.store.access_log.append_events([event])
+
+
+def _name_client(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    params = getattr(ctx.session, "client_params", None)
+    info = getattr(params, "client_info", None)
+    return None if info is None else f"{info.name} {info.version}"[:MAX_CLIENT]
+
+
+def _iterate_ids(value: object) -> Iterator[str]:
+    """Yield every `id` in an answer."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Mapping):
+            if isinstance(item.get("id"), str):
+                yield item["id"]
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)

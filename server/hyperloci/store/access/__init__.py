@@ -1,0 +1,1 @@
+"""Access: who may use a memory over HTTP, and who did."""

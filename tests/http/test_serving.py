@@ -1,0 +1,258 @@
+"""A memory over HTTP: who is let in, what they may, what is noted of it."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from mcp_types import TextContent
+
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, ConfigurationError
+from hyperloci.http.issued_tokens import revoke_token
+from hyperloci.http.request_guard import REFUSALS
+from hyperloci.http.served_memory import ServedMemory
+from hyperloci.http.serving import MAX_BODY_BYTES, NOT_SERVED, HttpOptions, serve_http
+from tests.http.conftest import HttpHouse
+
+pytestmark = pytest.mark.anyio
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+JSON = {"accept": "application/json, text/event-stream"}
+
+FACT = "Releases are cut on Tuesdays, because support is fully staffed then."
+
+
+async def test_what_one_session_remembers_another_one_finds(house: HttpHouse) -> None:
+    _, laptop = house.give_token("laptop")
+    _, desktop = house.give_token("desktop")
+    async with house.serving():
+        async with house.session(laptop) as session:
+            told = await session.call_tool("remember_fact", {"fact": FACT, "category": "decision"})
+            assert not told.is_error
+        async with house.session(desktop) as session:
+            found = await session.call_tool("search_memory", {"query": "when are releases cut"})
+    assert isinstance(found.content[0], TextContent)
+    assert "Tuesdays" in found.content[0].text
+
+
+async def test_every_call_is_noted_with_who_made_it_and_what_it_named(house: HttpHouse) -> None:
+    id, token = house.give_token("laptop")
+    async with house.serving(), house.session(token) as session:
+        told = await session.call_tool("remember_fact", {"fact": FACT})
+        await session.call_tool("search_memory", {"query": ""})
+        await session.call_tool("no_such_tool", {})
+    unknown, empty, remembered = house.list_calls()
+    assert (remembered.person, remembered.token_id, remembered.tool, remembered.outcome) == (
+        "laptop",
+        id,
+        "remember_fact",
+        "done",
+    )
+    assert told.structured_content is not None
+    assert told.structured_content["id"] in remembered.memories
+    assert (empty.tool, empty.outcome, empty.memories) == ("search_memory", "refused", ())
+    assert (unknown.tool, unknown.outcome) == ("no_such_tool", "refused")
+
+
+async def test_a_reader_may_search_and_change_nothing(house: HttpHouse) -> None:
+    _, token = house.give_token("guest", may_write=False)
+    async with house.serving(), house.session(token) as session:
+        refused = await session.call_tool("remember_fact", {"fact": FACT})
+        found = await session.call_tool("search_memory", {"query": "releases"})
+    assert refused.is_error
+    assert isinstance(refused.content[0], TextContent)
+    assert "may only read" in refused.content[0].text
+    assert not found.is_error
+    with house.served.open() as memory:
+        assert memory.store.nodes.query_nodes("fact") == []
+
+
+async def test_tools_that_reach_into_the_machine_are_not_offered(house: HttpHouse) -> None:
+    _, token = house.give_token()
+    async with house.serving(), house.session(token) as session:
+        offered = {tool.name for tool in (await session.list_tools()).tools}
+    assert "search_memory" in offered
+    assert not offered & NOT_SERVED
+
+
+@pytest.mark.parametrize("shown", [None, "hyl_unknown", "no-token-at-all", "hyl_" + "x" * 5_000, "ünï"])
+async def test_who_has_no_token_is_refused(house: HttpHouse, shown: str | None) -> None:
+    headers = [(name.encode(), value.encode()) for name, value in JSON.items()]
+    if shown is not None:
+        headers.append((b"authorization", f"Bearer {shown}".encode()))
+    async with house.serving(), house.knock() as stranger:
+        answer = await stranger.post("/mcp", json=HELLO, headers=headers)
+    assert answer.status_code == 401
+    assert "sessions" not in answer.text
+    assert house.list_calls() == []
+
+
+async def test_a_revoked_and_an_expired_token_admit_nobody_from_the_next_request_on(house: HttpHouse) -> None:
+    revoked, first = house.give_token("laptop")
+    _, second = house.give_token("guest", days=1)
+    async with house.serving():
+        for token in (first, second):
+            async with house.knock(token) as holder:
+                assert (await holder.post("/mcp", json=HELLO, headers=JSON)).status_code == 200
+        with house.served.open() as memory:
+            revoke_token(memory.store, revoked[:4], now=house.clock())
+        house.clock.advance(86_400_000)
+        for token in (first, second):
+            async with house.knock(token) as holder:
+                assert (await holder.post("/mcp", json=HELLO, headers=JSON)).status_code == 401
+
+
+async def test_a_session_belongs_to_the_token_that_opened_it(house: HttpHouse) -> None:
+    _, mine = house.give_token("ada")
+    _, other = house.give_token("eve")
+    async with house.serving():
+        async with house.knock(mine) as holder:
+            session = (await holder.post("/mcp", json=HELLO, headers=JSON)).headers["mcp-session-id"]
+        async with house.knock(other) as thief:
+            listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
+            answer = await thief.post("/mcp", json=listing, headers={**JSON, "mcp-session-id": session})
+    assert answer.status_code in (403, 404)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1:1"}, 421),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+async def test_a_page_that_a_browser_was_led_to_gets_nothing(
+    house: HttpHouse, headers: dict[str, str], status: int
+) -> None:
+    _, token = house.give_token()
+    async with house.serving(), house.knock(token, **headers) as page:
+        assert (await page.post("/mcp", json=HELLO, headers=JSON)).status_code == status
+        # Nor does a request without the token learn more.
+        assert (await page.get("/.well-known/oauth-protected-resource")).status_code == status
+
+
+async def test_further_names_and_origins_are_those_that_were_allowed(house: HttpHouse) -> None:
+    _, token = house.give_token()
+    names = {"host": "mem.example.org", "origin": "https://app.example.org"}
+    async with (
+        house.serving(hosts=["mem.example.org"], origins=["https://app.example.org"]),
+        house.knock(token, **names) as client,
+    ):
+        assert (await client.post("/mcp", json=HELLO, headers=JSON)).status_code == 200
+
+
+async def test_guessing_tokens_ends_soon_and_does_not_lock_out_other_addresses(house: HttpHouse) -> None:
+    async with house.serving(), house.knock("hyl_guess") as guesser:
+        answers = [(await guesser.post("/mcp", json=HELLO, headers=JSON)).status_code for _ in range(REFUSALS + 2)]
+    assert answers == [401] * REFUSALS + [429] * 2
+
+
+async def test_a_token_may_ask_so_often_a_minute_and_others_are_not_held_up(house: HttpHouse) -> None:
+    _, busy = house.give_token("busy")
+    _, calm = house.give_token("calm")
+    async with house.serving(per_minute=3):
+        async with house.knock(busy) as client:
+            answers = [await client.post("/mcp", json=HELLO, headers=JSON) for _ in range(4)]
+        async with house.knock(calm) as client:
+            assert (await client.post("/mcp", json=HELLO, headers=JSON)).status_code == 200
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1].headers["retry-after"] == "60"
+
+
+async def test_more_sessions_than_agreed_and_longer_bodies_are_refused_in_words(house: HttpHouse) -> None:
+    _, token = house.give_token()
+    async with house.serving(max_sessions=2), house.knock(token) as client:
+        answers = [(await client.post("/mcp", json=HELLO, headers=JSON)).status_code for _ in range(3)]
+        long = await client.post("/mcp", content=b"x" * (MAX_BODY_BYTES + 1), headers=JSON)
+    assert answers == [200, 200, 503]
+    assert long.status_code == 413
+
+
+async def test_a_common_memory_is_a_database_of_its_own(house: HttpHouse, settings: Settings, project: Path) -> None:
+    with house.served.open() as memory:
+        memory.remember_fact("My password manager is on the blue stick.")
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, token = house.give_token("Ada <ada@example.org>")
+    async with house.serving(), house.session(token) as session:
+        found = await session.call_tool("search_memory", {"query": "password manager"})
+        offered = {tool.name for tool in (await session.list_tools()).tools}
+    assert isinstance(found.content[0], TextContent)
+    assert "blue stick" not in found.content[0].text
+    assert "memory_stats" not in offered
+    assert house.served.settings.database != settings.database
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "A", "a/b", "a" * 65, ".hidden"])
+def test_a_common_memory_is_named_as_a_folder_can_be(settings: Settings, project: Path, name: str) -> None:
+    with pytest.raises(BadRequestError, match="lower-case letters"):
+        ServedMemory.choose(settings, project, name)
+
+
+def test_other_machines_are_let_in_only_with_tls_or_behind_a_proxy() -> None:
+    with pytest.raises(ConfigurationError, match="TLS"):
+        HttpOptions(host="0.0.0.0", announce=print)
+    with pytest.raises(ConfigurationError, match="belong together"):
+        HttpOptions(certificate=Path("cert.pem"), announce=print)
+    assert HttpOptions(host="0.0.0.0", behind_proxy=True, announce=print).host == "0.0.0.0"
+    assert HttpOptions(host="::1", announce=print).host == "::1"
+
+
+def test_a_taken_port_is_told(house: HttpHouse) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(BadRequestError, match=f"127.0.0.1:{port} can't be listened at"):
+            serve_http(house.served, HttpOptions(port=port, announce=print))
+
+
+async def test_what_people_tell_a_common_memory_is_theirs(house: HttpHouse, settings: Settings, project: Path) -> None:
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, ada = house.give_token("Ada <ada@example.org>")
+    _, bob = house.give_token("Bob <bob@example.org>")
+    async with house.serving():
+        async with house.session(ada) as session:
+            told = await session.call_tool("remember_fact", {"fact": FACT, "category": "decision"})
+        assert told.structured_content is not None
+        id = told.structured_content["id"]
+        async with house.session(bob) as session:
+            forgotten = await session.call_tool("forget", {"id": id})
+            unknown = await session.call_tool("forget", {"id": "00000000"})
+            corrected = await session.call_tool(
+                "correct_fact", {"id": id, "fact": "Releases are cut on Wednesdays now."}
+            )
+        async with house.session(ada) as session:
+            own = await session.call_tool("forget", {"id": corrected.structured_content["id"]})
+    assert forgotten.is_error
+    assert "Ada" in str(forgotten.content)
+    assert "Bob" in str(own.content)
+    assert unknown.is_error
+    with house.served.open() as memory:
+        authors = {node.content: node.author for node in memory.store.nodes.query_nodes("decision")}
+        first = memory.store.nodes.get_node(id)
+    assert first is not None
+    assert first.author == "Ada <ada@example.org>"
+    assert authors["Releases are cut on Wednesdays now."] == "Bob <bob@example.org>"
+
+
+async def test_ones_own_memory_is_signed_by_oneself_whatever_machine_it_came_from(house: HttpHouse) -> None:
+    _, token = house.give_token("laptop")
+    async with house.serving(), house.session(token) as session:
+        told = await session.call_tool("remember_fact", {"fact": FACT})
+    with house.served.open() as memory:
+        here = memory.remember_fact("Told at this machine.").id
+        kept = [memory.store.nodes.get_node(id) for id in (told.structured_content["id"], here)]
+    authors = {None if node is None else node.author for node in kept}
+    assert len(authors) == 1
+    assert "laptop <laptop>" not in authors
