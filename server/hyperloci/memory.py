@@ -619,7 +619,8 @@ class Memory:
         from hyperloci.facts.settlement import withhold_memory
 
         node = self._facts.resolve_living_node(id, "id")
-        withhold_memory(self.store, node, reason=sanitize_reason(reason), now=self._clock())
+        if withhold_memory(self.store, node, reason=sanitize_reason(reason), now=self._clock()):
+            self._renew_summaries(node)
         return self._present_hits([node])[0]
 
     def release(self, id: str) -> Hit:
@@ -627,8 +628,17 @@ class Memory:
         from hyperloci.facts.settlement import release_memory
 
         node = self._facts.resolve_node(id, "id")
-        release_memory(self.store, node, now=self._clock())
+        if release_memory(self.store, node, now=self._clock()):
+            self._renew_summaries(node)
         return self._present_hits([node])[0]
+
+    def _renew_summaries(self, turn: Node) -> None:
+        """Make the summaries of a turn's chunks anew, by rules: at once, so that none quotes what is withheld."""
+        from hyperloci.conversations.pyramid.pyramid_jobs import make_rarity
+        from hyperloci.conversations.pyramid.summary import ExtractiveSummariser
+        from hyperloci.conversations.pyramid.summary_nodes import renew_summaries_over
+
+        renew_summaries_over(self.store, turn, self._clock, ExtractiveSummariser(make_rarity(self.store)))
 
     def clear_suspicion(self, id: str) -> Hit:
         """Take away what made a memory suspicious: the user found it harmless."""
