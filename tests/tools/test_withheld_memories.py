@@ -1,4 +1,4 @@
-"""A client is shown nothing of a withheld memory, whatever it asks: every tool, resource, prompt and hook that reads."""
+"""A client is shown nothing of a withheld memory, whatever it asks: each tool, resource and prompt that reads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Filled:
         make_builder(context).advance_all()
         said = memory.store.chunks.list_turns(1, 0, TURNS)
         self.beside = memory.remember_fact("The depot of hall 3 closes at noon.", entities=["Depot"]).id
-        self.secrets = [said[number].id for number in SECRET_TURNS]
+        self.secrets: list[str] = [said[number].id for number in SECRET_TURNS]
         self.secrets.append(memory.remember_fact(f"The depot is in {SECRET}.", entities=["Depot"], confidence=0.3).id)
         self.secrets.append(memory.mark_dead_end(f"Deliver to {SECRET} by boat", "The depot has no pier.").id)
         self.secrets.append(memory.remember_fact(f"The user lives in {SECRET}.", category="user_info").id)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import describe_age, print_memory, shorten_ids, to_one_line
+from hyperloci.cli.layout import NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
 from hyperloci.model.answers import Explanation
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
+
+if TYPE_CHECKING:
+    from hyperloci.queries.review import Dispute
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -36,18 +39,30 @@ def show(
     """
     with open_memory(project) as memory:
         found = memory.get_many(ids)
+        disputes = {hit.id: () if json else memory.list_disputes_of(hit.id) for hit in found}
     if json:
         print_json(found)
         return
     for hit in found:
         print_memory(hit, full=True)
+        for dispute in disputes[hit.id]:
+            _print_dispute(hit, dispute)
         console.print(Text(f"   {_describe_state(hit)}", style="dim"))
+
+
+def _print_dispute(hit: Hit, dispute: Dispute) -> None:
+    """Print what stands against a memory, and how to settle it."""
+    for other in dispute.memories:
+        if other.id != hit.id:
+            console.print(Text(to_one_line(other.content, f"     {shorten_id(other.id)}: "), style="yellow"))
+            console.print(Text(f"     if that no longer holds: hyperloci forget {shorten_id(other.id)}", style="dim"))
 
 
 def _describe_state(hit: Hit) -> str:
     until = "" if hit.valid_until is None else f", valid until {hit.valid_until[:10]}"
     where = "every project" if hit.scope == "global" else "this project"
-    return f"stored {hit.created_at[:16]}{until}, confidence {hit.confidence:.2f}, of {where}\n   {hit.id}"
+    stored = hit.created_at[:16].replace("T", " ")
+    return f"stored {stored}{until}, confidence {hit.confidence:.2f}, of {where}\n   {hit.id}"
 
 
 SHOWN: Final = 20
@@ -96,7 +111,8 @@ def list_memories(
     if limit is None and len(found) == SHOWN:
         console.print(f"The latest {SHOWN}; -n shows more, --json all.", style="dim")
     if not found:
-        console.print("Nothing is remembered here yet; `hyperloci remember TEXT` stores something.", style="dim")
+        is_narrowed = kinds or origin or since
+        console.print("Nothing of this kind is remembered." if is_narrowed else NOTHING_YET, style="dim")
 
 
 def _as_row(hit: Hit) -> dict[str, Any]:

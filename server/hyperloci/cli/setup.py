@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
+from hyperloci.cli.folding import fold_text
 from hyperloci.cli.install import installer as installation
 from hyperloci.cli.install.commands import locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
@@ -183,7 +184,8 @@ def doctor(
 ) -> None:
     """Check the installation, settings, database and hooks, and say how to fix each problem."""
     # Loads numpy and sqlite-vec, which no other command needs.
-    from hyperloci.cli.diagnostics.doctor import Severity, run_checks
+    from hyperloci.cli.diagnostics.diagnosis import Severity
+    from hyperloci.cli.diagnostics.doctor import run_checks
 
     findings = run_checks(project.absolute(), repair=repair)
     if json:
@@ -193,9 +195,8 @@ def doctor(
             style = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.ERROR: "red"}[
                 finding.level
             ]
-            console.print(
-                Text(f"{finding.level:<8}", style=style), Text(f"{finding.subject}: {finding.message}"), sep=""
-            )
+            line = Text.assemble((f"{finding.level:<8}", style), f"{finding.subject}: {finding.message}")
+            console.print(fold_text(line, console.width, hang=8) if console.is_terminal else line)
             if finding.mend:
                 console.print(Text(f"        -> {finding.mend}"))
     worst = {finding.level for finding in findings}
@@ -219,6 +220,6 @@ def embedder(
         if json:
             print_json(status)
         else:
-            console.print(str(status) if status else "not running")
+            console.print(str(status) if status else "not running; a session starts it when it is needed")
     else:
         raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.cli.diagnostics.doctor import Severity, file_system_of, run_checks
+from hyperloci.cli.diagnostics.diagnosis import Severity
+from hyperloci.cli.diagnostics.doctor import run_checks
+from hyperloci.cli.diagnostics.storage_checks import file_system_of
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.conversations.claude_allowance import ClaudeAllowance
