@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from rich.text import Text
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
 from hyperloci.cli.folding import fold_text
 from hyperloci.cli.install import installer as installation
-from hyperloci.cli.install.commands import locate_commands
+from hyperloci.cli.install.commands import CommandLine, locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
@@ -43,6 +45,8 @@ hooks and MCP servers; nothing of the run is kept. It is paid for by your own su
 with {chars:,} characters a day. What it answers is checked against what was said before it is stored.
 To turn it off: hyperloci install --consolidation heuristic"""
 
+PROGRAM: Final = "hyperloci"
+
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
@@ -67,17 +71,18 @@ def install(
       hyperloci install --scope project --dry-run
       hyperloci install --consolidation claude
     """
+    commands = locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT)
     plan = installation.plan_install(
         scope,
         project_root=project.absolute(),
         home=Path.home(),
-        commands=locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT),
+        commands=commands,
         config_dir=_config_dir(),
     )
     if consolidation is not None:
         plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
     if _carry_out(plan, dry_run):
-        _explain_install(scope, project)
+        _explain_install(scope, project, commands.server)
     if consolidation == "claude":
         _explain_claude(load_settings())
 
@@ -157,7 +162,12 @@ Commit .mcp.json and .claude/settings.json to share them: whoever opens the proj
 """
 
 
-def _explain_install(scope: installation.InstallScope, project: Path) -> None:
+NOT_FOUND: Final = """\
+The command `hyperloci` is not on your PATH. Write in its place:
+        {call}"""
+
+
+def _explain_install(scope: installation.InstallScope, project: Path, server: CommandLine) -> None:
     """Say what was installed, what to try first, how to undo it, and which sessions could be read."""
     is_shared = scope is installation.InstallScope.PROJECT
     typer.echo(
@@ -169,6 +179,8 @@ def _explain_install(scope: installation.InstallScope, project: Path) -> None:
             undo=" --scope project" if is_shared else "",
         )
     )
+    if shutil.which(PROGRAM) is None:
+        typer.echo(NOT_FOUND.format(call=shlex.join((server.program, *server.arguments))))
     own, every = count_transcripts(project)
     if every:
         typer.echo(
