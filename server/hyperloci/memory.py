@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
-from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
+from hyperloci.facts.facts import Facts, resolve_category
+from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
@@ -661,9 +662,9 @@ class Memory:
         """
         from hyperloci.facts.settlement import settle_as_compatible, settle_for
         from hyperloci.queries.review import DISPUTES
-        from hyperloci.store.ids import resolve_edge
+        from hyperloci.store.ids import edge_ids, resolve_id
 
-        edge = resolve_edge(self.store.edges, relation, "relation", scopes=self._scopes)
+        edge = resolve_id(edge_ids(self.store.edges, scopes=self._scopes), relation, "relation")
         if edge.label not in DISPUTES:
             raise BadRequestError(f"relation={relation!r} is of kind {edge.label}: only {', '.join(DISPUTES)} settle.")
         if holds is None:
@@ -1368,9 +1369,9 @@ class Memory:
         return present_hits(self.store, nodes, now=self._clock())
 
     def _require_session(self, session_id: str) -> StoredSession:
-        from hyperloci.store.ids import resolve_session
+        from hyperloci.store.ids import resolve_id, session_ids
 
-        return resolve_session(self.store.sessions, session_id, scope=self.project.id)
+        return resolve_id(session_ids(self.store.sessions, scope=self.project.id), session_id)
 
     def _find_current_session(self) -> str | None:
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)

@@ -97,7 +97,8 @@ def uninstall(
         scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
     )
     if _carry_out(plan, dry_run):
-        console.print(f"Removed. The memory stays in {load_settings().database}.")
+        database = load_settings().database
+        console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
@@ -154,7 +155,7 @@ The memory is one file: {database}
 1. Restart Claude Code: from then on sessions are remembered.
 2. Try: hyperloci remember "We deploy on Fridays" --category decision
         hyperloci query "when do we deploy"
-        hyperloci index                   # code, documents and history of this project
+        hyperloci index                     # code, documents, history
 3. Check: hyperloci doctor                Undo: hyperloci uninstall{undo}"""
 
 SHARED: Final = """\
@@ -179,7 +180,7 @@ def _explain_install(scope: installation.InstallScope, project: Path, server: Co
             undo=" --scope project" if is_shared else "",
         )
     )
-    if shutil.which(PROGRAM) is None:
+    if not is_shared and shutil.which(PROGRAM) is None:
         typer.echo(NOT_FOUND.format(call=shlex.join((server.program, *server.arguments))))
     own, every = count_transcripts(project)
     if every:
