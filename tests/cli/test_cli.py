@@ -103,7 +103,7 @@ def test_stats_and_sessions_are_shown_for_people_and_programs() -> None:
     assert "facts         1" in run("stats")
     assert json.loads(run("stats", "--json"))["nodes"] == 1
     assert json.loads(run("sessions", "--json")) == []
-    assert "state" in run("sessions")
+    assert "hyperloci import --claude-code" in run("sessions")
 
 
 @pytest.mark.req("D.11")

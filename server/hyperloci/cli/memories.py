@@ -1,4 +1,4 @@
-"""Memory commands: show, list, history."""
+"""Memory commands: show, list, history, facets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
 from hyperloci.cli.layout import NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
 from hyperloci.model.answers import Explanation
 from hyperloci.model.kinds import Origin
@@ -24,6 +25,7 @@ def register_commands(app: typer.Typer) -> None:
     app.command()(show)
     app.command("list")(list_memories)
     app.command()(history)
+    app.command()(facets)
 
 
 def show(
@@ -153,3 +155,38 @@ def _print_history(found: Explanation) -> None:
     for relation, hit in (*successor, *replaced, *(("made of", hit) for hit in found.sources)):
         before = f"   {relation} {shorten_id(hit.id)} ({describe_age(hit.valid_from)}): "
         console.print(Text(to_one_line(hit.content, before), style="dim"))
+
+
+def facets(
+    id: Annotated[str, typer.Argument(help="A memory's id, or its beginning.")],
+    project: ProjectOption = Path("."),
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE, such as diataxis=reference or domain_tags=api,security; repeatable."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what kind of content a memory is, or correct it; rules don't change what you set.
+
+    Examples:
+      hyperloci facets 3f2a9c1e
+      hyperloci facets 3f2a9c1e --set diataxis=reference --set verification=verified
+      hyperloci facets 3f2a9c1e --set domain_tags=api,security --set persona=
+    """
+    values = {}
+    for pair in change or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            print_error(f"--set {pair!r} must be NAME=VALUE, such as diataxis=reference.")
+            raise typer.Exit(Exit.USAGE)
+        values[name.strip()] = value.strip()
+    with open_memory(project) as memory:
+        found = memory.set_facets(id, values) if values else memory.get_facets(id)
+    if json:
+        print_json(found)
+        return
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    for name, value in found.items():
+        shown = ", ".join(value) if isinstance(value, list) else value
+        table.add_row(name.replace("_", " "), "-" if shown in (None, "") else str(shown))
+    console.print(table)
