@@ -55,11 +55,12 @@ class EvaluationDocument:
 
 @dataclass(frozen=True)
 class EvaluationQuestion:
-    """A question, its answers' ids, and ids that don't count."""
+    """A question, its answers' ids, ids that don't count, and its kind where the set has kinds."""
 
     text: str
     relevant: frozenset[str]
     exclude: frozenset[str] = frozenset()
+    kind: str = ""
 
 
 @dataclass
@@ -103,7 +104,7 @@ def load_locomo(folder: Path) -> Iterator[EvaluationSet]:
     for row in read_rows(folder / "qa.jsonl"):
         if row["category"] != 5 and row["evidence"] and row["conv"] in corpora:
             corpora[row["conv"]].questions.append(
-                EvaluationQuestion(row["question"], frozenset(map(str, row["evidence"])))
+                EvaluationQuestion(row["question"], frozenset(map(str, row["evidence"])), kind=row["category_name"])
             )
     yield EvaluationSet("locomo", list(corpora.values()))
 
@@ -122,7 +123,7 @@ def load_beam(folder: Path) -> Iterator[EvaluationSet]:
         known = {document.id for document in corpora[row["conv"]].documents} if row["conv"] in corpora else set()
         relevant = frozenset(map(str, row["source_ids"])) & known
         if relevant:
-            corpora[row["conv"]].questions.append(EvaluationQuestion(row["question"], frozenset(relevant)))
+            corpora[row["conv"]].questions.append(EvaluationQuestion(row["question"], relevant, kind=row["kind"]))
     yield EvaluationSet("beam", list(corpora.values()))
 
 
@@ -380,8 +381,10 @@ def run_set(evaluation: EvaluationSet, encoder: Encoder, cache: Path | None) -> 
         if corpus.questions:
             vectors = _cached_vectors(corpus, encoder, cache)
             times += run_corpus(corpus, encoder, vectors, scores)
+    kinds = [question.kind for corpus in evaluation.corpora for question in corpus.questions]
     return {
         "n": len(scores["bm25"]),
+        "kinds": _recall_by_kind(kinds, scores),
         "methods": {
             method: {
                 name: round(float(value), 4)
@@ -393,6 +396,23 @@ def run_set(evaluation: EvaluationSet, encoder: Encoder, cache: Path | None) -> 
             "p50": round(float(np.percentile(times, 50)), 1),
             "p95": round(float(np.percentile(times, 95)), 1),
         },
+    }
+
+
+def _recall_by_kind(kinds: Sequence[str], scores: dict[str, list[list[float]]]) -> dict[str, dict[str, float]]:
+    """Return the number of questions and every method's R@10 for each kind of question."""
+    place = METRICS.index("R@10")
+    rows: dict[str, list[int]] = {}
+    for number, kind in enumerate(kinds):
+        if kind:
+            rows.setdefault(kind, []).append(number)
+    return {
+        kind: {"n": len(numbers)}
+        | {
+            method: round(float(np.mean([found[number][place] for number in numbers])), 4)
+            for method, found in scores.items()
+        }
+        for kind, numbers in rows.items()
     }
 
 
@@ -441,6 +461,13 @@ def _print_table(answer: dict[str, Any]) -> None:
             speed = (entry["search_ms"]["p50"], entry["search_ms"]["p95"]) if ours else ("", "")
             table.add(name, entry["n"], method, *(f"{metrics[key]:.3f}" for key in METRICS), *speed)
     table.print()
+    by_kind = MarkdownTable("set", "kind", "n", "bm25", "dense", "rrf", "hyperloci")
+    for name, entry in answer["sets"].items():
+        for kind, found in entry["kinds"].items():
+            by_kind.add(name, kind, *(found[key] for key in ("n", "bm25", "dense", "rrf", "hyperloci")))
+    if any(entry["kinds"] for entry in answer["sets"].values()):
+        print("\nR@10 by kind of question\n")
+        by_kind.print()
 
 
 if __name__ == "__main__":

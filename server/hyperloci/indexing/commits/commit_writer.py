@@ -131,6 +131,7 @@ class CommitWriter:
                 valid_from=date,
                 extra_terms=f"{one.sha} {one.sha[:SHORT_SHA]} {one.sha[:7]} {one.author}",
                 metadata={name: value for name, value in metadata.items() if value},
+                author=one.author or None,
             ),
             now=now,
             place=one.sha,
