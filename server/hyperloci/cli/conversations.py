@@ -65,7 +65,9 @@ def recap(
                 Text(f"{_name_speaker(hit)}, {describe_age(hit.valid_from)}  {shorten_id(hit.id)}", style="cyan")
             )
             console.print(Text(cut_preview(hit.content, full=True)))
-    state = f"{window.tokens} of {window.raw_tokens} tokens, older turns by {window.mode}"
+    state = f"{window.tokens:,} of {window.raw_tokens:,} tokens, older turns by {window.mode}"
+    if window.tokens >= window.raw_tokens:
+        state = "the whole conversation"
     console.print(Text(state + (f"; {window.degraded}" if window.degraded else ""), style="dim"))
 
 

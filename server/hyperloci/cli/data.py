@@ -210,7 +210,11 @@ _DETAILS: Final = frozenset(
 
 
 def _print_import(report: ImportReport) -> None:
-    rows = {_THINGS.get(kind, kind): count for kind, count in report.added.items() if kind not in _DETAILS}
+    # Each entity of an export is a node too.
+    counts = dict(report.added)
+    if "nodes" in counts:
+        counts["nodes"] -= counts.get("entities", 0)
+    rows = {_THINGS.get(kind, kind): count for kind, count in counts.items() if count and kind not in _DETAILS}
     added = ", ".join(f"{kind}: {count:,}" for kind, count in rows.items()) or (
         "details of known memories" if report.added else "nothing new"
     )
