@@ -8,14 +8,15 @@ Precedence, lowest first: the defaults below, the user's file (`~/.claude/hyperl
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
-from hyperloci.names import find_document_name, suggest_name
+from hyperloci.names import suggest_name
+from hyperloci.setting_values import convert_value, require_one_of
+from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
 
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
@@ -28,11 +29,6 @@ _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
 `project` is a claim, not a setting."""
 
-MAX_SETTINGS_BYTES: Final = 1 << 20
-"""Larger files are refused."""
-
-MAX_CLIENT_FILE_BYTES: Final = 1_000_000
-"""Bytes read of a client's settings file; a longer one is cut and then fails to parse."""
 
 _CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
 """Fields that only a project's own file can set."""
@@ -202,11 +198,11 @@ class Settings:
     claude_timeout_seconds: int = 180
 
     def __post_init__(self) -> None:
-        _require_one_of("device", self.device, DEVICES)
-        _require_one_of("synchronous", self.synchronous, SYNCHRONOUS)
-        _require_one_of("tools", self.tools, TOOL_SETS)
-        _require_one_of("fusion", self.fusion, FUSIONS)
-        _require_one_of("consolidation", self.consolidation, CONSOLIDATION)
+        require_one_of("device", self.device, DEVICES)
+        require_one_of("synchronous", self.synchronous, SYNCHRONOUS)
+        require_one_of("tools", self.tools, TOOL_SETS)
+        require_one_of("fusion", self.fusion, FUSIONS)
+        require_one_of("consolidation", self.consolidation, CONSOLIDATION)
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
@@ -262,81 +258,17 @@ class Settings:
             runtime_dir=Path(choose_runtime_dir(known)),
         )
         users = Path(find_user_file(known))
-        settings = _apply_values(settings, _read_toml(users), str(users))
+        settings = _apply_values(settings, read_toml(users), str(users))
         from_environment = _read_environment(environ)
         if project_root is not None:
-            own = _ProjectFile.read_file(_find_project_file(project_root.absolute()))
-            if "project" in from_environment and _is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
+            own = _ProjectFile.read_file(find_project_file(project_root.absolute()))
+            if "project" in from_environment and is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
                 own.values["project"] = from_environment.pop("project")
-            if "claude_program" in from_environment and _is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
+            if "claude_program" in from_environment and is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
                 del from_environment["claude_program"]
                 own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
             settings = own.apply_to(settings)
         return _apply_values(settings, from_environment, "environment")
-
-
-def _find_project_file(folder: Path) -> Path:
-    """Return the settings file nearest to a folder, from there up to its repository's root and no further."""
-    files = [place / ".hyperloci.toml" for place in _folders_up_to_root(folder)]
-    return next((file for file in files if os.path.exists(file)), files[0])
-
-
-def _folders_up_to_root(folder: Path) -> list[Path]:
-    folders = [folder, *folder.parents]
-    root = next((number for number, place in enumerate(folders) if os.path.exists(place / ".git")), 0)
-    return folders[: root + 1]
-
-
-_CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
-"""Files of a project from which Claude Code takes variables of the environment."""
-
-
-def _is_chosen_by_files(folder: Path, variable: str) -> bool:
-    """Whether files of the project set a variable: then the repository chose its value, not the user."""
-    import json
-
-    for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
-        try:
-            value = json.loads(path.read_bytes()[:MAX_CLIENT_FILE_BYTES])
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, ValueError, RecursionError):
-            return True  # A file that can't be read may contain it.
-        if _has_key(value, variable):
-            return True
-    return False
-
-
-def _has_key(value: object, name: str) -> bool:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            if name in item:
-                return True
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
-    return False
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        size = path.stat().st_size
-        # A pipe would keep its reader waiting for ever.
-        if size > MAX_SETTINGS_BYTES or not (path.is_file() or str(path) == os.devnull):
-            raise ConfigurationError(f"{path} cannot be read: it is not a settings file.")
-        text = path.read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
 
 
 @dataclass(slots=True)
@@ -351,7 +283,7 @@ class _ProjectFile:
     @classmethod
     def read_file(cls, path: Path) -> _ProjectFile:
         try:
-            return cls(path, _read_toml(path))
+            return cls(path, read_toml(path))
         except ConfigurationError as error:
             return cls(path, {}, [str(error)], str(error))
 
@@ -372,7 +304,7 @@ class _ProjectFile:
                 f"{self.path}: {name} may not be set by a project; it may set {', '.join(sorted(_PROJECT_KEYS))}."
             )
         if name == "project":
-            return replace(settings, claimed_project=_convert_value(name, value, None, str(self.path)))
+            return replace(settings, claimed_project=convert_value(name, value, None, str(self.path)))
         return _apply_values(settings, {name: value}, str(self.path))
 
 
@@ -406,7 +338,7 @@ def _apply_values(settings: Settings, values: Mapping[str, Any], source: str) ->
     if unknown:
         told = ", ".join(f"{name}{_hint_at(name, values[name], known)}" for name in unknown)
         raise ConfigurationError(f"{source}: unknown setting {told}.")
-    changes = {name: _convert_value(name, value, getattr(settings, name), source) for name, value in values.items()}
+    changes = {name: convert_value(name, value, getattr(settings, name), source) for name, value in values.items()}
     return replace(settings, **changes)
 
 
@@ -429,7 +361,12 @@ def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     names = {setting.name: _variable_of(setting.name) for setting in fields(Settings) if setting.name not in _CLAIMS}
     known = {*names.values(), *_OTHER_VARIABLES}
     unknown = sorted(name for name in environ if name.startswith(_PREFIXES) and name not in known)
-    return [f"{name} is no setting{_hint_at_variable(name, known)}" for name in unknown]
+    renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in _ENVIRONMENT_NAMES.items()}
+    hints = [
+        f"did you mean {renamed[name]}?" if name in renamed else suggest_name(name, known, prefix="HYPERLOCI_")
+        for name in unknown
+    ]
+    return [f"{name} is no setting" + (f"; {hint}" if hint else "") for name, hint in zip(unknown, hints, strict=True)]
 
 
 _IDLE: Final = (
@@ -455,76 +392,3 @@ def list_idle_settings(settings: Settings) -> list[str]:
             verb = "acts" if len(changed) == 1 else "act"
             told.append(f'{", ".join(changed)} {verb} {where} unless {other} = "{value}"')
     return told
-
-
-def _hint_at_variable(name: str, known: Collection[str]) -> str:
-    import difflib
-
-    renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in _ENVIRONMENT_NAMES.items()}
-    near = [renamed[name]] if name in renamed else difflib.get_close_matches(name, known, n=1)
-    meant = find_document_name(name.removeprefix("HYPERLOCI_"))
-    if near:
-        return f"; did you mean {near[0]}?"
-    return f"; {meant.describe()}" if meant is not None else ""
-
-
-_TRUE: Final = frozenset({"1", "true", "yes", "on"})
-_FALSE: Final = frozenset({"0", "false", "no", "off"})
-
-
-def _convert_value(name: str, value: Any, default: object, source: str) -> Any:
-    try:
-        if isinstance(default, Path):
-            return _convert_path(value)
-        if isinstance(default, bool):
-            return _convert_boolean(value)
-        if isinstance(default, tuple):
-            return _convert_texts(value)
-        if isinstance(default, Mapping):
-            return _convert_tables(value)
-        if isinstance(default, int | float):
-            return _convert_number(value, type(default))
-        if not isinstance(value, str):
-            raise TypeError("use a string")
-        return value
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ConfigurationError(f"{source}: {name}={value!r} is not usable: {error}") from error
-
-
-def _convert_path(value: str | Path) -> Path:
-    return Path(value).expanduser().absolute()
-
-
-def _convert_tables(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise TypeError("add [profiles.NAME] tables to your hyperloci.toml")
-    return value
-
-
-def _convert_texts(value: object) -> tuple[str, ...]:
-    items = value.split(os.pathsep) if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise TypeError("use a list of strings")
-    return tuple(items)
-
-
-def _convert_number(value: object, kind: type[int] | type[float]) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise TypeError("use a number")
-    if kind is int and isinstance(value, float):
-        raise TypeError("use a whole number")
-    return kind(value)
-
-
-def _convert_boolean(value: object) -> bool:
-    word = str(value).lower()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
-    raise ValueError("use true or false")
-
-
-def _require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigurationError(f"{name}={value!r} is unknown: use one of {', '.join(allowed)}.")

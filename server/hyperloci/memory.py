@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError, StoreError
-from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
+from hyperloci.facts.facts import Facts, resolve_category
+from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
 from hyperloci.model.author import Signature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
@@ -641,7 +642,8 @@ class Memory:
         from hyperloci.facts.settlement import withhold_memory
 
         node = self._facts.resolve_living_node(id, "id")
-        withhold_memory(self.store, node, reason=sanitize_reason(reason), now=self._clock())
+        if withhold_memory(self.store, node, reason=sanitize_reason(reason), now=self._clock()):
+            self._renew_summaries(node)
         return self._present_hits([node])[0]
 
     def release(self, id: str) -> Hit:
@@ -649,8 +651,17 @@ class Memory:
         from hyperloci.facts.settlement import release_memory
 
         node = self._facts.resolve_node(id, "id")
-        release_memory(self.store, node, now=self._clock())
+        if release_memory(self.store, node, now=self._clock()):
+            self._renew_summaries(node)
         return self._present_hits([node])[0]
+
+    def _renew_summaries(self, turn: Node) -> None:
+        """Make the summaries of a turn's chunks anew, by rules: at once, so that none quotes what is withheld."""
+        from hyperloci.conversations.pyramid.pyramid_jobs import make_rarity
+        from hyperloci.conversations.pyramid.summary import ExtractiveSummariser
+        from hyperloci.conversations.pyramid.summary_nodes import renew_summaries_over
+
+        renew_summaries_over(self.store, turn, self._clock, ExtractiveSummariser(make_rarity(self.store)))
 
     def clear_suspicion(self, id: str) -> Hit:
         """Take away what made a memory suspicious: the user found it harmless."""
@@ -673,9 +684,9 @@ class Memory:
         """
         from hyperloci.facts.settlement import settle_as_compatible, settle_for
         from hyperloci.queries.review import DISPUTES
-        from hyperloci.store.ids import resolve_edge
+        from hyperloci.store.ids import edge_ids, resolve_id
 
-        edge = resolve_edge(self.store.edges, relation, "relation", scopes=self._scopes)
+        edge = resolve_id(edge_ids(self.store.edges, scopes=self._scopes), relation, "relation")
         if edge.label not in DISPUTES:
             raise BadRequestError(f"relation={relation!r} is of kind {edge.label}: only {', '.join(DISPUTES)} settle.")
         if holds is None:
@@ -1476,9 +1487,9 @@ class Memory:
         return present_hits(self.store, nodes, now=self._clock())
 
     def _require_session(self, session_id: str) -> StoredSession:
-        from hyperloci.store.ids import resolve_session
+        from hyperloci.store.ids import resolve_id, session_ids
 
-        return resolve_session(self.store.sessions, session_id, scope=self.project.id)
+        return resolve_id(session_ids(self.store.sessions, scope=self.project.id), session_id)
 
     def _find_current_session(self) -> str | None:
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)

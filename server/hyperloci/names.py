@@ -96,17 +96,18 @@ def _fold(name: str) -> str:
     return name.strip().lstrip("/").removesuffix("()").replace("-", "_").lower()
 
 
-def suggest_name(name: str, known: Iterable[str]) -> str:
+def suggest_name(name: str, known: Iterable[str], *, prefix: str = "") -> str:
     """Return a hint at what is meant by a name that does not exist here; empty without any.
 
     Args:
         name: what was asked for.
         known: the names that exist in its place.
+        prefix: what they begin with, and no document's name does; one that is near is meant before a document's then.
     """
     import difflib
 
-    near = difflib.get_close_matches(_fold(name), list(known), n=1)
-    document = find_document_name(name)
+    near = difflib.get_close_matches(name if prefix else _fold(name), list(known), n=1)
+    document = None if prefix and near else find_document_name(name.removeprefix(prefix))
     if document is not None:
         return document.describe()
     return f"did you mean {near[0]}?" if near else ""

@@ -103,7 +103,7 @@ def test_stats_and_sessions_are_shown_for_people_and_programs() -> None:
     assert "facts         1" in run("stats")
     assert json.loads(run("stats", "--json"))["nodes"] == 1
     assert json.loads(run("sessions", "--json")) == []
-    assert "state" in run("sessions")
+    assert "hyperloci import --claude-code" in run("sessions")
 
 
 @pytest.mark.req("D.11")
@@ -122,7 +122,7 @@ def test_an_export_can_be_imported_into_an_empty_database(tmp_path: Path, monkey
     run("export", str(tmp_path / "all.jsonl"))
     monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "other.db"))
 
-    assert "nodes: 1" in run("import", str(tmp_path / "all.jsonl"))
+    assert "memories: 1" in run("import", str(tmp_path / "all.jsonl"))
     assert "nothing new" in run("import", str(tmp_path / "all.jsonl"))
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
 

@@ -49,7 +49,7 @@ def test_a_list_is_narrowed_by_kind_source_and_time() -> None:
     assert listed("--type", "decision", "--type", "preference", "-n", "1") == ["Use tabs"]
     assert listed("--origin", "commit") == [] and len(listed("--origin", "tool", "--since", "yesterday")) == 2
     assert listed("--since", "2099-01-01") == []
-    assert "Nothing is remembered here yet" in run("list", "--type", "commit")
+    assert "Nothing of this kind is remembered" in run("list", "--type", "commit")
     assert "--type 'gossip' is unknown" in invoke("list", "--type", "gossip").stderr
     assert "--since 'someday'" in invoke("list", "--since", "someday").stderr
 
@@ -100,3 +100,25 @@ def test_a_terminal_of_eighty_columns_is_enough(command: list[str], monkeypatch:
 
     lines = [line for line in run(*command).splitlines() if "/" not in line]
     assert lines and max(map(len, lines)) <= 80
+
+
+def test_an_empty_memory_says_what_would_fill_it() -> None:
+    for command in (("list",), ("query", "anything")):
+        assert "Nothing is remembered here yet" in run(*command) and "hyperloci index" in run(*command)
+    assert "hyperloci index" in run("entities")
+    assert "No memory is weak" in run("weak")
+    assert "Nothing was merged" in run("entities", "--merges")
+    assert "No folder is joined" in run("link", "--list")
+
+
+def test_what_stands_against_a_memory_is_shown_with_the_command_that_settles_it() -> None:
+    first = remember("The port is 8000", "--category", "decision")
+    second = remember("The port is 9000", "--category", "decision")
+    shown = run("show", first)
+    assert "The port is 9000" in shown and f"hyperloci forget {second[:8]}" in shown
+
+
+def test_an_error_names_the_argument_that_was_given_the_value() -> None:
+    assert "KEPT 'Redis'" in invoke("merge-entities", "Redis", "Valkey").stderr
+    assert "--session ID" in invoke("timeline").stderr
+    assert "standard output" in invoke("backup", "-").stderr

@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
-from hyperloci.facts.facts import MAX_ENTITIES, sanitize_names, sanitize_reason
+from hyperloci.facts.safe_arguments import MAX_ENTITIES, sanitize_names, sanitize_reason
 from hyperloci.memory import Memory
 from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS, ONE_OCCASION_MS
 

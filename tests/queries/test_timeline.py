@@ -89,6 +89,19 @@ def test_a_session_is_told_from_its_beginning_or_its_end(memory: Memory) -> None
     assert told(memory.get_timeline(session_id="s", direction="before", limit=2)) == ["turn 4", "turn 5"]
 
 
+@pytest.mark.req("E.10")
+def test_what_was_made_in_a_session_stands_among_its_turns_by_time(memory: Memory) -> None:
+    key = session(memory, "s")
+    for seq, at in enumerate([0, 9, 1, 12]):
+        said(memory, f"turn {seq}", at=at, session=key, seq=seq)
+    for at in (0, 10):
+        said(memory, f"made at {at}", at=at, session=key)
+    ordered = ["turn 0", "made at 0", "turn 1", "turn 2", "made at 10", "turn 3"]
+    assert told(memory.get_timeline(session_id="s")) == ordered
+    assert told(memory.get_timeline(session_id="s", limit=3)) == ordered[:3]
+    assert told(memory.get_timeline(session_id="s", direction="before", limit=3)) == ordered[-3:]
+
+
 def test_files_things_and_forgotten_memories_are_no_events(memory: Memory) -> None:
     anchor = said(memory, "now", at=5)
     add(memory.store, "def f(): ...", type=NodeType.SNIPPET, subtype="code", scope=memory.project.id)

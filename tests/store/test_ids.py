@@ -9,12 +9,13 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.ids import (
     MIN_PREFIX,
+    edge_ids,
     find_node,
-    resolve_edge,
-    resolve_node,
-    resolve_session,
-    resolve_topic,
+    node_ids,
+    resolve_id,
+    session_ids,
     shorten_id,
+    topic_ids,
 )
 from tests.support import NOW, add
 
@@ -40,9 +41,9 @@ def test_a_memory_is_found_by_its_id_and_by_four_characters_of_it(store: Store) 
     node = called(store, add(store), "c3a6beef-0000-4000-8000-000000000000")
 
     for said in (node.id, node.id[:MIN_PREFIX], shorten_id(node.id)):
-        assert resolve_node(store.nodes, said) == find_node(store.nodes, said) == node
+        assert resolve_id(node_ids(store.nodes), said) == find_node(store.nodes, said) == node
     with pytest.raises(NotFoundError, match="id='c3a': no memory has this id; give at least 4 characters of an id; "):
-        resolve_node(store.nodes, node.id[: MIN_PREFIX - 1])
+        resolve_id(node_ids(store.nodes), node.id[: MIN_PREFIX - 1])
 
 
 @pytest.mark.parametrize("said", ["8443", "cafe"])
@@ -52,7 +53,7 @@ def test_a_port_or_a_word_that_an_id_begins_with_names_a_memory_only_where_an_id
     node = called(store, add(store), f"{said}beef-0000-4000-8000-000000000000")
 
     assert find_node(store.nodes, said) is None
-    assert resolve_node(store.nodes, said) == node
+    assert resolve_id(node_ids(store.nodes), said) == node
 
 
 def test_an_id_is_shown_by_its_beginning_and_that_of_another_program_whole() -> None:
@@ -65,11 +66,11 @@ def test_a_session_is_found_by_the_beginning_of_its_id_in_its_project(store: Sto
         for scope in ("us", "them"):
             store.sessions.note_seen(f"5e55{scope}-0000", store.scopes.ensure_scope(scope, now=NOW), now=NOW)
 
-    assert resolve_session(store.sessions, "5e55", scope="us").id == "5e55us-0000"
+    assert resolve_id(session_ids(store.sessions, scope="us"), "5e55").id == "5e55us-0000"
     with pytest.raises(BadRequestError, match="several ids: 5e55them-0000, 5e55us-0000"):
-        resolve_session(store.sessions, "5e55")
+        resolve_id(session_ids(store.sessions), "5e55")
     with pytest.raises(NotFoundError, match="no session has this id; `hyperloci sessions` lists them"):
-        resolve_session(store.sessions, "5e55them", scope="us")
+        resolve_id(session_ids(store.sessions, scope="us"), "5e55them")
 
 
 def test_a_topic_is_found_by_the_beginning_of_its_id_in_its_project(store: Store) -> None:
@@ -86,9 +87,9 @@ def test_a_topic_is_found_by_the_beginning_of_its_id_in_its_project(store: Store
             )
         assert node.scope == scope
 
-    assert resolve_topic(store.topics, "70b1", scopes=("us", "global")).id == ids["us"]
+    assert resolve_id(topic_ids(store.topics, scopes=("us", "global")), "70b1").id == ids["us"]
     with pytest.raises(NotFoundError, match="no topic has this id"):
-        resolve_topic(store.topics, "70b1ct", scopes=("us", "global"))
+        resolve_id(topic_ids(store.topics, scopes=("us", "global")), "70b1ct")
 
 
 def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: Store) -> None:
@@ -100,15 +101,15 @@ def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: S
         BadRequestError,
         match=rf"replaces='{SHARED}' matches several ids: {ids[0]}, {ids[1]}. Give more characters of the id",
     ):
-        resolve_node(store.nodes, SHARED, "replaces")
-    assert resolve_node(store.nodes, ids[1][:13]).id == ids[1]
+        resolve_id(node_ids(store.nodes), SHARED, "replaces")
+    assert resolve_id(node_ids(store.nodes), ids[1][:13]).id == ids[1]
 
 
 def test_a_missing_memory_is_named_with_the_argument_it_was_given_as(store: Store) -> None:
     with pytest.raises(NotFoundError, match=r"^id='0{8}': no memory has this id; search_memory"):
-        resolve_node(store.nodes, "00000000")
+        resolve_id(node_ids(store.nodes), "00000000")
     with pytest.raises(NotFoundError, match=r"^where.related_to='0{8}': no memory has this id; "):
-        resolve_node(store.nodes, "00000000", "where.related_to")
+        resolve_id(node_ids(store.nodes), "00000000", "where.related_to")
 
 
 def test_the_beginning_of_an_id_names_nothing_of_another_project(store: Store) -> None:
@@ -117,14 +118,14 @@ def test_the_beginning_of_an_id_names_nothing_of_another_project(store: Store) -
 
     assert find_node(store.nodes, theirs[0].id[:8], scopes=["us"]) is None
     assert find_node(store.nodes, theirs[0].id, scopes=["us"]) == theirs[0]
-    assert resolve_edge(store.edges, edge[:8], scopes=["us", "them"]).id == edge
+    assert resolve_id(edge_ids(store.edges, scopes=["us", "them"]), edge[:8]).id == edge
     with pytest.raises(NotFoundError, match="no relation has this id"):
-        resolve_edge(store.edges, edge[:8], scopes=["us"])
+        resolve_id(edge_ids(store.edges, scopes=["us"]), edge[:8])
 
 
 def test_a_relation_is_found_by_its_id_and_by_four_characters_of_it(store: Store) -> None:
     edge = joined(store, add(store, "one"), add(store, "two"))
 
-    assert resolve_edge(store.edges, edge).id == resolve_edge(store.edges, edge[:MIN_PREFIX]).id == edge
+    assert resolve_id(edge_ids(store.edges), edge).id == resolve_id(edge_ids(store.edges), edge[:MIN_PREFIX]).id == edge
     with pytest.raises(NotFoundError, match=r"no relation has this id; .*`hyperloci graph` shows their ids"):
-        resolve_edge(store.edges, edge[: MIN_PREFIX - 1])
+        resolve_id(edge_ids(store.edges), edge[: MIN_PREFIX - 1])

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
-from hyperloci.viewer.graph_drawing import BOX_HEIGHT, BOX_WIDTH, LINE_CHARS, TEXT_LINES, draw_graph, wrap_text
+from hyperloci.viewer.graph_drawing import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    LINE_COLUMNS,
+    TEXT_LINES,
+    draw_graph,
+    measure_text,
+    wrap_text,
+)
 
 
 def node(id: str, distance: int) -> GraphNode:
@@ -78,7 +86,7 @@ def test_no_two_boxes_overlap_and_all_are_in_the_picture(pairs: list[tuple[int, 
 def test_a_text_is_cut_to_lines_that_fit_a_box(text: str) -> None:
     lines = wrap_text(text)
     assert len(lines) <= TEXT_LINES
-    assert all(len(line) <= LINE_CHARS for line in lines)
+    assert all(measure_text(line) <= LINE_COLUMNS for line in lines)
 
 
 def test_a_cut_text_says_so() -> None:

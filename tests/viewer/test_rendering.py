@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hyperloci.model.search import HitSource
-from hyperloci.viewer.rendering import cut_excerpt, describe_place, make_environment, split_ids
+from hyperloci.viewer.rendering import cut_excerpt, describe_place, explain_error, make_environment, split_ids
 
 
 def test_ids_in_a_sentence_lead_to_what_they_name() -> None:
@@ -36,3 +36,9 @@ def test_an_excerpt_says_that_it_was_cut() -> None:
 def test_every_value_in_a_template_is_escaped() -> None:
     made = make_environment().from_string("{{ value }}").render(value="<b>\"'&")
     assert made == "&lt;b&gt;&#34;&#39;&amp;"
+
+
+def test_an_error_is_told_without_the_words_of_tools() -> None:
+    told = "id='abcd': no memory has this id; search_memory (`hyperloci query`) gives ids."
+    assert explain_error(told) == "No memory has this id."
+    assert explain_error("There is no such page.") == "There is no such page."

@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 from rich.text import Text
 from typer.core import TyperCommand, TyperOption
 
+from hyperloci.cli.folding import FoldingConsole
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
@@ -25,8 +25,8 @@ from hyperloci.system.data_paths import find_claude_dir
 _PLAIN: Final[dict[str, Any]] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
 """Printed text is not ours: brackets and `:words:` in it are not markup, and no path is cut in two."""
 
-console = Console(**_PLAIN)
-errors = Console(stderr=True, **_PLAIN)
+console = FoldingConsole(**_PLAIN)
+errors = FoldingConsole(stderr=True, **_PLAIN)
 
 
 class Exit(IntEnum):
@@ -84,7 +84,7 @@ class ReportingCommand(TyperCommand):
             with translate_block_errors():
                 return super().invoke(ctx)
         except HyperlociError as error:
-            print_error(_say_for_command(str(error), self.params))
+            print_error(_say_for_command(str(error), self.params, ctx.params))
             raise typer.Exit(Exit.USAGE if isinstance(error, BadRequestError) else Exit.FAILED) from error
 
 
@@ -105,17 +105,23 @@ _OTHER_WORDS: Final = (
 )
 
 
-def _say_for_command(message: str, parameters: Sequence[Any]) -> str:
-    """Return a message in the words of a command: `--type 'x'` for `content_type='x'`."""
+def _say_for_command(message: str, parameters: Sequence[Any], given: Mapping[str, Any]) -> str:
+    """Return a message in the words of a command: `--type 'x'` for `content_type='x'`.
+
+    A name that no parameter has is that of the parameter which was given the value.
+    """
     for tool, command in _OTHER_WORDS:
         message = message.replace(tool, command)
     name, equals, rest = message.partition("=")
-    for parameter in parameters if equals else ():
-        if parameter.name in (name, _OTHER_NAMES.get(name), f"{name}s"):
-            is_option = isinstance(parameter, TyperOption)
-            label = max(parameter.opts, key=len) if is_option else parameter.metavar or parameter.name.upper()
-            return f"{label.rstrip('.')} {rest}"
-    return message
+    if not equals:
+        return message
+    called = [one for one in parameters if one.name in (name, _OTHER_NAMES.get(name), f"{name}s")]
+    called = called or [one for one in parameters if rest.startswith(f"{given.get(one.name)!r}:")]
+    if not called:
+        return message
+    is_option = isinstance(called[0], TyperOption)
+    label = max(called[0].opts, key=len) if is_option else called[0].metavar or called[0].name.upper()
+    return f"{label.rstrip('.')} {rest}"
 
 
 def print_error(message: str) -> None:

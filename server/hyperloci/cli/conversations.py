@@ -21,6 +21,9 @@ def register_commands(app: typer.Typer) -> None:
     app.command()(expand)
 
 
+WHOLE_BELOW: Final = 1_000
+"""Tokens of a conversation that is shown whole: two fifths of a short one would be nothing."""
+
 HEADINGS: Final = {
     "summary": "Earlier, summed up (hyperloci expand ID gives the turns):",
     "warm": "Earlier, on your question:",
@@ -33,7 +36,8 @@ def recap(
     project: ProjectOption = Path("."),
     session: Annotated[str | None, typer.Option("--session", "-s", help="A session's id; default: the latest.")] = None,
     tokens: Annotated[
-        int | None, typer.Option("--tokens", "-n", min=1, help="Token budget; default: two fifths of the conversation.")
+        int | None,
+        typer.Option("--tokens", "-n", min=1, help="Token budget; default: two fifths of a long conversation."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -46,6 +50,8 @@ def recap(
     """
     with open_memory(project, searches=True) as memory:
         window = memory.get_context_window(tokens, question, session_id=session)
+        if tokens is None and window.raw_tokens < WHOLE_BELOW:
+            window = memory.get_context_window(WHOLE_BELOW, question, session_id=session)
         said = {part: memory.get_many(part.ids) for part in window.parts if part.kind != "summary"}
     if json:
         print_json(window)
@@ -59,7 +65,9 @@ def recap(
                 Text(f"{_name_speaker(hit)}, {describe_age(hit.valid_from)}  {shorten_id(hit.id)}", style="cyan")
             )
             console.print(Text(cut_preview(hit.content, full=True)))
-    state = f"{window.tokens} of {window.raw_tokens} tokens, older turns by {window.mode}"
+    state = f"{window.tokens:,} of {window.raw_tokens:,} tokens, older turns by {window.mode}"
+    if window.tokens >= window.raw_tokens:
+        state = "the whole conversation"
     console.print(Text(state + (f"; {window.degraded}" if window.degraded else ""), style="dim"))
 
 
@@ -87,5 +95,6 @@ def expand(
     console.print(Text(chunk.content, style="dim"))
     for turn in chunk.turns:
         cut = "" if turn.whole else " (only the beginning is left)"
-        console.print(Text(f"\n{turn.role}, turn {turn.seq}, {turn.at[:16]}{cut}", style="bold"))
+        at = turn.at[:16].replace("T", " ")
+        console.print(Text(f"\n{turn.role}, turn {turn.seq}, {at}{cut}", style="bold"))
         console.print(Text(turn.content))

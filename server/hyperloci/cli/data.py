@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
@@ -52,6 +52,8 @@ def backup(
 
     Example: hyperloci backup ~/memory-backup.db
     """
+    if str(file) == "-":
+        raise typer.BadParameter("a database can't go to standard output; give a FILE, or use `hyperloci export -`.")
     with open_memory(project) as memory:
         memory.store.back_up(file.absolute())
     console.print(f"wrote {file}")
@@ -64,9 +66,12 @@ def restore(
     """Replace the database by a backup; the current database is kept beside it."""
     settings = load_settings()
     if not yes:
-        typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
+        errors.print(f"This puts {file} in the place of {settings.database}.")
+        typer.confirm("Close Claude Code first. Go on?", abort=True, err=True)
     kept = restore_backup(file, settings.database)
-    console.print(f"restored {settings.database}" + (f"; the previous one is {kept}" if kept else ""))
+    console.print(f"restored {settings.database}")
+    if kept:
+        console.print(f"the previous one is {kept}")
 
 
 def purge(
@@ -120,7 +125,8 @@ def export(
         typer.Option("--project", "-p", help="Only the memories of the project of this folder.", exists=True),
     ] = None,
     kinds: Annotated[
-        list[str] | None, typer.Option("--kind", "-k", help="Only this kind, such as decision; repeatable.")
+        list[str] | None,
+        typer.Option("--kind", "--type", "-k", "-t", help="Only this kind, such as decision; repeatable."),
     ] = None,
     since: Annotated[
         str | None, typer.Option("--since", help="Only since this time: last_week, '3 days ago', 2026-01-31.")
@@ -202,8 +208,28 @@ def import_(
         _print_import(report)
 
 
+_THINGS: Final = {"nodes": "memories", "hyperedges": "relations"}
+"""What people call the rows of an export."""
+
+_DETAILS: Final = frozenset(
+    (
+        *("scopes", "links", "facets", "domain_tags", "aliases", "mentions", "keywords", "membership", "positions"),
+        *("evolution_log", "evolution_nodes", "chunk_turns", "spoken_times", "anchors", "withheld", "code_facts"),
+        *("statement_reviews", "consolidations", "transcripts"),
+    )
+)
+"""Rows of an export that belong to others; `--json` counts them too."""
+
+
 def _print_import(report: ImportReport) -> None:
-    added = ", ".join(f"{kind}: {count}" for kind, count in report.added.items()) or "nothing new"
+    # Each entity of an export is a node too.
+    counts = dict(report.added)
+    if "nodes" in counts:
+        counts["nodes"] -= counts.get("entities", 0)
+    rows = {_THINGS.get(kind, kind): count for kind, count in counts.items() if count and kind not in _DETAILS}
+    added = ", ".join(f"{kind}: {count:,}" for kind, count in rows.items()) or (
+        "details of known memories" if report.added else "nothing new"
+    )
     known = f"; {report.known} known already" if report.known else ""
     console.print(f"{'would add ' if report.dry_run else ''}{added}{known}")
     if report.redactions:

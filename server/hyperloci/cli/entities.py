@@ -42,6 +42,11 @@ def entities(
     if merges:
         for one in merged:
             console.print(Text(_describe_merge(one)))
+        if not merged:
+            console.print("Nothing was merged yet.", style="dim")
+        return
+    if not known:
+        console.print("No memory names anything yet; `hyperloci index` reads this project.", style="dim")
         return
     table = make_table("name", "type", "memories", "also called", numbers=("memories",))
     for info in known:

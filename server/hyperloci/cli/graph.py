@@ -87,10 +87,13 @@ def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:
 
 
 def draw_tree(answer: GraphAnswer) -> Drawing:
-    """Return a graph as a tree: every memory once, below the nearest one that a relation joins it to."""
+    """Return a graph as a tree: every memory once, below the nearest one that a relation joins it to.
+
+    A line that is too long for the terminal ends in an ellipsis there.
+    """
     nodes = {node.id: node for node in answer.nodes}
     middle = answer.nodes[0]
-    tree = Drawing(Text(_format_node(middle), style="bold"))
+    tree = Drawing(Text(_format_node(middle), style="bold", no_wrap=True, overflow="ellipsis"))
     branches = {middle.id: tree}
     for node in answer.nodes[1:]:
         found = _nearest_relation(node, nodes, answer.edges, branches)
@@ -98,7 +101,8 @@ def draw_tree(answer: GraphAnswer) -> Drawing:
             continue
         edge, above = found
         said = (f"{_format_arrow(edge, above, node.id)} ", "cyan"), (f"[{_format_edge(edge)}]  ", "dim")
-        line = Text.assemble(*said, _format_node(node), (f"  ({edge.evidence})" if edge.evidence else "", "dim"))
+        proof = f"  ({edge.evidence})" if edge.evidence else ""
+        line = Text.assemble(*said, _format_node(node), (proof, "dim"), no_wrap=True, overflow="ellipsis")
         branches[node.id] = branches[above].add(line)
     return tree
 
@@ -230,7 +234,8 @@ def outline(
     for entry in found:
         console.print(Text(f"{entry.file}:{entry.line_start}  {' > '.join(entry.path)}  ({_describe_entry(entry)})"))
     if not found:
-        console.print(Text("No section found; --fuzzy also finds similar titles.", style="dim"))
+        hint = "" if fuzzy or title is None else "; --fuzzy also finds similar titles"
+        console.print(Text(f"No section found{hint}.", style="dim"))
 
 
 def _in_project(path: str, project: Path) -> str:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import console
+from hyperloci.cli.folding import fold_text
 from hyperloci.clock import format_age, from_iso, system_clock
 from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
@@ -16,9 +17,16 @@ from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
 
 PREVIEW_LINES: Final = 6
-"""Lines shown of a memory in a list; `--full` shows all."""
+"""Lines shown of a memory in a list, as they stand in the terminal; `--full` shows all."""
 
-MIN_PREVIEW: Final = 40
+NOTHING_YET: Final = """\
+Nothing is remembered here yet.
+   hyperloci remember "We deploy on Fridays"   stores what you say
+   hyperloci index                             reads code, documents and history
+   hyperloci import --claude-code              reads past sessions of Claude Code"""
+"""What is told of a project without memories."""
+
+MIN_PREVIEW: Final = 30
 """Characters shown of a text behind a long beginning, even if the line is too long then."""
 
 _SOURCE_WORDS: Final = {
@@ -78,9 +86,10 @@ def count_things(number: int, noun: str) -> str:
 
 def cut_preview(content: str, *, full: bool = False) -> str:
     """Return a text indented by three columns, its first lines unless all are wanted."""
-    lines = content.rstrip().splitlines()
+    text = "\n".join(f"   {line}" for line in content.rstrip().splitlines())
+    lines = (fold_text(Text(text), console.width).plain if console.is_terminal else text).split("\n")
     shown = lines if full else lines[:PREVIEW_LINES]
-    return "\n".join(f"   {line}" for line in shown) + ("\n   ..." if len(lines) > len(shown) else "")
+    return "\n".join(shown) + ("\n   ..." if len(lines) > len(shown) else "")
 
 
 def shorten_ids(text: str) -> str:

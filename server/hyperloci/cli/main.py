@@ -17,7 +17,6 @@ from hyperloci.cli import (
     conversations,
     data,
     entities,
-    facets,
     graph,
     maintenance,
     memories,
@@ -87,7 +86,6 @@ data.register_commands(app)
 topics.register_commands(app)
 maintenance.register_commands(app)
 entities.register_commands(app)
-facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
 model_command.register_command(app)

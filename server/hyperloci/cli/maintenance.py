@@ -83,7 +83,7 @@ def prune(
         print_json(done)
         return
     for hit in hits:
-        console.print(Text(f"{hit.id} {hit.subtype or hit.type}: {' '.join(hit.content.split()):.80}"))
+        console.print(Text(to_one_line(hit.content, f"{shorten_id(hit.id)}  [{hit.subtype or hit.type}]  ")))
     verb = "would be forgotten" if dry_run else "forgotten; restorable for 30 days"
     console.print(
         f"{len(done.ids)} {verb}" + (f"; {done.left} wait (prune_cap is {done.cap} a day)" if done.left else "")
@@ -116,6 +116,9 @@ def weak(
         found = memory.list_weak_facts(limit)
     if json:
         print_json(list(found))
+        return
+    if not found:
+        console.print("No memory is weak: none is as likely wrong as right.", style="dim")
         return
     table = make_table("id", "confidence", "days left", "memory", numbers=("confidence", "days left"))
     for item in found:

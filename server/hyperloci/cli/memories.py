@@ -1,19 +1,23 @@
-"""Memory commands: show, list, history."""
+"""Memory commands: show, list, history, facets."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import describe_age, print_memory, shorten_ids, to_one_line
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
+from hyperloci.cli.layout import NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
 from hyperloci.model.answers import Explanation
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
+
+if TYPE_CHECKING:
+    from hyperloci.queries.review import Dispute
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -21,6 +25,7 @@ def register_commands(app: typer.Typer) -> None:
     app.command()(show)
     app.command("list")(list_memories)
     app.command()(history)
+    app.command()(facets)
 
 
 def show(
@@ -36,12 +41,23 @@ def show(
     """
     with open_memory(project) as memory:
         found = memory.get_many(ids)
+        disputes = {hit.id: () if json else memory.list_disputes_of(hit.id) for hit in found}
     if json:
         print_json(found)
         return
     for hit in found:
         print_memory(hit, full=True)
+        for dispute in disputes[hit.id]:
+            _print_dispute(hit, dispute)
         console.print(Text(f"   {_describe_state(hit)}", style="dim"))
+
+
+def _print_dispute(hit: Hit, dispute: Dispute) -> None:
+    """Print what stands against a memory, and how to settle it."""
+    for other in dispute.memories:
+        if other.id != hit.id:
+            console.print(Text(to_one_line(other.content, f"     {shorten_id(other.id)}: "), style="yellow"))
+            console.print(Text(f"     if that no longer holds: hyperloci forget {shorten_id(other.id)}", style="dim"))
 
 
 def _describe_state(hit: Hit) -> str:
@@ -50,7 +66,8 @@ def _describe_state(hit: Hit) -> str:
     through = f", through {hit.source.agent}" if hit.source.agent else ""
     shared = ", shared" if hit.source.shared else ""
     said = f", by {hit.source.author} as claimed" if hit.source.author else ""
-    stored = f"stored {hit.created_at[:16]}{said}{through}{until}"
+    told_at = hit.created_at[:16].replace("T", " ")
+    stored = f"stored {told_at}{said}{through}{until}"
     return f"{stored}, confidence {hit.confidence:.2f}, of {where}{shared}\n   {hit.id}"
 
 
@@ -100,7 +117,8 @@ def list_memories(
     if limit is None and len(found) == SHOWN:
         console.print(f"The latest {SHOWN}; -n shows more, --json all.", style="dim")
     if not found:
-        console.print("Nothing is remembered here yet; `hyperloci remember TEXT` stores something.", style="dim")
+        is_narrowed = kinds or origin or since
+        console.print("Nothing of this kind is remembered." if is_narrowed else NOTHING_YET, style="dim")
 
 
 def _as_row(hit: Hit) -> dict[str, Any]:
@@ -141,3 +159,38 @@ def _print_history(found: Explanation) -> None:
     for relation, hit in (*successor, *replaced, *(("made of", hit) for hit in found.sources)):
         before = f"   {relation} {shorten_id(hit.id)} ({describe_age(hit.valid_from)}): "
         console.print(Text(to_one_line(hit.content, before), style="dim"))
+
+
+def facets(
+    id: Annotated[str, typer.Argument(help="A memory's id, or its beginning.")],
+    project: ProjectOption = Path("."),
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE, such as diataxis=reference or domain_tags=api,security; repeatable."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what kind of content a memory is, or correct it; rules don't change what you set.
+
+    Examples:
+      hyperloci facets 3f2a9c1e
+      hyperloci facets 3f2a9c1e --set diataxis=reference --set verification=verified
+      hyperloci facets 3f2a9c1e --set domain_tags=api,security --set persona=
+    """
+    values = {}
+    for pair in change or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            print_error(f"--set {pair!r} must be NAME=VALUE, such as diataxis=reference.")
+            raise typer.Exit(Exit.USAGE)
+        values[name.strip()] = value.strip()
+    with open_memory(project) as memory:
+        found = memory.set_facets(id, values) if values else memory.get_facets(id)
+    if json:
+        print_json(found)
+        return
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    for name, value in found.items():
+        shown = ", ".join(value) if isinstance(value, list) else value
+        table.add_row(name.replace("_", " "), "-" if shown in (None, "") else str(shown))
+    console.print(table)

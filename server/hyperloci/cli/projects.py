@@ -112,6 +112,8 @@ def _print_links(found: tuple[ScopeLink, ...], *, json: bool) -> None:
     if json:
         print_json(found)
         return
+    if not found:
+        console.print("No folder is joined to another project's memory.", style="dim")
     for one in found:
         undone = "" if one.unlinked_at is None else f", undone {to_iso(one.unlinked_at)[:10]}"
         console.print(

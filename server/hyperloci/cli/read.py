@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import count_things, describe_age, make_table, print_memory
+from hyperloci.cli.layout import NOTHING_YET, count_things, describe_age, make_table, print_memory
 from hyperloci.cli.stats_text import describe_stats
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.model.search import Hit, SearchAnswer
@@ -53,8 +53,11 @@ def query(
         answer = memory.search_by_query_line(
             text, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
         )
+        is_empty = not answer.results and not memory.get_embedding_coverage().total
     if json:
         print_json(answer)
+    elif is_empty:
+        console.print(NOTHING_YET, style="dim")
     else:
         _print_answer(answer, full=full, explain=explain)
 
@@ -63,7 +66,7 @@ def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     for rank, hit in enumerate(answer.results, start=1):
         print_memory(hit, mark=f"{rank}. ", full=full, score=f"{hit.score:.2f}")
         if explain and hit.explain:
-            console.print(_format_scores(hit))
+            _print_scores(hit)
         console.print()
     for hint in answer.hints:
         console.print(Text(hint, style="dim"))
@@ -72,7 +75,7 @@ def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     console.print(Text(state + reason, style="dim"))
 
 
-def _format_scores(hit: Hit) -> Table:
+def _print_scores(hit: Hit) -> None:
     explain: dict[str, Any] = dict(hit.explain or {})
     missed = {spot["space"] for spot in explain.get("blind_spots", ())}
     table = Table("category", "space", "sees", "score", "part", "", box=None, padding=(0, 2))
@@ -83,10 +86,8 @@ def _format_scores(hit: Hit) -> Table:
             marks += ["blind spot of E1"] if name in missed else []
             shown = "" if part is None else f"{part:.3f}"
             table.add_row(category, name, SPACES[name].title, f"{value:.3f}", shown, ", ".join(marks))
-    table.add_row("", "", "", "", "", f"{explain.get('agreement_count', 0)} spaces agree")
-    for hint in explain.get("navigation_hints", ()):
-        table.add_row("", "", "", "", "", hint)
-    return table
+    console.print(table)
+    console.print(Text(f"   {count_things(explain.get('agreement_count', 0), 'space')} agree", style="dim"))
 
 
 def last(
@@ -135,11 +136,19 @@ def sessions(
     if json:
         print_json(found)
         return
+    if not found:
+        console.print(NO_SESSIONS, style="dim")
+        return
     table = make_table("id", "in", "state", "began", "last turn", "turns", numbers=("turns",))
     for session in found:
         began, seen = (describe_age(session[name]) for name in ("started_at", "last_seen_at"))
         where = title_client(session["client"] or "")
         table.add_row(shorten_id(session["id"]), where, session["status"], began, seen, str(session["turns"]))
     console.print(table)
-    if found:
-        console.print("hyperloci timeline --session ID tells one; hyperloci recap sums the latest up.", style="dim")
+    console.print("hyperloci timeline --session ID tells one; hyperloci recap sums the latest up.", style="dim")
+
+
+NO_SESSIONS: Final = """\
+No session of this project is remembered yet.
+   hyperloci install                lets Claude Code's sessions be remembered
+   hyperloci import --claude-code   reads those that there were"""

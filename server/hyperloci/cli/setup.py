@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +14,10 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
+from hyperloci.cli.folding import fold_text
 from hyperloci.cli.install import installer as installation
 from hyperloci.cli.install.client_commands import carry_out, find_others, install_clients, uninstall_clients
-from hyperloci.cli.install.commands import locate_commands
+from hyperloci.cli.install.commands import CommandLine, locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
@@ -53,6 +56,8 @@ ClientOption = Annotated[
         help="For this assistant, or for all that are found on this machine.",
     ),
 ]
+PROGRAM: Final = "hyperloci"
+
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
@@ -89,17 +94,18 @@ def install(
     clients = install_clients(client, scope, project, dry_run=dry_run, rules=rules, trust=trust)
     if CLAUDE_CODE not in clients:
         return
+    commands = locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT)
     plan = installation.plan_install(
         scope,
         project_root=project.absolute(),
         home=Path.home(),
-        commands=locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT),
+        commands=commands,
         config_dir=_config_dir(),
     )
     if consolidation is not None:
         plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
     if carry_out(plan, dry_run):
-        _explain_install(scope, project)
+        _explain_install(scope, project, commands.server)
     if consolidation == "claude":
         _explain_claude(load_settings())
 
@@ -117,7 +123,8 @@ def uninstall(
         scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
     )
     if carry_out(plan, dry_run):
-        console.print(f"Removed. The memory stays in {load_settings().database}.")
+        database = load_settings().database
+        console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
@@ -158,7 +165,7 @@ The memory is one file: {database}
 1. Restart Claude Code: from then on sessions are remembered.
 2. Try: hyperloci remember "We deploy on Fridays" --category decision
         hyperloci query "when do we deploy"
-        hyperloci index                   # code, documents and history of this project
+        hyperloci index                     # code, documents, history
 3. Check: hyperloci doctor                Undo: hyperloci uninstall{undo}"""
 
 SHARED: Final = """\
@@ -166,7 +173,12 @@ Commit .mcp.json and .claude/settings.json to share them: whoever opens the proj
 """
 
 
-def _explain_install(scope: installation.InstallScope, project: Path) -> None:
+NOT_FOUND: Final = """\
+The command `hyperloci` is not on your PATH. Write in its place:
+        {call}"""
+
+
+def _explain_install(scope: installation.InstallScope, project: Path, server: CommandLine) -> None:
     """Say what was installed, what to try first, how to undo it, and which sessions could be read."""
     is_shared = scope is installation.InstallScope.PROJECT
     typer.echo(
@@ -178,6 +190,8 @@ def _explain_install(scope: installation.InstallScope, project: Path) -> None:
             undo=" --scope project" if is_shared else "",
         )
     )
+    if not is_shared and shutil.which(PROGRAM) is None:
+        typer.echo(NOT_FOUND.format(call=shlex.join((server.program, *server.arguments))))
     if others := find_others(project):
         titles = ", ".join(title_client(client) for client in others)
         typer.echo(f"\nFound here too: {titles}. One memory for all of them:\n        hyperloci install --client all")
@@ -196,8 +210,8 @@ def doctor(
 ) -> None:
     """Check the installation, settings, database and hooks, and say how to fix each problem."""
     # Loads numpy and sqlite-vec, which no other command needs.
+    from hyperloci.cli.diagnostics.diagnosis import Severity
     from hyperloci.cli.diagnostics.doctor import run_checks
-    from hyperloci.cli.diagnostics.findings import Severity
 
     findings = run_checks(project.absolute(), repair=repair)
     if json:
@@ -207,9 +221,8 @@ def doctor(
             style = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.ERROR: "red"}[
                 finding.level
             ]
-            console.print(
-                Text(f"{finding.level:<8}", style=style), Text(f"{finding.subject}: {finding.message}"), sep=""
-            )
+            line = Text.assemble((f"{finding.level:<8}", style), f"{finding.subject}: {finding.message}")
+            console.print(fold_text(line, console.width, hang=8) if console.is_terminal else line)
             if finding.mend:
                 console.print(Text(f"        -> {finding.mend}"))
     worst = {finding.level for finding in findings}
@@ -233,6 +246,6 @@ def embedder(
         if json:
             print_json(status)
         else:
-            console.print(str(status) if status else "not running")
+            console.print(str(status) if status else "not running; a session starts it when it is needed")
     else:
         raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")

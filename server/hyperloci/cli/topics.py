@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
@@ -86,6 +86,8 @@ def timeline(
       hyperloci timeline "we dropped redis" --direction before
       hyperloci timeline --session 1f2e...
     """
+    if (around is None) == (session is None):
+        raise typer.BadParameter("give words or a memory's id, or --session ID (`hyperloci sessions` lists them).")
     with open_memory(project, searches=True) as memory:
         found = memory.get_timeline(around, session_id=session, direction=direction, limit=limit)
     if json:
@@ -98,11 +100,11 @@ def timeline(
 
 
 def _print_event(event: TimelineEvent) -> None:
-    kind = event.memory.subtype or event.memory.type
+    kind = f"[{event.memory.subtype or event.memory.type}]"
     style = "bold" if event.relation == "anchor" else ""
-    console.print(
-        Text(
-            to_one_line(event.memory.content, f"{shorten_id(event.memory.id)}  {event.at[:16]}  [{kind}]  "),
-            style=style,
-        )
-    )
+    before = f"{shorten_id(event.memory.id)}  {event.at[:10]} {event.at[11:16]}  {kind:<{KIND_WIDTH}}  "
+    console.print(Text(to_one_line(event.memory.content, before), style=style))
+
+
+KIND_WIDTH: Final = len("[preference]")
+"""Of most kinds; the longer ones are rare."""

@@ -76,7 +76,11 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     replaced = f", in place of {shorten_id(remembered.supersedes)}" if remembered.supersedes else ""
     console.print(f"already known as {id}" if remembered.duplicate_of else f"remembered as {id}{replaced}")
     against = {item.id for item in remembered.contradictions}
+    told: set[str] = set()
     for item in remembered.contradictions:
+        if item.content in told:
+            continue  # What was said, and the memory that was made of it.
+        told.add(item.content)
         _print_conflict(to_one_line(item.content, f"! contradicts {shorten_id(item.id)}: "), item.reason)
     for memory in remembered.affected:
         if memory.id not in against:

@@ -10,15 +10,16 @@ from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
-from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
+from hyperloci.model.node import NewNode, Node
 from hyperloci.model.write_answers import AffectedMemory, ForgottenFact, RememberedFact, StatementCheck
 from hyperloci.store import Store
-from hyperloci.store.ids import resolve_node
+from hyperloci.store.ids import node_ids, resolve_id
 from hyperloci.store.memories.nodes import RESTORE_DAYS
-from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+from hyperloci.text.sanitize.sanitizer import SanitizedText
 
 if TYPE_CHECKING:
     from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
     "user_info": (NodeType.FACT, "user_info"),
@@ -39,9 +40,6 @@ REPLACE_BY_CORRECTING: Final = 'correct_fact(id="{id}", fact=<what holds now>)'
 """The calls that replace an affected memory by what was just told, or by something else."""
 
 NOTHING_AFFECTED: Final = StatementCheck()
-
-MAX_ENTITIES: Final = 50
-"""Things that one fact may name."""
 
 
 TOLD_BEFORE_CHARS: Final = 300
@@ -191,7 +189,7 @@ class Facts:
             self._count_known(known, replaced, reason)
             return RememberedFact(id=known.id, duplicate_of=known.id, redactions=redactions, supersedes=superseded)
         node = self._write_statement(new, session_id, entities, replaced=replaced, reason=reason)
-        return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_collect_flags(*parts))
+        return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=collect_flags(*parts))
 
     def _store_disputes(self, stored: RememberedFact, check: StatementCheck) -> None:
         """Store what surely contradicts a statement that was just stored. Runs in a transaction."""
@@ -292,8 +290,8 @@ class Facts:
             return self.resolve_living_node(node.id, "id")
 
     def resolve_node(self, node_id: str, argument: str) -> Node:
-        """Return a memory by its id or the beginning of it (`store.ids.resolve_node`), forgotten ones too."""
-        return resolve_node(self._store.nodes, node_id, argument, scopes=(self._project, GLOBAL_SCOPE))
+        """Return a memory by its id or the beginning of it (`store.ids.resolve_id`), forgotten ones too."""
+        return resolve_id(node_ids(self._store.nodes, scopes=(self._project, GLOBAL_SCOPE)), node_id, argument)
 
     def resolve_living_node(self, node_id: str, argument: str) -> Node:
         """Return a memory that is not forgotten.
@@ -378,69 +376,3 @@ def resolve_category(category: str) -> tuple[NodeType, str]:
     if category not in CATEGORIES:
         raise BadRequestError(f"category={category!r} is unknown: use one of {', '.join(CATEGORIES)}.")
     return CATEGORIES[category]
-
-
-def sanitize_argument(argument: str, text: str) -> SanitizedText:
-    """Return a caller's text as it may be stored: private parts out, cleaned, secrets redacted.
-
-    Raises:
-        BadRequestError: nothing is left of it, or it is too long; the message names the argument.
-    """
-    if len(text) > MAX_CONTENT_CHARS:
-        raise BadRequestError(
-            f"{argument} has {len(text)} characters; at most {MAX_CONTENT_CHARS} are kept. "
-            "Split it, or put it in a file and index that."
-        )
-    prepared = sanitize(text)
-    if not prepared.text.strip() or prepared.text.strip() == "[private]":
-        raise BadRequestError(f"{argument} is empty, or all of it is private: give a text.")
-    return prepared
-
-
-def sanitize_reason(reason: str | None) -> str | None:
-    """Return why something is done as it may be logged: cleaned, secrets redacted; None if nothing is left of it.
-
-    Raises:
-        BadRequestError: it is too long.
-    """
-    if reason is None:
-        return None
-    if len(reason) > MAX_REASON_CHARS:
-        raise BadRequestError(
-            f"reason has {len(reason)} characters; at most {MAX_REASON_CHARS} are kept. "
-            "Give the reason in a sentence or two, and remember the rest as a fact."
-        )
-    return sanitize(reason).text.strip() or None
-
-
-def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names of things as they may be stored: cleaned, secrets redacted, each once.
-
-    Raises:
-        BadRequestError: an empty or overlong name, or too many of them.
-    """
-    if len(names) > MAX_ENTITIES:
-        raise BadRequestError(f"entities has {len(names)} names; at most {MAX_ENTITIES} are kept.")
-    labels: dict[str, None] = {}
-    for name in names:
-        if len(name) > MAX_NAME_CHARS:
-            raise BadRequestError(
-                f"entities has a name of {len(name)} characters ({name[:40]!r}...); "
-                f"at most {MAX_NAME_CHARS} are kept. Give only the name, and put the rest in the fact."
-            )
-        label = sanitize(name).text.strip()
-        if not label:
-            raise BadRequestError(f"entities has {name!r}: give non-empty names.")
-        labels[label] = None
-    return tuple(labels)
-
-
-def _collect_flags(*texts: SanitizedText) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(flag for text in texts for flag in text.flags))
-
-
-def safety_metadata(*texts: SanitizedText) -> dict[str, Any]:
-    """Return what is noted of a memory made of some texts: what is suspicious, how many secrets were redacted."""
-    redactions = sum(len(text.redactions) for text in texts)
-    found = {"flags": list(_collect_flags(*texts)), "redactions": redactions}
-    return {name: value for name, value in found.items() if value}

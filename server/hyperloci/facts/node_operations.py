@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.facts.facts import Facts, safety_metadata, sanitize_argument
+from hyperloci.facts.facts import Facts
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
 from hyperloci.model.kinds import GLOBAL_SCOPE, EdgeType, NodeType, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store

@@ -43,6 +43,7 @@ def withhold_memory(store: Store, node: Node, *, reason: str | None, now: int) -
     with store.transaction():
         changed = store.withheld.withhold(node.key, now=now)
         if changed:
+            store.entities.drop_summaries_from(node.key)
             store.log.add_entry("withhold", [node.id], now=now, reasoning=reason)
     return changed
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
-from hyperloci.facts.facts import Facts, sanitize_argument
+from hyperloci.facts.facts import Facts
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, count_relations, find_related, resolve_label
 from hyperloci.knowledge.graph.paths import find_dependencies, find_neighbourhood, find_shortest_path
 from hyperloci.knowledge.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
@@ -30,7 +31,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.search import Present
 from hyperloci.queries.starting_point import StartingPoint
 from hyperloci.store import Store
-from hyperloci.store.ids import resolve_edge
+from hyperloci.store.ids import edge_ids, resolve_id
 
 MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
@@ -161,9 +162,9 @@ class RelationService:
     def confirm_relation(self, id: str) -> GraphEdge:
         """Mark a relation as right."""
         with self.store.transaction():
-            edge = resolve_edge(self.store.edges, id, scopes=self.scopes)
+            edge = resolve_id(edge_ids(self.store.edges, scopes=self.scopes), id)
             self.store.edges.confirm_edge(edge.id, now=self.clock())
-        return describe_edges(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
+        return describe_edges(self.store, [resolve_id(edge_ids(self.store.edges), edge.id)])[0]
 
     def prune_relations(self, *, dry_run: bool) -> EdgePruneReport:
         """Remove automatic relations that faded or crowd a memory."""

@@ -15,7 +15,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.model.topic import EventMoment, Timeline, TimelineEvent
 from hyperloci.store import Store
-from hyperloci.store.ids import resolve_session
+from hyperloci.store.ids import resolve_id, session_ids
 
 DIRECTIONS: Final = ("before", "after", "both")
 MAX_EVENTS: Final = 50
@@ -57,7 +57,7 @@ def timeline_of_session(
     Raises:
         NotFoundError: no such session.
     """
-    session_id = resolve_session(store.sessions, session_id, scope=scope).id
+    session_id = resolve_id(session_ids(store.sessions, scope=scope), session_id).id
     moments = store.timeline.list_of_session(session_id, limit, last=direction == "before")
     relations = ["within"] * len(moments)
     return Timeline(

@@ -12,7 +12,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.search import Present
 from hyperloci.model.topic import MAX_AGREEMENT, TOPIC_WEIGHTS, Topic, TopicHit, TopicList
 from hyperloci.store import Store
-from hyperloci.store.ids import resolve_topic
+from hyperloci.store.ids import resolve_id, topic_ids
 from hyperloci.topics.phase import phase_of
 
 EXAMPLES: Final = 3
@@ -72,7 +72,7 @@ def load_topic(store: Store, topic_id: str, scopes: Sequence[str], *, now: int, 
     Raises:
         NotFoundError: no such topic.
     """
-    topic = resolve_topic(store.topics, topic_id, scopes=scopes)
+    topic = resolve_id(topic_ids(store.topics, scopes=scopes), topic_id)
     return present_topic(store, topic, MAX_MEMBERS, now=now, present=present)
 
 

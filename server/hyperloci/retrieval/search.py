@@ -39,7 +39,7 @@ from hyperloci.retrieval.vector_coverage import measure_vector_coverage
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from hyperloci.store.ids import resolve_node
+from hyperloci.store.ids import node_ids, resolve_id
 from hyperloci.store.vectors.bits import BoolArray
 
 logger = logging.getLogger(__name__)
@@ -287,7 +287,7 @@ class Searcher:
             )
 
     def _related_nodes(self, around: RelatedTo, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
+        start = resolve_id(node_ids(self._store.nodes, scopes=scopes), around.node_id, "where.related_to")
         reached = find_related(
             self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from hyperloci.errors import BadRequestError, NotFoundError
 
@@ -49,59 +50,65 @@ def find_node(nodes: Nodes, said: str, argument: str = "id", *, scopes: Sequence
     """
     if len(said) < SHORT_ID and not _is_no_word(said):
         return nodes.get_node(said)
-    return _find(said, argument, nodes.get_node, functools.partial(nodes.ids_like, scopes=scopes))
+    return _find(node_ids(nodes, scopes=scopes), said, argument)
 
 
-def resolve_node(nodes: Nodes, said: str, argument: str = "id", *, scopes: Sequence[str] = ()) -> Node:
-    """Return the memory with an id, forgotten or not, or the only one of some scopes whose id begins so.
+@dataclass(frozen=True, slots=True)
+class IdRegister(Generic[_Identified]):
+    """Where ids of one kind are looked up.
+
+    Attributes:
+        noun: what has these ids, for people.
+        hint: where people find them.
+        argument: what the argument that takes them is called as a rule.
+        get: returns what has an id, or None.
+        ids_like: returns the ids with a beginning, of the scopes that may be looked at.
+    """
+
+    noun: str
+    hint: str
+    argument: str
+    get: Callable[[str], _Identified | None]
+    ids_like: Callable[[str], Sequence[str]]
+
+
+def node_ids(nodes: Nodes, *, scopes: Sequence[str] = ()) -> IdRegister[Node]:
+    """Return the ids of memories, forgotten or not; beginnings only of those in some scopes, if any are given."""
+    like = functools.partial(nodes.ids_like, scopes=scopes)
+    return IdRegister("memory", "search_memory (`hyperloci query`) gives ids", "id", nodes.get_node, like)
+
+
+def edge_ids(edges: Edges, *, scopes: Sequence[str] = ()) -> IdRegister[Hyperedge]:
+    """Return the ids of relations; beginnings only of those between memories of some scopes, if any are given."""
+    like = functools.partial(edges.ids_like, scopes=scopes)
+    return IdRegister("relation", "`hyperloci graph` shows their ids", "id", edges.get_edge, like)
+
+
+def session_ids(sessions: Sessions, *, scope: str = "") -> IdRegister[StoredSession]:
+    """Return the ids of sessions; beginnings only of those of a project, if one is given."""
+    like = functools.partial(sessions.ids_like, scope=scope)
+    return IdRegister("session", "`hyperloci sessions` lists them", "session_id", sessions.get_session, like)
+
+
+def topic_ids(topics: Topics, *, scopes: Sequence[str] = ()) -> IdRegister[Topic]:
+    """Return the ids of topics; beginnings only of those of some scopes, if any are given."""
+    like = functools.partial(topics.ids_like, scopes=scopes)
+    return IdRegister("topic", "list_topics (`hyperloci topics`) lists them", "id", topics.get_topic, like)
+
+
+def resolve_id(register: IdRegister[_Identified], said: str, argument: str | None = None) -> _Identified:
+    """Return what has an id, or the only one whose id begins so; `argument` is what an error calls the id.
 
     Raises:
         BadRequestError: several ids begin so.
         NotFoundError: none does.
     """
-    node = _find(said, argument, nodes.get_node, functools.partial(nodes.ids_like, scopes=scopes))
-    if node is None:
-        raise _not_found("memory", said, argument, "search_memory (`hyperloci query`) gives ids")
-    return node
-
-
-def resolve_edge(edges: Edges, said: str, argument: str = "id", *, scopes: Sequence[str] = ()) -> Hyperedge:
-    """Return the relation with an id, or the only one (of memories of some scopes) whose id begins so.
-
-    Raises:
-        BadRequestError: several ids begin so.
-        NotFoundError: none does.
-    """
-    edge = _find(said, argument, edges.get_edge, functools.partial(edges.ids_like, scopes=scopes))
-    if edge is None:
-        raise _not_found("relation", said, argument, "`hyperloci graph` shows their ids")
-    return edge
-
-
-def resolve_session(sessions: Sessions, said: str, argument: str = "session_id", *, scope: str = "") -> StoredSession:
-    """Return the session with an id, or the only one (of a project) whose id begins so.
-
-    Raises:
-        BadRequestError: several ids begin so.
-        NotFoundError: none does.
-    """
-    session = _find(said, argument, sessions.get_session, functools.partial(sessions.ids_like, scope=scope))
-    if session is None:
-        raise _not_found("session", said, argument, "`hyperloci sessions` lists them")
-    return session
-
-
-def resolve_topic(topics: Topics, said: str, argument: str = "id", *, scopes: Sequence[str] = ()) -> Topic:
-    """Return the topic with an id, or the only one (of some scopes) whose id begins so.
-
-    Raises:
-        BadRequestError: several ids begin so.
-        NotFoundError: none does.
-    """
-    topic = _find(said, argument, topics.get_topic, functools.partial(topics.ids_like, scopes=scopes))
-    if topic is None:
-        raise _not_found("topic", said, argument, "list_topics (`hyperloci topics`) lists them")
-    return topic
+    named = argument or register.argument
+    found = _find(register, said, named)
+    if found is None:
+        short = f"give at least {MIN_PREFIX} characters of an id; " if len(said) < MIN_PREFIX else ""
+        raise NotFoundError(f"{named}={said!r:.80}: no {register.noun} has this id; {short}{register.hint}.")
+    return found
 
 
 def _is_no_word(text: str) -> bool:
@@ -110,23 +117,13 @@ def _is_no_word(text: str) -> bool:
     return is_hexadecimal and any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
-def _find(
-    said: str,
-    argument: str,
-    get: Callable[[str], _Identified | None],
-    ids_like: Callable[[str], Sequence[str]],
-) -> _Identified | None:
-    found = get(said)
+def _find(register: IdRegister[_Identified], said: str, argument: str) -> _Identified | None:
+    found = register.get(said)
     if found is not None or len(said) < MIN_PREFIX:
         return found
-    ids = ids_like(said)
+    ids = register.ids_like(said)
     if len(ids) > 1:
         raise BadRequestError(
             f"{argument}={said!r} matches several ids: {', '.join(ids)}. Give more characters of the id."
         )
-    return get(ids[0]) if ids else None
-
-
-def _not_found(noun: str, said: str, argument: str, hint: str) -> NotFoundError:
-    short = f"give at least {MIN_PREFIX} characters of an id; " if len(said) < MIN_PREFIX else ""
-    return NotFoundError(f"{argument}={said!r:.80}: no {noun} has this id; {short}{hint}.")
+    return register.get(ids[0]) if ids else None

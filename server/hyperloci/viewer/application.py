@@ -22,7 +22,7 @@ from hyperloci.viewer.access import ViewerKeys
 from hyperloci.viewer.actions import DONE, MEMORY_ACTIONS
 from hyperloci.viewer.background_answer import BackgroundAnswer
 from hyperloci.viewer.page_values import PageLoader, PageQuery, Values
-from hyperloci.viewer.rendering import make_environment, render_page
+from hyperloci.viewer.rendering import explain_error, make_environment, render_page
 from hyperloci.worker import WorkerHandle
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -124,7 +124,7 @@ class ViewerApplication:
 
     async def _tell_error(self, request: Request, error: Exception) -> Response:
         status = 404 if isinstance(error, NotFoundError) else 400 if isinstance(error, BadRequestError) else 503
-        return self._render(request, "message", {"project": "", "message": str(error)}, status)
+        return self._render(request, "message", {"project": "", "message": explain_error(str(error))}, status)
 
     async def _tell_missing(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+from unicodedata import combining, east_asian_width
 
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.kinds import SYMMETRIC_LABELS
@@ -19,7 +20,9 @@ GAP: Final = 18
 LANE: Final = 120
 """Between two columns: room for the name of a relation."""
 
-LINE_CHARS: Final = 34
+LINE_COLUMNS: Final = 32
+"""Of a line of text; a wide letter takes two of them."""
+
 TEXT_LINES: Final = 3
 SPEAKING: Final = frozenset({"subject", "cause"})
 
@@ -152,13 +155,24 @@ def _draw_line(edge: GraphEdge, first: GraphBox, second: GraphBox) -> GraphLine:
 def wrap_text(text: str) -> tuple[str, ...]:
     """Return the beginning of a text in lines that fit a box, `…` at the end of what was cut."""
     lines: list[str] = []
-    words = text[: LINE_CHARS * (TEXT_LINES + 2)].split()
+    words = text[: LINE_COLUMNS * (TEXT_LINES + 2)].split()
     for word in words:
-        short = word if len(word) <= LINE_CHARS else f"{word[: LINE_CHARS - 1]}…"
-        if lines and len(lines[-1]) + 1 + len(short) <= LINE_CHARS:
+        short = word if measure_text(word) <= LINE_COLUMNS else _cut_line(word)
+        if lines and measure_text(lines[-1]) + 1 + measure_text(short) <= LINE_COLUMNS:
             lines[-1] += f" {short}"
         elif len(lines) == TEXT_LINES:
-            return (*lines[:-1], f"{lines[-1][: LINE_CHARS - 1]}…")
+            return (*lines[:-1], _cut_line(lines[-1]))
         else:
             lines.append(short)
     return tuple(lines)
+
+
+def measure_text(text: str) -> int:
+    """Return how many columns a text takes: two for each wide letter, none for a mark on another."""
+    return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _cut_line(line: str) -> str:
+    while measure_text(line) >= LINE_COLUMNS:
+        line = line[:-1]
+    return f"{line}…"

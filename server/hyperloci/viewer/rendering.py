@@ -123,6 +123,16 @@ def cut_excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
+_FOR_TOOLS: Final = re.compile(r"^\w+='[^']*': |; search_memory \(`hyperloci query`\) gives ids(?=\.$)")
+"""What an error tells those who call with arguments, and who look for ids."""
+
+
+def explain_error(message: str) -> str:
+    """Return an error's message as a page tells it."""
+    told = _FOR_TOOLS.sub("", message)
+    return told[:1].upper() + told[1:]
+
+
 def render_page(environment: Environment, name: str, values: Mapping[str, Any]) -> str:
     """Return a page as HTML."""
     return environment.get_template(f"{name}.html").render(values)

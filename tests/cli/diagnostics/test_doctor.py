@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from hyperloci.cli.diagnostics import client_checks
-from hyperloci.cli.diagnostics.doctor import file_system_of, run_checks
-from hyperloci.cli.diagnostics.findings import Severity
+from hyperloci.cli.diagnostics.diagnosis import Severity
+from hyperloci.cli.diagnostics.doctor import run_checks
+from hyperloci.cli.diagnostics.storage_checks import file_system_of
 from hyperloci.cli.install.client_commands import find_folders
 from hyperloci.cli.install.client_install import plan_client
 from hyperloci.cli.install.codex_trust import CodexHook
@@ -159,7 +160,7 @@ def test_the_last_backup_is_shown_and_a_late_one_is_a_warning(
         assert made is not None
         assert said()[0] is Severity.OK and str(made.path) in said()[1]
         made.path.rename(made.path.with_name(f"memory-auto-{made.at - 8 * MS_PER_DAY}.db"))
-        assert said()[0] is Severity.WARNING and "8.0 days ago" in said()[1]
+        assert said()[0] is Severity.WARNING and "1 week ago" in said()[1]
     for part in ("DAILY", "WEEKLY", "MONTHLY"):
         monkeypatch.setenv(f"HYPERLOCI_BACKUPS_{part}", "0")
     assert said()[0] is Severity.NOTE and "switched off" in said()[1]

@@ -6,7 +6,8 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
-from hyperloci.facts.facts import Facts, sanitize_argument
+from hyperloci.facts.facts import Facts
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind

@@ -10,7 +10,8 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.finding_writer import SavedFindings
-from hyperloci.facts.facts import Facts, sanitize_argument
+from hyperloci.facts.facts import Facts
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store

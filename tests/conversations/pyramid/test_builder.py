@@ -14,6 +14,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 from hyperloci.errors import NotFoundError, NotReadyError
+from hyperloci.facts.settlement import withhold_memory
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.pyramid import ChunkStage, Digest
@@ -319,6 +320,40 @@ def test_a_forgotten_turn_leaves_the_summary_and_comes_back_whole(talk: Talk) ->
     with talk.store.transaction():
         talk.store.nodes.restore_node(turn.id, now=talk.clock())
     assert expand_chunk(talk.store, chunk.id).turns[3].content == talk.said[3]
+
+
+def test_summaries_are_made_anew_without_what_was_withheld_even_by_a_process_that_died_then(talk: Talk) -> None:
+    halls = ["hall"] * 140
+    halls[3] = "xylophone"
+    talk.say(140, text=lambda number: f"We decided that delivery {number} goes to the {halls[number]}, as it is open.")
+    talk.build()
+    told = {chunk.level for chunk in talk.store.chunks.find_covering(1, 3) if _tell(talk, chunk.id).count("xylophone")}
+    assert PyramidLevel.MICRO in told
+    [turn] = talk.store.chunks.list_turns(1, 3, 3)
+    withhold_memory(talk.store, turn, reason=None, now=talk.clock.advance(1_000))
+    talk.clock.advance(1_000)
+    assert talk.build() == 3 and talk.build() == 0
+    assert not [chunk.id for chunk in talk.store.chunks.find_covering(1, 3) if "xylophone" in _tell(talk, chunk.id)]
+
+
+def test_a_chunk_of_which_nothing_may_be_shown_says_so_and_is_not_worked_on_again(talk: Talk) -> None:
+    talk.say(40)
+    talk.build()
+    for turn in talk.store.chunks.list_turns(1, 0, 9):
+        withhold_memory(talk.store, turn, reason=None, now=talk.clock.advance(1_000))
+    talk.clock.advance(1_000)
+    talk.build()
+    assert (
+        _tell(talk, talk.chunks(PyramidLevel.MICRO)[0].id)
+        == "Nothing of turns 0-9 is told: they are forgotten or withheld."
+    )
+    assert talk.build() == 0
+
+
+def _tell(talk: Talk, chunk_id: str) -> str:
+    """Return all that is told of a chunk beside its turns."""
+    chunk = expand_chunk(talk.store, chunk_id)
+    return "\n".join((chunk.content, *chunk.key_facts, *chunk.themes))
 
 
 def test_a_damaged_chunk_fails_neither_a_search_nor_the_others_and_is_told(talk: Talk) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.indexing.commits.changed_symbols import MAX_EFFECTS, blob_id
-from hyperloci.indexing.commits.commit_indexer import NAMESAKE_CONFIDENCE, CommitIndexer, CommitReport
+from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
 from hyperloci.indexing.commits.commit_reader import commit_text
+from hyperloci.indexing.commits.commit_writer import NAMESAKE_CONFIDENCE
 from hyperloci.indexing.indexer import Indexer
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Role, Tier

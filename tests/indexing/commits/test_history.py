@@ -15,7 +15,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.facts import memory_writer as writer_module
 from hyperloci.facts.memory_writer import annotate
-from hyperloci.indexing.commits import commit_indexer as commits_module
+from hyperloci.indexing.commits import commit_writer as commits_module
 from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
 from hyperloci.indexing.commits.commit_reader import PATIENCE
 from hyperloci.indexing.indexer import Indexer

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hyperloci.cli.diagnostics.findings import Diagnosis, Severity
+from hyperloci.cli.diagnostics.diagnosis import Diagnosis, Severity
 from hyperloci.cli.install.client_commands import find_folders
 from hyperloci.cli.install.client_install import ClientState, describe_client, is_present
 from hyperloci.cli.install.client_table import ClientFolders

@@ -184,9 +184,10 @@ class PyramidBuilder:
     def _pack_chunk(self, chunk: PyramidChunk) -> bool:
         """Hot to warm; False if the turns changed meanwhile."""
         turns = load_turns(self.store, chunk)
+        state = turns_state(self.store, turns)
         digest = None if chunk.node_key is not None else self._make_digester.digest_turns(chunk, turns)
         with self.store.transaction():
-            if turns_state(load_turns(self.store, chunk)) != turns_state(turns):
+            if turns_state(self.store, load_turns(self.store, chunk)) != state:
                 return False
             if digest is not None:
                 self._make_digester.store_digest(chunk, digest)
@@ -245,7 +246,7 @@ class PyramidBuilder:
         return 1
 
     def _renew_summaries(self, progress: PyramidProgress) -> int:
-        """Make the summaries that are missing, or that were made of turns which were forgotten or purged since."""
+        """Make the summaries that are missing, or that were made of turns which are gone or withheld since."""
         if not progress.unsummarised:
             return 0
         stale = self.store.chunks.find_stale(progress.session_key)

@@ -15,9 +15,10 @@ def load_turns(store: Store, chunk: PyramidChunk) -> list[Node]:
     return store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq)
 
 
-def turns_state(turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None]]:
+def turns_state(store: Store, turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None, bool]]:
     """Return what must not have changed between reading turns and storing what was made of them."""
-    return [(turn.key, turn.content, turn.deleted_at) for turn in turns]
+    withheld = store.withheld.select_withheld(turn.key for turn in turns)
+    return [(turn.key, turn.content, turn.deleted_at, turn.key in withheld) for turn in turns]
 
 
 def describe_range(chunk: PyramidChunk) -> str:

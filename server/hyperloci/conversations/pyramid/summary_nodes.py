@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 SUMMARY_CONFIDENCE: Final = 0.6
 """Of a summary: that of what was extracted."""
 
+NOTHING_LEFT: Final = "Nothing of {turns} is told: they are forgotten or withheld."
+"""What a summary says whose turns may all not be shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Digester:
@@ -40,20 +43,28 @@ class Digester:
     fallback: Summariser
 
     def make_digest(self, chunk: PyramidChunk) -> int:
-        """Give a chunk its summary, or a new one; 0 if its turns changed meanwhile or are all gone."""
-        turns = load_turns(self.store, chunk)
+        """Give a chunk its summary, or a new one; 0 if its turns changed meanwhile, or none of them is left to sum up.
+
+        A summary that there is tells nothing any more where none is left.
+        """
+        with self.store.snapshot():
+            turns = load_turns(self.store, chunk)
+            state = turns_state(self.store, turns)
         digest = self.digest_turns(chunk, turns)
+        if digest is None and chunk.node_key is not None:
+            digest = Digest(NOTHING_LEFT.format(turns=describe_range(chunk)))
         if digest is None:
             return 0
         with self.store.transaction():
-            if turns_state(load_turns(self.store, chunk)) != turns_state(turns):
+            if turns_state(self.store, load_turns(self.store, chunk)) != state:
                 return 0
             self.store_digest(chunk, digest)
         return 1
 
     def digest_turns(self, chunk: PyramidChunk, turns: Sequence[Node]) -> Digest | None:
-        """Return what a chunk of these turns comes to; None where none of them is left."""
-        living = [turn_from_node(turn) for turn in turns if turn.deleted_at is None]
+        """Return what a chunk of these turns comes to; None where none of them may be shown."""
+        withheld = self.store.withheld.select_withheld(turn.key for turn in turns)
+        living = [turn_from_node(turn) for turn in turns if turn.deleted_at is None and turn.key not in withheld]
         if not living:
             return None
         parts = [] if chunk.level is PyramidLevel.MICRO else self._part_digests(chunk)
@@ -114,6 +125,20 @@ class Digester:
             if not any(part.first_seq <= seq <= part.last_seq for part in inside):
                 found.append((seq, turn.key))
         return [key for _, key in sorted(found)]
+
+
+def renew_summaries_over(store: Store, turn: Node, clock: Clock, summarise: Summariser) -> int:
+    """Make the summaries that quote from a turn anew, the small ones first, and return how many.
+
+    For a turn that was withheld or released. Where turns change meanwhile, maintenance makes the summary.
+    """
+    session = None if turn.session_id is None else store.sessions.get_session(turn.session_id)
+    if session is None or turn.seq is None:
+        return 0
+    digester = Digester(store, clock, summarise, summarise)
+    covering = [chunk for chunk in store.chunks.find_covering(session.key, turn.seq) if chunk.node_key is not None]
+    covering.sort(key=lambda chunk: list(PyramidLevel).index(chunk.level))
+    return sum(digester.make_digest(chunk) for chunk in covering)
 
 
 def _node_place(chunk: PyramidChunk) -> str:

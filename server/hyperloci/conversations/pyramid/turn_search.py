@@ -11,7 +11,7 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.search import MAX_LIMIT, MAX_QUERY_CHARS, Searcher
 from hyperloci.store import Store
-from hyperloci.store.ids import resolve_session
+from hyperloci.store.ids import resolve_id, session_ids
 
 SPOKEN: Final = ("episode", "action")
 
@@ -40,7 +40,7 @@ def build_session_window(
 
 def _find_session(store: Store, project: str, session_id: str | None) -> int:
     if session_id is not None:
-        session = resolve_session(store.sessions, session_id, scope=project)
+        session = resolve_id(session_ids(store.sessions, scope=project), session_id)
         if session.scope != project:
             raise NotFoundError(
                 f"session_id={session_id!r:.60}: no session of this project; `hyperloci sessions` lists them."

@@ -16,9 +16,9 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.facts.facts import safety_metadata, sanitize_argument
 from hyperloci.facts.importers import markdown_notes, mcp_memory
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.imported_memory import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier

@@ -22,13 +22,11 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock, system_clock
-from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.indexing.commits.changed_symbols import CommitEffects, TouchedNodes
-from hyperloci.indexing.commits.commit_reader import CHANGED, CommitReader, commit_text, shallow_commits
+from hyperloci.indexing.commits.commit_reader import CommitReader, shallow_commits
+from hyperloci.indexing.commits.commit_writer import CommitWriter, prepare_commit
 from hyperloci.indexing.link_queue import due_counter_name
 from hyperloci.indexing.write_throttle import WriteThrottle
-from hyperloci.model.kinds import NodeType, Origin, Tier
-from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.project.git import GitError, GitRepository, never_cancelled
 from hyperloci.project.git_folder import BrokenRepositoryError, open_repository, read_head
@@ -36,8 +34,6 @@ from hyperloci.project.git_log import Commit
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
 from hyperloci.store.projects.git_history import CommitHistoryState
-from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
-from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize, sanitize_name
 
 FIRST_COMMITS: Final = 500
 """Newest commits that are stored together with the files: about a year of a busy project, within ten seconds."""
@@ -53,18 +49,6 @@ ASKED_AT_ONCE: Final = 1_000
 
 MAX_TIPS: Final = 1_000
 """The newest stored commits, none an ancestor of another; nobody works on more branches than this."""
-
-SHORT_SHA: Final = 12
-"""Digits that are unique in any repository there is."""
-
-NAME_CONFIDENCE: Final = 0.8
-"""Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
-
-NAMESAKE_CONFIDENCE: Final = 0.5
-"""Of an edge to each of two or three symbols with the name in a hunk's heading: one of them was changed."""
-
-NOTHING: Final = SanitizedText(text="")
-UNTOUCHED: Final = TouchedNodes()
 
 _log = logging.getLogger(__name__)
 
@@ -123,7 +107,7 @@ class CommitIndexer:
         self._wanted = wanted
         self._cancelled = cancelled
         self._turns = WriteThrottle(store)
-        self._writer = MemoryWriter(store, sparing=True)
+        self._writer = CommitWriter(store, project, scope_key, clock)
         self._effects: CommitEffects | None = None
         self._reader = CommitReader(self._git)
         self._head: str | None = None
@@ -288,7 +272,7 @@ class CommitIndexer:
                 added += self._store_batch(some, branch)
         except BaseException:
             self._window.clear()  # What of it was stored, the next walk tells.
-            self._forget_undone()
+            self._writer.forget_undone()
             raise
         if not self._count_waiting:
             self._mark_history_whole()
@@ -301,7 +285,7 @@ class CommitIndexer:
                 # It is shown as if it had added every file.
                 commits[sha] = replace(commit, files=(), changed=0, read=0)
         touched = self._find_touched([commit for commit in commits.values() if isinstance(commit, Commit)], missing)
-        ready = deque(self._prepare_commit(sha, commit, touched) for sha, commit in commits.items())
+        ready = deque(prepare_commit(sha, commit, touched) for sha, commit in commits.items())
         added = 0
         while ready:
             if self._cancelled():
@@ -313,7 +297,7 @@ class CommitIndexer:
                 while ready and time.perf_counter() < deadline:
                     one = ready.popleft()
                     if not self._store.files.has_commit(self._scope_key, one.sha):
-                        added += self._store_commit(one, branch)
+                        added += self._writer.store_commit(one, branch)
                 self._store.history.reduce_waiting(self._scope_key, before - len(ready))
         return added
 
@@ -328,123 +312,13 @@ class CommitIndexer:
                 self._store.history.put_renames(self._scope_key, renames)
         return touched
 
-    def _prepare_commit(self, sha: str, commit: Commit | str, touched: Mapping[str, TouchedNodes]) -> _PreparedCommit:
-        """Make a commit ready to be written, outside of any transaction; what fails has its reason instead."""
-        if isinstance(commit, str):
-            return _PreparedCommit(sha=sha, problem=commit)
-        try:
-            return _PreparedCommit(
-                sha=sha,
-                text=sanitize(commit_text(commit)),
-                author=sanitize(commit.author).text,
-                date_ms=commit.date_ms,
-                touched=touched[sha],
-            )
-        except Exception as error:  # One message that no rule foresaw must not keep all others out.
-            return _PreparedCommit(sha=sha, problem=describe_failure(error))
-
-    def _store_commit(self, one: _PreparedCommit, branch: str | None) -> int:
-        """Write one commit, or note that it can't be; return how many were written."""
-        problem = one.problem
-        if problem is None:
-            try:
-                with self._store.transaction():
-                    self._add_commit(one, branch)
-            except Exception as error:
-                if not is_fault_of_content(error):
-                    raise
-                problem = describe_failure(error)
-                self._forget_undone()
-        if problem is not None:
-            self._set_commit_aside(one.sha, problem)
-        return int(problem is None)
-
-    def _forget_undone(self) -> None:
-        """Forget the entities that were made known in what was undone."""
-        self._writer = MemoryWriter(self._store, sparing=True)
-
-    def _set_commit_aside(self, sha: str, problem: str) -> None:
-        """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
-        _log.warning("commit %s of %s cannot be stored: %s", sha[:SHORT_SHA], self._project.name, problem)
-        self._store.files.put_commit(self._scope_key, sha, None)
-        self._store.set_aside.add_failure(self._scope_key, SetAsideKind.COMMIT, sha, problem, now=self._clock())
-
-    def _add_commit(self, one: _PreparedCommit, branch: str | None) -> None:
-        now = self._clock()
-        date = min(max(one.date_ms, 0), now)  # Anyone may write any date into a commit.
-        metadata = {
-            "sha": one.sha,
-            "author": one.author,
-            "branch": sanitize_name(branch) if branch else None,
-            "flags": one.text.flags,
-        }
-        content = one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}"
-        node = self._writer.write_event(
-            NewNode(
-                type=NodeType.DECISION,
-                subtype="commit",
-                # Its subject is a commit's heading: among the lines of a long message it weighs next to nothing.
-                title=content.lstrip().partition("\n")[0],
-                content=content,
-                tier=Tier.LONGTERM,
-                confidence=1.0,
-                decay_rate=0.0,
-                provenance=f"git {one.sha[:SHORT_SHA]}",
-                origin=Origin.COMMIT,
-                scope=self._project.id,
-                event_time=date,
-                valid_from=date,
-                extra_terms=f"{one.sha} {one.sha[:SHORT_SHA]} {one.sha[:7]} {one.author}",
-                metadata={name: value for name, value in metadata.items() if value},
-                author=one.author or None,
-            ),
-            now=now,
-            place=one.sha,
-            text=one.text.text.partition(CHANGED)[0],
-            author=one.author or None,
-        )
-        self._store.files.put_commit(self._scope_key, one.sha, node.key)
-        sure = 1.0 if one.touched.exact else NAME_CONFIDENCE
-        for nodes, confidence in ((one.touched.nodes, sure), (one.touched.namesakes, NAMESAKE_CONFIDENCE)):
-            if nodes:
-                self._store.edges.link_nodes(
-                    "changed",
-                    node.key,
-                    nodes,
-                    now=now,
-                    confidence=confidence,
-                    automatic=True,
-                    evidence=f"git {one.sha[:SHORT_SHA]}",
-                )
-
     def _mark_ended(self, node_ids: Sequence[str], ended_at: int | None) -> None:
         """End commits that no branch leads to any more, or take that back."""
         waiting = deque(node_ids)
         while waiting:
             with self._turns.take_turn() as deadline:
                 while waiting and time.perf_counter() < deadline:
-                    self._mark_node_ended(waiting.popleft(), ended_at)
-
-    def _mark_node_ended(self, node_id: str, ended_at: int | None) -> None:
-        node = self._store.nodes.get_node(node_id)
-        if node is None or (ended_at is None and "unreachable" not in node.metadata):
-            return
-        metadata = {name: value for name, value in node.metadata.items() if name != "unreachable"}
-        if ended_at is not None:
-            metadata["unreachable"] = True
-        self._store.nodes.update_node(node_id, now=self._clock(), valid_until=ended_at, metadata=metadata)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PreparedCommit:
-    """A commit as it is to be written; `problem` says why it can't be."""
-
-    sha: str
-    text: SanitizedText = NOTHING
-    author: str = ""
-    date_ms: int = 0
-    touched: TouchedNodes = UNTOUCHED
-    problem: str | None = None
+                    self._writer.mark_ended(waiting.popleft(), ended_at)
 
 
 def _current_branch(root: Path) -> str | None:

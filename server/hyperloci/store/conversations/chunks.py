@@ -37,7 +37,8 @@ class PyramidProgress:
         micro, mini, macro: where the next chunk of the level begins.
         hot: micro-chunks not yet demoted.
         unfrozen: warm micro-chunks that lie under a macro-chunk.
-        unsummarised: chunks that should have a summary and have none, or one made of turns that were forgotten since.
+        unsummarised: chunks that should have a summary and have none, or one of turns that were forgotten or withheld
+            since.
     """
 
     session_key: int
@@ -55,13 +56,16 @@ class PyramidProgress:
 _STALE: Final = """
 SELECT u.key, u.session_key FROM chunks u WHERE u.node_key IS NULL AND u.stage <> 'hot' AND EXISTS (
     SELECT 1 FROM nodes l WHERE l.session_key = u.session_key AND l.seq BETWEEN u.first_seq AND u.last_seq
-    AND l.deleted_at IS NULL)
+    AND l.deleted_at IS NULL AND l.key NOT IN (SELECT node_key FROM withheld))
 UNION SELECT u.key, u.session_key FROM nodes f INDEXED BY idx_nodes_deleted CROSS JOIN chunks u
     ON u.session_key = f.session_key AND f.seq BETWEEN u.first_seq AND u.last_seq
 WHERE f.deleted_at IS NOT NULL AND u.stage <> 'hot' AND u.summarised_at < f.deleted_at
+UNION SELECT u.key, u.session_key FROM withheld w CROSS JOIN nodes f ON f.key = w.node_key CROSS JOIN chunks u
+    ON u.session_key = f.session_key AND f.seq BETWEEN u.first_seq AND u.last_seq
+WHERE u.node_key IS NOT NULL AND u.summarised_at < w.since
 """
-"""Chunks without a summary, or with one of turns that were forgotten since. Both are few, and found by an index: this
-is asked every minute or so."""
+"""Chunks without a summary, or with one of turns that were forgotten or withheld since. All are few, and found by an
+index: this is asked every minute or so."""
 
 _PROGRESS: Final = f"""
 WITH stale AS ({_STALE}),
@@ -276,7 +280,7 @@ class Chunks:
         return self._select_chunks("c.archive_day <= ?", (day,))
 
     def find_stale(self, session_key: int) -> list[PyramidChunk]:
-        """Return the chunks that should have a summary and have none, or one of turns that were forgotten since.
+        """Return the chunks that should have a summary and have none, or one of turns that no session is to be shown.
 
         The small ones come first: the larger ones are made of them.
         """

@@ -143,10 +143,10 @@ class Consolidations:
         return [node_from_row(row) for row in rows]
 
     def list_said_before(self, session_key: int, seq: int, limit: int) -> list[Node]:
-        """Return the last things said before a place, in order, for what refers to them."""
+        """Return the last things said before a place, in order, without withheld ones, for what refers to them."""
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.seq < ? AND n.deleted_at IS NULL AND n.subtype = 'episode'"
-            " ORDER BY n.seq DESC LIMIT ?",
+            f" AND {NOT_WITHHELD} ORDER BY n.seq DESC LIMIT ?",
             (session_key, seq, limit),
         ).fetchall()
         return [node_from_row(row) for row in reversed(rows)]
@@ -273,7 +273,7 @@ class Consolidations:
         """Return the paths that a session's actions changed, in order of their first change."""
         rows = self._connection.execute(
             "SELECT p.path FROM nodes n JOIN positions p ON p.node_key = n.key WHERE n.session_key = ?"
-            " AND n.subtype = 'action' AND n.deleted_at IS NULL AND p.path IS NOT NULL"
+            f" AND n.subtype = 'action' AND n.deleted_at IS NULL AND {NOT_WITHHELD} AND p.path IS NOT NULL"
             " GROUP BY p.path ORDER BY min(n.seq) LIMIT ?",
             (session_key, limit),
         )

@@ -11,6 +11,7 @@ from typing import Final
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store.memories.nodes import SELECT_NODE, hash_content, node_from_row
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 _SELECT_SAME_TEXT: Final = (
     "SELECT n.key, n.session_key, n.event_time, json_extract(n.metadata, '$.role') AS role,"
@@ -68,17 +69,18 @@ class TurnRows:
         return row is not None
 
     def get_last(self, session_key: int, role: str | None = None) -> Node | None:
-        """Return the last episode of a session (of one speaker), or None."""
+        """Return the last episode of a session (of one speaker: that is not withheld), or None."""
         return self._get_outermost(session_key, role, "DESC")
 
     def get_first(self, session_key: int, role: str | None = None) -> Node | None:
-        """Return the first episode of a session (by one speaker), or None."""
+        """Return the first episode of a session (of one speaker: that is not withheld), or None."""
         return self._get_outermost(session_key, role, "ASC")
 
     def _get_outermost(self, session_key: int, role: str | None, order: str) -> Node | None:
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.subtype = 'episode' AND n.deleted_at IS NULL"
-            f" AND (?2 IS NULL OR json_extract(n.metadata, '$.role') = ?2) ORDER BY n.seq {order} LIMIT 1",
+            f" AND (?2 IS NULL OR (json_extract(n.metadata, '$.role') = ?2 AND {NOT_WITHHELD}))"
+            f" ORDER BY n.seq {order} LIMIT 1",
             (session_key, role),
         ).fetchone()
         return node_from_row(row) if row else None

@@ -13,6 +13,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 PRUNE_OPERATION: Final = "prune"
 """Log entry of a memory that faded away; `forget` is for explicit requests."""
@@ -64,11 +65,14 @@ class DecayQueries:
         return int(row[0])
 
     def find_weak(self, now: int, below: float, scopes: Sequence[str], limit: int) -> list[NodeKey]:
-        """Return the facts and decisions of some scopes that are less sure than `below`, the least sure first."""
+        """Return the facts and decisions of some scopes that are less sure than `below`, the least sure first.
+
+        They are living, hold and are not withheld.
+        """
         rows = self._connection.execute(
             f"SELECT n.key FROM nodes n JOIN scopes s ON s.key = n.scope_key"
             " WHERE n.deleted_at IS NULL AND n.valid_until IS NULL AND (n.type = 'fact' OR n.subtype = 'decision')"
-            f" AND s.id IN (SELECT value FROM json_each(?3)) AND {_CONFIDENCE_NOW} < ?2 ORDER BY"
+            f" AND {NOT_WITHHELD} AND s.id IN (SELECT value FROM json_each(?3)) AND {_CONFIDENCE_NOW} < ?2 ORDER BY"
             f" {_CONFIDENCE_NOW}, n.key LIMIT ?4",
             (now, below, json.dumps(list(scopes)), limit),
         )

@@ -171,6 +171,13 @@ class Entities:
             "UPDATE entities SET summary = ?, last_updated = ? WHERE node_key = ?", (summary, now, entity)
         )
 
+    def drop_summaries_from(self, node: NodeKey) -> None:
+        """Take away what is told of the entities that a memory mentions: it was told from what may be shown no more."""
+        self._connection.execute(
+            "UPDATE entities SET summary = NULL WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
+            (node,),
+        )
+
     def list_unsummarised(self, min_mentions: int, limit: int) -> list[Entity]:
         """Return living entities with so many mentions and no summary, most mentioned first."""
         rows = self._connection.execute(
@@ -262,6 +269,7 @@ class Entities:
                 SELECT other.entity_key AS key, count(*) AS times
                 FROM (SELECT m.node_key FROM mentions m JOIN nodes s ON s.key = m.node_key
                       WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND s.deleted_at IS NULL
+                        AND s.key NOT IN (SELECT node_key FROM withheld)
                         AND s.scope_key IN (SELECT value FROM json_each(?2)) ORDER BY m.node_key DESC LIMIT ?4) mine
                 JOIN mentions other ON other.node_key = mine.node_key
                 WHERE other.entity_key NOT IN (SELECT value FROM json_each(?1))

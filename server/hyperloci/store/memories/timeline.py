@@ -59,15 +59,25 @@ class TimelineRows:
         return [row[0] for row in rows]
 
     def list_of_session(self, session_id: str, limit: int, *, last: bool = False) -> list[EventMoment]:
-        """Return the first (or last) moments of a session, in order."""
+        """Return the first (or last) moments of a session: turns in their sequence, the rest among them by time."""
         order = "DESC" if last else "ASC"
-        rows = self._connection.execute(
-            f"SELECT {_FIELDS} FROM nodes n JOIN sessions t ON t.key = n.session_key WHERE t.id = ? AND {_IS_EVENT}"
-            f" ORDER BY coalesce(n.seq, 9e18) {order}, n.event_time {order}, n.key {order} LIMIT ?",
-            (session_id, limit),
+        said, made = (
+            self._connection.execute(
+                f"SELECT {_FIELDS} FROM nodes n JOIN sessions t ON t.key = n.session_key WHERE t.id = ? AND {_IS_EVENT}"
+                f" AND n.seq IS {'NOT' if is_turn else ''} NULL"
+                f" ORDER BY n.seq {order}, n.event_time {order}, n.key {order} LIMIT ?",
+                (session_id, limit),
+            ).fetchall()
+            for is_turn in (True, False)
         )
-        found = [_moment_from_row(row) for row in rows]
-        return found[::-1] if last else found
+        placed, latest = [], 0
+        for row in said[::-1] if last else said:
+            # A clock that was set back must not put a turn before the one it followed.
+            latest = max(latest, row["event_time"])
+            placed.append((latest, 0, row))
+        placed += [(row["event_time"], 1, row) for row in (made[::-1] if last else made)]
+        ordered = [_moment_from_row(row) for _, _, row in sorted(placed, key=lambda entry: entry[:2])]
+        return ordered[-limit:] if last else ordered[:limit]
 
     def list_near_in_session(self, moment: EventMoment, limit: int, *, before: bool) -> list[EventMoment]:
         """Return what comes before (or after) a moment in its own session by sequence, nearest first."""

@@ -74,9 +74,10 @@ _SYMMETRIC: Final = ", ".join(f"'{label}'" for label in sorted(SYMMETRIC_LABELS)
 
 
 # The forgotten are few: to look among them takes three quarters of the time that looking at each node's own row does.
-_IS_LIVING: Final = (
+_MAY_BE_SHOWN: Final = (
     "NOT EXISTS (SELECT 1 FROM nodes d INDEXED BY idx_nodes_forgotten"
     " WHERE d.key = b.node_key AND d.deleted_at IS NOT NULL)"
+    " AND NOT EXISTS (SELECT 1 FROM withheld w WHERE w.node_key = b.node_key)"
 )
 
 
@@ -91,7 +92,7 @@ def _crossings_query(direction: str) -> str:
     return f"""
     SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
     CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
-    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label IN (SELECT value FROM json_each(?2))) AND {_IS_LIVING}
+    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label IN (SELECT value FROM json_each(?2))) AND {_MAY_BE_SHOWN}
         AND ({one_way[direction]} OR h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
             SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SUBJECT_ROLES}))
         AND (?3 IS NULL OR (SELECT n.scope_key FROM nodes n WHERE n.key = b.node_key)

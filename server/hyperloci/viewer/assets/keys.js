@@ -60,3 +60,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (location.hash === "#edit") startEditing();
+
+// A drawing that is wider than the window begins with the memory in question, not with its left edge.
+for (const drawing of document.querySelectorAll(".drawing")) {
+  const middle = drawing.querySelector(".middle rect").getBoundingClientRect();
+  drawing.scrollLeft = middle.left + middle.width / 2 - drawing.getBoundingClientRect().left - drawing.clientWidth / 2;
+}

@@ -1,4 +1,4 @@
-"""Findings of `hyperloci doctor`: how bad each is, and how to fix it."""
+"""Diagnosis: what a check of `hyperloci doctor` found, and how to mend it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,165 @@
+"""Commit writer: stores one of Git's commits as a memory, joined to what it changed, or notes why it can't be."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.indexing.commits.changed_symbols import TouchedNodes
+from hyperloci.indexing.commits.commit_reader import CHANGED, commit_text
+from hyperloci.model.kinds import NodeType, Origin, Tier
+from hyperloci.model.node import NewNode
+from hyperloci.model.set_aside import SetAsideKind
+from hyperloci.project.git_log import Commit
+from hyperloci.project.identity import Project
+from hyperloci.store import Store
+from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize, sanitize_name
+
+SHORT_SHA: Final = 12
+"""Digits that are unique in any repository there is."""
+
+NAME_CONFIDENCE: Final = 0.8
+"""Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
+
+NAMESAKE_CONFIDENCE: Final = 0.5
+"""Of an edge to each of two or three symbols with the name in a hunk's heading: one of them was changed."""
+
+NOTHING: Final = SanitizedText(text="")
+UNTOUCHED: Final = TouchedNodes()
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCommit:
+    """A commit as it is to be written; `problem` says why it can't be."""
+
+    sha: str
+    text: SanitizedText = NOTHING
+    author: str = ""
+    date_ms: int = 0
+    touched: TouchedNodes = UNTOUCHED
+    problem: str | None = None
+
+
+def prepare_commit(sha: str, commit: Commit | str, touched: Mapping[str, TouchedNodes]) -> PreparedCommit:
+    """Make a commit ready to be written, outside of any transaction; what fails has its reason instead."""
+    if isinstance(commit, str):
+        return PreparedCommit(sha=sha, problem=commit)
+    try:
+        return PreparedCommit(
+            sha=sha,
+            text=sanitize(commit_text(commit)),
+            author=sanitize(commit.author).text,
+            date_ms=commit.date_ms,
+            touched=touched[sha],
+        )
+    except Exception as error:  # One message that no rule foresaw must not keep all others out.
+        return PreparedCommit(sha=sha, problem=describe_failure(error))
+
+
+class CommitWriter:
+    """Writes the commits of one project's repository.
+
+    Args:
+        store: the open store; each commit is a transaction.
+        project: whose history.
+        scope_key: the project's scope.
+        clock: tells the time.
+    """
+
+    def __init__(self, store: Store, project: Project, scope_key: int, clock: Clock) -> None:
+        self._store = store
+        self._project = project
+        self._scope_key = scope_key
+        self._clock = clock
+        self._writer = MemoryWriter(store, sparing=True)
+
+    def store_commit(self, one: PreparedCommit, branch: str | None) -> int:
+        """Write one commit, or note that it can't be; return how many were written."""
+        problem = one.problem
+        if problem is None:
+            try:
+                with self._store.transaction():
+                    self._add_commit(one, branch)
+            except Exception as error:
+                if not is_fault_of_content(error):
+                    raise
+                problem = describe_failure(error)
+                self.forget_undone()
+        if problem is not None:
+            self._set_commit_aside(one.sha, problem)
+        return int(problem is None)
+
+    def forget_undone(self) -> None:
+        """Forget the entities that were made known in what was undone."""
+        self._writer = MemoryWriter(self._store, sparing=True)
+
+    def _set_commit_aside(self, sha: str, problem: str) -> None:
+        """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
+        _log.warning("commit %s of %s cannot be stored: %s", sha[:SHORT_SHA], self._project.name, problem)
+        self._store.files.put_commit(self._scope_key, sha, None)
+        self._store.set_aside.add_failure(self._scope_key, SetAsideKind.COMMIT, sha, problem, now=self._clock())
+
+    def _add_commit(self, one: PreparedCommit, branch: str | None) -> None:
+        now = self._clock()
+        date = min(max(one.date_ms, 0), now)  # Anyone may write any date into a commit.
+        metadata = {
+            "sha": one.sha,
+            "author": one.author,
+            "branch": sanitize_name(branch) if branch else None,
+            "flags": one.text.flags,
+        }
+        content = one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}"
+        node = self._writer.write_event(
+            NewNode(
+                type=NodeType.DECISION,
+                subtype="commit",
+                # Its subject is a commit's heading: among the lines of a long message it weighs next to nothing.
+                title=content.lstrip().partition("\n")[0],
+                content=content,
+                tier=Tier.LONGTERM,
+                confidence=1.0,
+                decay_rate=0.0,
+                provenance=f"git {one.sha[:SHORT_SHA]}",
+                origin=Origin.COMMIT,
+                scope=self._project.id,
+                event_time=date,
+                valid_from=date,
+                extra_terms=f"{one.sha} {one.sha[:SHORT_SHA]} {one.sha[:7]} {one.author}",
+                metadata={name: value for name, value in metadata.items() if value},
+                author=one.author or None,
+            ),
+            now=now,
+            place=one.sha,
+            text=one.text.text.partition(CHANGED)[0],
+            author=one.author or None,
+        )
+        self._store.files.put_commit(self._scope_key, one.sha, node.key)
+        sure = 1.0 if one.touched.exact else NAME_CONFIDENCE
+        for nodes, confidence in ((one.touched.nodes, sure), (one.touched.namesakes, NAMESAKE_CONFIDENCE)):
+            if nodes:
+                self._store.edges.link_nodes(
+                    "changed",
+                    node.key,
+                    nodes,
+                    now=now,
+                    confidence=confidence,
+                    automatic=True,
+                    evidence=f"git {one.sha[:SHORT_SHA]}",
+                )
+
+    def mark_ended(self, node_id: str, ended_at: int | None) -> None:
+        """End a commit that no branch leads to any more, or take that back."""
+        node = self._store.nodes.get_node(node_id)
+        if node is None or (ended_at is None and "unreachable" not in node.metadata):
+            return
+        metadata = {name: value for name, value in node.metadata.items() if name != "unreachable"}
+        if ended_at is not None:
+            metadata["unreachable"] = True
+        self._store.nodes.update_node(node_id, now=self._clock(), valid_until=ended_at, metadata=metadata)
