@@ -17,6 +17,7 @@ The tree, by what a caller can do about it; those that one module alone raises a
     │   ├── ConnectionLostError  it went away before it had answered
     │   └── DeadlineError        it did not answer in time
     ├── TeamError                the team's database refused or failed; says what
+    │   ├── TeamRefusedError     it can't keep a value as it is
     │   └── TeamUnreachableError  it did not answer, or not in time; what waits is sent later
     └── StoreError               the database operation failed
         ├── StoreBusyError       another process held the write lock for too long
@@ -75,6 +76,10 @@ class EmbedderError(HyperlociError):
 
 class TeamError(HyperlociError):
     """The team's database failed."""
+
+
+class TeamRefusedError(TeamError):
+    """The team's database can't keep this memory as it is."""
 
 
 class TeamUnreachableError(TeamError):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.errors import ConfigurationError, TeamError, TeamUnreachableError
+from hyperloci.errors import ConfigurationError, TeamError, TeamRefusedError, TeamUnreachableError
 
 if TYPE_CHECKING:
     import psycopg
@@ -77,6 +77,7 @@ def translate_postgres_errors() -> Iterator[None]:
 
     Raises:
         TeamUnreachableError: the connection broke, or the answer took too long: try again.
+        TeamRefusedError: a value can't be kept as it is.
         TeamError: the database refused; the message says what.
     """
     import psycopg
@@ -92,6 +93,8 @@ def translate_postgres_errors() -> Iterator[None]:
         ) from error
     except (states.UndefinedTable, states.InvalidSchemaName) as error:
         raise TeamError("This database holds no team: `hyperloci team init URL` makes one.") from error
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        raise TeamRefusedError(f"The team's database can't keep this: {_tell(error)}") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise TeamUnreachableError(f"The team's database went away: {_tell(error)}") from error
     except psycopg.Error as error:

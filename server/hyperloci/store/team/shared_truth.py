@@ -121,7 +121,7 @@ class SharedTruth:
                 head = heads.get(revision.id)
                 if (number := known.get(revision.edit)) is not None:
                     stored.append(StoredRevision(id=revision.id, revision=number))
-                elif head is not None and head.payload.digest == revision.payload.digest:
+                elif head is not None and _changes_nothing(head.payload, writes.weaken_erasure(revision.payload, head)):
                     stored.append(StoredRevision(id=revision.id, revision=head.revision))
                 else:
                     stored.append(writes.add_revision(revision, head))
@@ -179,6 +179,15 @@ class SharedTruth:
                 },
             )
             return [_read_incoming(row) for row in cursor.fetchall()]
+
+    def read_change(self, project: str) -> int:
+        """Return the number of a project's last change, 0 where nothing was told yet."""
+        with member_transaction(self._connection, self._token) as cursor:
+            cursor.execute(
+                "SELECT change FROM hyperloci.projects WHERE team = %s AND project = %s", (self.identity.team, project)
+            )
+            row = cursor.fetchone()
+        return int(row[0]) if row else 0
 
     def put_vectors(self, model: str, vectors: Mapping[str, tuple[int, Sequence[float]]]) -> None:
         """Add the vectors of memories that had none when they were told, by id, each for one revision."""
@@ -238,7 +247,7 @@ class _Writes:
 
     def add_revision(self, told: OutgoingRevision, head: _Head | None) -> StoredRevision:
         """Add what was told of a memory that stands as `head`."""
-        payload = self._weaken_erasure(told.payload, head)
+        payload = self.weaken_erasure(told.payload, head)
         number = 1 if head is None else head.revision + 1
         diverged = head is not None and told.base < head.revision
         if payload.state in (SharedState.PURGED, SharedState.WITHDRAWN):
@@ -259,8 +268,8 @@ class _Writes:
             self._changed.append(row | {"same_text": _is_same_text(head.payload, holds)})
         return StoredRevision(id=told.id, revision=number, diverged=diverged)
 
-    def _weaken_erasure(self, payload: SharedPayload, head: _Head | None) -> SharedPayload:
-        """Make a forgotten memory of one that is erased by who is neither its author nor an admin."""
+    def weaken_erasure(self, payload: SharedPayload, head: _Head | None) -> SharedPayload:
+        """Return a payload, forgotten memory in place of one that is erased by who is neither its author nor an admin."""
         if head is None or head.author == self._identity.member or self._identity.role == "admin":
             return payload
         if payload.state in (SharedState.PURGED, SharedState.WITHDRAWN):
@@ -305,6 +314,11 @@ class _Writes:
             "UPDATE hyperloci.projects SET change = %s WHERE team = %s AND project = %s",
             (self._change, self._identity.team, self._project),
         )
+
+
+def _changes_nothing(head: SharedPayload, told: SharedPayload) -> bool:
+    """Tell whether the truth says it already, or whether the memory is gone for good."""
+    return head.digest == told.digest or head.state is SharedState.PURGED
 
 
 def _is_same_text(before: SharedPayload, after: SharedPayload) -> bool:
