@@ -48,9 +48,7 @@ def exchange(*machines: Machine) -> None:
 def test_what_is_shared_reaches_the_others_and_nothing_else_does(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     ada.share("Deploys go out on Tuesdays")
-    ada.facts.remember_fact(
-        _text("My own business"), category="insight", confidence=0.9, scope=ada.memory.project.id
-    )
+    ada.facts.remember_fact(_text("My own business"), category="insight", confidence=0.9, scope=ada.memory.project.id)
     exchange(ada, bob)
     assert bob.texts() == {"Deploys go out on Tuesdays"}
 
@@ -144,7 +142,7 @@ def test_what_fades_on_one_machine_stays_on_the_others(join: Join) -> None:
     exchange(ada, bob)
     store = ada.memory.store
     with store.transaction():
-        faded = next(iter(store.decay.find_fading(ada.clock() + 10**12, 1.0, 10)))
+        faded = next(iter(store.decay.find_faded(ada.clock() + 10**12, 1.0, 10)))
         store.decay.prune_memory(faded, now=ada.clock(), reason="faded")
     exchange(ada, bob)
     assert bob.node(id).deleted_at is None
@@ -158,7 +156,9 @@ def test_an_authors_purge_leaves_the_text_nowhere(join: Join, team: Team) -> Non
     exchange(bob, ada)
     assert ada.find(id) is None
     with postgres.connect(team.url) as connection:
-        rows = connection.execute("SELECT payload::text FROM hyperloci.revisions UNION ALL SELECT content || keywords FROM hyperloci.memories")
+        rows = connection.execute(
+            "SELECT payload::text FROM hyperloci.revisions UNION ALL SELECT content || keywords FROM hyperloci.memories"
+        )
         assert not [row for row in rows.fetchall() if "read" in row[0]]
 
 

@@ -24,6 +24,7 @@ from hyperloci.cli import (
     projects,
     read,
     setup,
+    team,
     topics,
     viewer,
     write,
@@ -95,6 +96,7 @@ entities.register_commands(app)
 facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
+team.register_commands(app)
 viewer.register_command(app)
 
 PANELS: Final = {

@@ -177,12 +177,12 @@ class TeamHit:
     Attributes:
         memory: what it says.
         cosine: in E1; None where it has no vector that can be compared.
-        matched: how many of the question's terms it has.
+        matched: which of the question's terms it has.
     """
 
     memory: SharedMemory
     cosine: float | None
-    matched: int
+    matched: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -224,7 +224,11 @@ class _IncomingPage:
         for rival in rivals.values():
             if all(one.valid_until is None and one.deleted_at is None for one in (node, rival)):
                 self._writer.dispute(
-                    node, rival, f"both replace {old.id}, by members who had not seen the other", confidence=1.0, now=self.now
+                    node,
+                    rival,
+                    f"both replace {old.id}, by members who had not seen the other",
+                    confidence=1.0,
+                    now=self.now,
                 )
 
     # -- what was told beside it -------------------------------------------------------------------------------------
@@ -259,7 +263,11 @@ class _IncomingPage:
         if new is None or original is None:
             return
         copy = self._writer.write_statement(
-            new, self.project.scope_id, now=self.now, operation="receive", reason=f"told by {change.editor} of {original.id}"
+            new,
+            self.project.scope_id,
+            now=self.now,
+            operation="receive",
+            reason=f"told by {change.editor} of {original.id}",
         )
         if original.valid_until is None and original.deleted_at is None:
             reason = f"{change.editor} changed {original.id} without having seen what it says now"

@@ -117,4 +117,3 @@ def _make_payload(
 def _encodable(text: str) -> str:
     """Return a text as PostgreSQL keeps it: no half of a surrogate pair, no NUL."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
-

@@ -35,6 +35,9 @@ async def search_memory(
     # Memory checks it, with messages that name unknown keys and the valid ones; the type only makes the schema.
     where: SkipValidation[WhereArg] | None = None,
     explain: Annotated[bool, Field(description="scores by space")] = False,
+    scope: Annotated[
+        Literal["project", "team"], Field(description="team: also what isn't on this machine")
+    ] = "project",
 ) -> Annotated[CallToolResult, SearchOut]:
     """Search what is remembered of this project and its user: facts, decisions and why, dead ends, past
     conversations, code, docs, commits. Use it before you assume or try what may have failed, and when the user refers
@@ -51,6 +54,7 @@ async def search_memory(
             entity_name=entity_name,
             where=where,
             explain=explain,
+            scope=scope,
         )
     )
     shaped = answer_values.shape_search(found)

@@ -81,8 +81,7 @@ def search_truth(
     with member_transaction(connection, token, seconds=seconds) as cursor:
         # Conditions are met after the graph was walked: without this, a filtered search silently returns too few.
         cursor.execute(
-            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
-            " set_config('hnsw.ef_search', %s, true)",
+            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)",
             (str(SEARCH_WIDTH),),
         )
         if can_compare:
@@ -101,14 +100,14 @@ def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[
     cursor.execute(
         f"SELECT * FROM (SELECT {HEAD_COLUMNS},"
         " CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END"
-        " AS cosine, (SELECT count(*) FROM unnest(%(terms)s::text[]) asked WHERE asked = ANY(tsvector_to_array(m.terms)))"
+        " AS cosine, ARRAY(SELECT unnest(%(terms)s::text[]) INTERSECT SELECT unnest(tsvector_to_array(m.terms)))"
         f" AS matched FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %(team)s AND m.id = ANY(%(ids)s)) found"
-        " ORDER BY coalesce(cosine, 0) + matched / greatest(cardinality(%(terms)s::text[]), 1)::real DESC, id"
+        " ORDER BY coalesce(cosine, 0) + cardinality(matched) / greatest(cardinality(%(terms)s::text[]), 1)::real DESC, id"
         " LIMIT 2 * %(limit)s",
         values | {"ids": list(ids)},
     )
     return [
-        TeamHit(memory=read_memory(row), cosine=None if row[15] is None else float(row[15]), matched=int(row[16]))
+        TeamHit(memory=read_memory(row), cosine=None if row[15] is None else float(row[15]), matched=tuple(row[16]))
         for row in cursor.fetchall()
     ]
 
