@@ -97,6 +97,8 @@ class Settings:
         embedder: False keeps this installation on keywords and graph only.
         embedder_idle_seconds: the embedder exits after so long without a request.
         tools: `core` or `all` (tools contract).
+        author: who the user is to others (`Ada Lovelace <ada@example.com>`); None takes what Git commits with, else the
+            login name.
         project: the user's own name for the project; projects of one name share a memory.
         claimed_project: the name in the project's own file; it is only shown and suggested.
         project_faults: what is wrong with the project's own file, in words; wrong settings are ignored, so that a
@@ -148,6 +150,7 @@ class Settings:
     embedder: bool = True
     embedder_idle_seconds: int = 900
     tools: str = "core"
+    author: str | None = None
     project: str | None = None
     claimed_project: str | None = None
     project_faults: tuple[str, ...] = ()

@@ -19,11 +19,13 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
+from hyperloci.model.author import Signature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.write_answers import ForgottenFact, RememberedFact, StatementCheck
+from hyperloci.project.author_lookup import find_author
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
@@ -110,6 +112,7 @@ class Memory:
         self.project = project
         self._clock = clock
         self._facts = Facts(store, project.id, clock)
+        self.sign_as()
 
     @classmethod
     def open(cls, settings: Settings, project_path: Path, *, clock: Clock = system_clock) -> Self:
@@ -137,6 +140,16 @@ class Memory:
         if scope != self.project.id:
             self.project = replace(self.project, id=scope)
             self._facts = Facts(self.store, scope, self._clock)
+
+    def sign_as(self, *, author: str | None = None, agent: str | None = None) -> None:
+        """Sign what is written from now on.
+
+        Args:
+            author: the person; None is the one at this machine (setting `author`, else Git's, else the login name).
+            agent: the assistant through which the person writes; None: none.
+        """
+        find = functools.partial(find_author, self.settings.author, self.project.root)
+        self.store.nodes.signature = Signature(find if author is None else lambda: author, agent)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

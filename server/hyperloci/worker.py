@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar, cast
 
@@ -25,6 +27,18 @@ P = ParamSpec("P")
 
 OpenMemory = Callable[[], "Memory"]
 """Opens a Memory; called on the thread that will own it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls a use case: the person, None for the one at this machine, and the assistant they call it through."""
+
+    author: str | None = None
+    agent: str | None = None
+
+
+CALLER: Final = ContextVar[Caller | None]("CALLER", default=None)
+"""Of the task that calls, None: nobody in particular; a use case runs on a thread of its own, which is told."""
 
 CLOSING: Final = "The memory is closing; call again in a new session."
 
@@ -69,9 +83,11 @@ class MemoryWorker(aiosqlite.Connection):
             NotReadyError: the worker is closed.
             HyperlociError: whatever the use case raises.
         """
+        caller = CALLER.get() or Caller()
 
         def run_use_case(memory: Memory) -> T:
             memory.follow_place()
+            memory.sign_as(author=caller.author, agent=caller.agent)
             return use_case(memory, *args, **kwargs)
 
         return await self._on_thread(run_use_case)

@@ -29,6 +29,7 @@ from hyperloci.store.conversations.sessions import TranscriptMark
 from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.memories.positions import StoredAnchor
+from hyperloci.store.memories.shared import ExchangeState, SharedRecord
 from tests.support import NOW, FakeClock, add, examples
 
 DERIVED = {
@@ -49,6 +50,7 @@ DERIVED = {
     "place_links",
     "place_link_rows",
     "unplaced_scopes",
+    "shared_folders",
     "topics",
     "topic_members",
     "topic_runs",
@@ -76,6 +78,11 @@ def fill(store: Store) -> None:
         store.sessions.set_transcript_mark("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
         fact = add(store, 'a fact with "quotes"\nand lines\u2028 and \0', scope="p", session_key=session.key, seq=0)
         store.consolidations.queue_review(fact.key)
+        store.shared.put_record(
+            scope,
+            SharedRecord(id=fact.id, hash=b"\0", state=ExchangeState.SENT, node_key=fact.key),
+            now=NOW,
+        )
         store.withheld.withhold(add(store, "never recalled", scope="p").key, now=NOW)
         file = store.files.put_file(scope, "a.py", size=1, mtime_ns=2, content_hash=b"\0\1", now=NOW)
         code = add(store, "def f(): ...", type=NodeType.SNIPPET, scope="p", extra_terms="context", title="t")

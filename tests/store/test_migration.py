@@ -57,7 +57,7 @@ def test_migrations_are_numbered_from_one_without_a_gap() -> None:
 
 
 def test_a_database_of_every_schema_that_was_released_is_kept() -> None:
-    assert {kept.name for kept in KEPT} == {f"schema-v{number}.db.gz" for number in (1, 9, latest_version())}
+    assert {kept.name for kept in KEPT} == {f"schema-v{number}.db.gz" for number in (1, 9, 18)}
 
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
@@ -85,6 +85,15 @@ def test_an_old_database_ends_with_the_schema_of_a_new_one(kept: Path, tmp_path:
     Store.open(old).close()
     Store.open(tmp_path / "new.db").close()
     assert schema_of(old) == schema_of(tmp_path / "new.db")
+
+
+def test_memories_of_a_program_that_knew_no_authors_are_private_and_name_nobody(tmp_path: Path) -> None:
+    with Store.open(unpacked(DATA / "schema-v18.db.gz", tmp_path)) as store:
+        (fact,) = store.nodes.query_nodes(type="fact")
+        assert (fact.author, fact.agent, fact.visibility) == (None, None, "private")
+        assert fact.session_id is not None
+        session = store.sessions.get_session(fact.session_id)
+        assert session is not None and (session.client, session.client_version) == (None, None)
 
 
 # Step 9: vectors of E1 take two bytes a dimension instead of four, and their codes two bits instead of one.

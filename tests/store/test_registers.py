@@ -63,6 +63,11 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
             " VALUES (?, ?, 't', 'stable', 3, 0, 0, 0)",
             (f"topic of {scope_id}", key),
         )
+        store.connection.execute(
+            "INSERT INTO shared_records(scope_key, id, hash, door, state, node_key, exchanged_at)"
+            " VALUES (?, ?, x'00', 'git', 'sent', ?, 0)",
+            (key, node.id, node.key),
+        )
     return node.key
 
 
@@ -72,7 +77,7 @@ def tables_with_scopes(store: Store) -> list[str]:
         # When topics were looked for, how far the history is read and what is set aside is noted anew; a scope that
         # goes is no longer one to be taken over.
         " WHERE m.type = 'table'"
-        " AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames', 'set_aside')"
+        " AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames', 'set_aside', 'shared_folders')"
         " ORDER BY m.name"
     )
     return [row[0] for row in rows]

@@ -30,6 +30,7 @@ _SOURCE_WORDS: Final = {
     Origin.MARKDOWN: "document",
     Origin.CODE: "code",
     Origin.IMPORT: "imported",
+    Origin.TEAMMATE: "from a teammate",
 }
 
 

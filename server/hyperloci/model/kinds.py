@@ -77,6 +77,7 @@ class Origin(StrEnum):
     MARKDOWN = "markdown"
     CODE = "code"
     IMPORT = "import"
+    TEAMMATE = "teammate"
 
 
 TRUST: Final[dict[Origin, float]] = {
@@ -89,6 +90,7 @@ TRUST: Final[dict[Origin, float]] = {
     Origin.MARKDOWN: 0.5,
     Origin.CODE: 0.5,
     Origin.IMPORT: 0.5,
+    Origin.TEAMMATE: 0.5,
 }
 """How far a text may be believed: the user's own words first, files that anyone can write last."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hyperloci.errors import BadRequestError
+from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.position import Position
 
@@ -39,6 +40,9 @@ class Node:
         deleted_at: when it was forgotten; restorable for 30 days (E.16).
         seen_count: how often the same content was stored (E.03).
         metadata: anything else, JSON.
+        author: the person whose words it is, as Git writes people (`model.author`); None: not known.
+        agent: the assistant through which it came (`claude-code`, `codex`); None: the person wrote it.
+        visibility: who may have it.
     """
 
     key: NodeKey
@@ -65,6 +69,9 @@ class Node:
     deleted_at: int | None
     seen_count: int
     metadata: Mapping[str, Any]
+    author: str | None = None
+    agent: str | None = None
+    visibility: Visibility = Visibility.PRIVATE
 
 
 class SearchCandidate(NamedTuple):
@@ -83,7 +90,7 @@ class SearchCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewNode:
-    """A memory about to be stored. What is None is filled in by the store."""
+    """A memory about to be stored. What is None is filled in by the store, author and agent from its signature."""
 
     type: NodeType
     content: str
@@ -102,6 +109,10 @@ class NewNode:
     title: str = ""
     extra_terms: str = ""
     position: Position | None = None
+    author: str | None = None
+    agent: str | None = None
+    visibility: Visibility = Visibility.PRIVATE
+    id: NodeId | None = None
 
     def __post_init__(self) -> None:
         if not self.content.strip():

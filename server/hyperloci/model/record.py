@@ -9,6 +9,9 @@ from typing import Any, Final, Self
 
 from hyperloci.errors import BadRequestError
 
+CLAUDE_CODE: Final = "claude-code"
+"""The client whose hooks made every record that names none."""
+
 RECORD_VERSION: Final = 1
 """Of the JSON form; a program reads the versions up to its own."""
 
@@ -36,6 +39,7 @@ class CaptureRecord:
         text: the prompt, the action's line, the assistant's last message, or the word for why it started or ended.
         path: the file an action changed, or the transcript to read.
         flags: what was suspicious about the text as it came.
+        client, client_version: the program the session is held in; its version may be unknown.
     """
 
     id: str
@@ -48,6 +52,8 @@ class CaptureRecord:
     text: str = ""
     path: str | None = None
     flags: tuple[str, ...] = ()
+    client: str = CLAUDE_CODE
+    client_version: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -62,7 +68,7 @@ class CaptureRecord:
         """
         if values.get("version") != RECORD_VERSION:
             raise BadRequestError(f"version={values.get('version')!r}: this program reads version {RECORD_VERSION}.")
-        path = values.get("path")
+        path, client_version = values.get("path"), values.get("client_version")
         try:
             return cls(
                 id=str(values["id"]),
@@ -75,6 +81,8 @@ class CaptureRecord:
                 text=str(values["text"]),
                 path=None if path is None else str(path),
                 flags=tuple(str(flag) for flag in values.get("flags", ())),
+                client=str(values.get("client", CLAUDE_CODE)),
+                client_version=None if client_version is None else str(client_version),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequestError(f"not a record of a session: {error!r}.") from error

@@ -38,6 +38,7 @@ _STORED: Final = {
     Origin.CODE: "It is in the code",
     Origin.IMPORT: "It was imported from another memory",
     Origin.EXTRACTION: "It was extracted from a session",
+    Origin.TEAMMATE: "It came from a teammate",
 }
 
 

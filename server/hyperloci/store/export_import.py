@@ -84,6 +84,9 @@ _TABLES: Final = (
     _ExportedTable("consolidations", None, ("session_key",), {"session_key": "sessions"}),
     _ExportedTable("transcripts", None, ("path",)),
     _ExportedTable("nodes", "key", ("id",), {"scope_key": "scopes", "session_key": "sessions"}, select=_WHOLE_NODES),
+    _ExportedTable(
+        "shared_records", None, ("scope_key", "id", "hash", "door"), {"scope_key": "scopes", "node_key": "nodes"}
+    ),
     _ExportedTable("hyperedges", "key", ("id",)),
     _ExportedTable(
         "membership", None, ("hyperedge_key", "node_key", "role"), {"hyperedge_key": "hyperedges", "node_key": "nodes"}

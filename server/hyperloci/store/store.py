@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hyperloci.store.memories.decay import DecayQueries
     from hyperloci.store.memories.edge_pruning import EdgePruning
     from hyperloci.store.memories.facets import FacetRows
+    from hyperloci.store.memories.shared import SharedRows
     from hyperloci.store.memories.timeline import TimelineRows
     from hyperloci.store.memories.topics import Topics
     from hyperloci.store.memories.traversal import Traversal
@@ -132,6 +133,13 @@ class Store:
             connection.close()
             raise
         return store
+
+    @functools.cached_property
+    def shared(self) -> SharedRows:
+        """What was exchanged with others."""
+        from hyperloci.store.memories.shared import SharedRows
+
+        return SharedRows(self.connection)
 
     @functools.cached_property
     def turns(self) -> TurnRows:

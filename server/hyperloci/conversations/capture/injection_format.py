@@ -44,6 +44,7 @@ SOURCE_WORDS: Final = {
     Origin.MARKDOWN: "document",
     Origin.CODE: "code",
     Origin.IMPORT: "import",
+    Origin.TEAMMATE: "teammate",
 }
 
 

@@ -87,7 +87,14 @@ class Capture:
 
     def _start_session(self, record: CaptureRecord, *, source: str = "", transcript: str | None = None) -> None:
         start_session(
-            self._store, record.session_id, record.project_id, now=record.at, source=source, transcript=transcript
+            self._store,
+            record.session_id,
+            record.project_id,
+            now=record.at,
+            source=source,
+            transcript=transcript,
+            client=record.client,
+            client_version=record.client_version,
         )
 
     def _end_session(self, record: CaptureRecord) -> None:
@@ -111,7 +118,14 @@ class Capture:
             now = self._clock()
             with self._store.transaction():
                 self._register_project(record, now)
-                new += add_turns(self._store, record.session_id, record.project_id, reading.turns, now=now)
+                new += add_turns(
+                    self._store,
+                    record.session_id,
+                    record.project_id,
+                    reading.turns,
+                    now=now,
+                    client=record.client,
+                )
                 set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
                 self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
             mark = reading.mark
@@ -234,4 +248,6 @@ def _make_turn(record: CaptureRecord) -> NewTurn:
         ref=None if action else record.id,
         path=record.path if action else None,
         flags=record.flags,
+        client=record.client,
+        client_version=record.client_version,
     )

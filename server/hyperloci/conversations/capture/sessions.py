@@ -17,6 +17,7 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
+from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
@@ -53,6 +54,7 @@ class NewTurn:
         ref: the id of the hook's record, if it comes from one.
         path: the file an action changed.
         flags: what was suspicious about the text before it was made storable.
+        client, client_version: the program the session is held in, if that is known.
     """
 
     role: Speaker
@@ -63,19 +65,37 @@ class NewTurn:
     ref: str | None = None
     path: str | None = None
     flags: tuple[str, ...] = ()
+    client: str | None = None
+    client_version: str | None = None
 
 
 def start_session(
-    store: Store, session_id: str, scope: str, *, now: int, source: str = "", transcript: str | None = None
+    store: Store,
+    session_id: str,
+    scope: str,
+    *,
+    now: int,
+    source: str = "",
+    transcript: str | None = None,
+    client: str | None = None,
+    client_version: str | None = None,
 ) -> StoredSession:
     """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction."""
-    session = store.sessions.note_seen(session_id, store.scopes.ensure_scope(scope, now=now), now=now)
+    session = store.sessions.note_seen(
+        session_id,
+        store.scopes.ensure_scope(scope, now=now),
+        now=now,
+        client=client,
+        client_version=client_version,
+    )
     facts = {"source": source, "transcript": transcript}
     store.sessions.merge_metadata(session_id, **{name: value for name, value in facts.items() if value})
     return session
 
 
-def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int) -> int:
+def add_turns(
+    store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int, client: str = CLAUDE_CODE
+) -> int:
     """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction."""
     scope_key, new = store.scopes.ensure_scope(scope, now=now), 0
     for turn in turns:
@@ -86,6 +106,7 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
             kind=turn.kind,
             uuid=turn.uuid,
             path=turn.path,
+            client=client,
         )
         with store.set_aside.attempt_piece(
             scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now
@@ -106,7 +127,7 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
     prepared = prepare_turn_text(saying.text, saying.kind)
     if prepared is None:
         return None
-    session = _find_session(store, session_id, scope, saying.at, now)
+    session = _find_session(store, session_id, scope, saying, now)
     episodes = store.turns
     if _is_known_turn(
         episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)
@@ -127,12 +148,18 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
     return node
 
 
-def _find_session(store: Store, session_id: str, scope: str, at: int, now: int) -> StoredSession:
+def _find_session(store: Store, session_id: str, scope: str, saying: NewTurn, now: int) -> StoredSession:
     """Return the session; a late report on an ended one doesn't reopen it."""
     known = store.sessions.get_session(session_id)
-    if known is not None and known.ended_at is not None and at <= known.ended_at:
+    if known is not None and known.ended_at is not None and saying.at <= known.ended_at:
         return known
-    return store.sessions.note_seen(session_id, store.scopes.ensure_scope(scope, now=now), now=at)
+    return store.sessions.note_seen(
+        session_id,
+        store.scopes.ensure_scope(scope, now=now),
+        now=saying.at,
+        client=saying.client,
+        client_version=saying.client_version,
+    )
 
 
 def _is_known_turn(episodes: TurnRows, session: StoredSession, saying: NewTurn, twins: list[SameTurn]) -> bool:

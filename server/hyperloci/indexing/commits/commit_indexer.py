@@ -394,6 +394,7 @@ class CommitIndexer:
                 valid_from=date,
                 extra_terms=f"{one.sha} {one.sha[:SHORT_SHA]} {one.sha[:7]} {one.author}",
                 metadata={name: value for name, value in metadata.items() if value},
+                author=one.author or None,
             ),
             now=now,
             place=one.sha,

@@ -15,7 +15,7 @@ _LATEST: Final = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSession:
-    """One conversation with the assistant. `status` is active, completed or abandoned."""
+    """One conversation with the assistant. `status` is active, completed or abandoned; `client` is its program."""
 
     key: int
     id: str
@@ -27,6 +27,8 @@ class StoredSession:
     consolidated_at: int | None
     next_seq: int
     metadata: Mapping[str, Any]
+    client: str | None = None
+    client_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,31 @@ class Sessions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def note_seen(self, session_id: str, scope_key: int, *, now: int) -> StoredSession:
-        """Register a session on first sight and note that it lives; an ended one that speaks again is active again."""
+    def note_seen(
+        self,
+        session_id: str,
+        scope_key: int,
+        *,
+        now: int,
+        client: str | None = None,
+        client_version: str | None = None,
+    ) -> StoredSession:
+        """Register a session on first sight and note that it lives; an ended one that speaks again is active again.
+
+        Args:
+            session_id: the client's id of it.
+            scope_key: the project it is held in; that of a known session stays.
+            now: the time, in milliseconds.
+            client, client_version: the program it is held in; None leaves what is known.
+        """
         self._connection.execute(
             """
-            INSERT INTO sessions(id, scope_key, started_at, last_seen_at) VALUES (?1, ?2, ?3, ?3)
-            ON CONFLICT(id) DO UPDATE SET last_seen_at = max(last_seen_at, ?3), status = 'active', ended_at = NULL
+            INSERT INTO sessions(id, scope_key, started_at, last_seen_at, client, client_version)
+            VALUES (?1, ?2, ?3, ?3, ?4, ?5)
+            ON CONFLICT(id) DO UPDATE SET last_seen_at = max(last_seen_at, ?3), status = 'active', ended_at = NULL,
+                client = coalesce(?4, client), client_version = coalesce(?5, client_version)
             """,
-            (session_id, scope_key, now),
+            (session_id, scope_key, now, client, client_version),
         )
         session = self.get_session(session_id)
         assert session is not None
@@ -139,4 +158,6 @@ def _session_from_row(row: sqlite3.Row) -> StoredSession:
         consolidated_at=row["consolidated_at"],
         next_seq=row["next_seq"],
         metadata=json.loads(row["metadata"]),
+        client=row["client"],
+        client_version=row["client_version"],
     )

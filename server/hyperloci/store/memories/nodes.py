@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
+from hyperloci.model.author import AGENT_ORIGINS, Signature, Visibility
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node, SearchCandidate
 from hyperloci.store.archive import compressed_turns
@@ -31,7 +32,8 @@ SELECT_NODE: Final = (
     f"SELECT n.key, n.id, n.type, n.subtype, n.title, {compressed_turns.WHOLE_TEXT}, n.tier, n.confidence,"
     f" n.decay_rate,"
     " n.provenance, n.origin, s.id, t.id, n.seq, n.event_time, n.created_at, n.updated_at, n.last_accessed,"
-    " n.access_count, n.valid_from, n.valid_until, n.deleted_at, n.seen_count, n.metadata FROM nodes n"
+    " n.access_count, n.valid_from, n.valid_until, n.deleted_at, n.seen_count, n.metadata, n.author, n.agent,"
+    " n.visibility FROM nodes n"
     f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
 )
 """Columns in the order of `Node`'s fields."""
@@ -56,6 +58,7 @@ class NodeSource(NamedTuple):
 _TYPES: Final = {str(kind): kind for kind in NodeType}
 _TIERS: Final = {str(tier): tier for tier in Tier}
 _ORIGINS: Final = {str(origin): origin for origin in Origin}
+_VISIBILITIES: Final = {str(visibility): visibility for visibility in Visibility}
 
 _UPDATABLE: Final = frozenset(
     {
@@ -109,11 +112,18 @@ def node_from_row(row: sqlite3.Row) -> Node:
         deleted_at=row[21],
         seen_count=row[22],
         metadata={} if row[23] == "{}" else json.loads(row[23]),
+        author=row[24],
+        agent=row[25],
+        visibility=_VISIBILITIES[row[26]],
     )
 
 
 class Nodes:
-    """The nodes of one database. Every write expects to run inside a transaction."""
+    """The nodes of one database. Every write expects to run inside a transaction.
+
+    Attributes:
+        signature: who writes: every new node that names no author or agent has this one's.
+    """
 
     def __init__(
         self,
@@ -130,6 +140,7 @@ class Nodes:
         self._keywords = keywords
         self._positions = positions
         self._log = log
+        self.signature = Signature()
 
     def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
         """Store a memory as `add_row` does, and return it as it is stored."""
@@ -155,11 +166,11 @@ class Nodes:
             """
             INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin,
                 scope_key, session_key, seq, place, content_hash, event_time, created_at, updated_at, last_accessed,
-                valid_from, metadata)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                valid_from, metadata, author, agent, visibility)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
-                str(uuid.uuid4()),
+                new.id or str(uuid.uuid4()),
                 new.type,
                 new.subtype,
                 new.title,
@@ -180,6 +191,9 @@ class Nodes:
                 now,
                 now if new.valid_from is None else new.valid_from,
                 _encode_metadata(new.metadata),
+                new.author or self.signature.author_of(new.type, new.origin),
+                new.agent or self._agent_of(new, session_key),
+                new.visibility,
             ),
         )
         key = NodeKey(int(cursor.lastrowid or 0))
@@ -188,6 +202,13 @@ class Nodes:
         self._keywords.add_text(key, title=new.title, body=new.content, extra=new.extra_terms)
         self.queue_for_fingerprint([key], now=now)
         return key
+
+    def _agent_of(self, new: NewNode, session_key: int | None) -> str | None:
+        """Return through which assistant a memory comes: its session's, or the one that tells it."""
+        if session_key is None or new.origin not in AGENT_ORIGINS:
+            return self.signature.agent_of(new.type, new.origin)
+        row = self._connection.execute("SELECT client FROM sessions WHERE key = ?", (session_key,)).fetchone()
+        return None if row is None else row[0]
 
     def _decay_rate_of(self, new: NewNode) -> float:
         """Return a node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
@@ -283,6 +304,12 @@ class Nodes:
         """Note that the same content was stored once more."""
         self._connection.execute(
             "UPDATE nodes SET seen_count = seen_count + 1, updated_at = ? WHERE key = ?", (now, key)
+        )
+
+    def set_visibility(self, key: NodeKey, visibility: Visibility, *, now: int) -> None:
+        """Say who may have a memory from now on."""
+        self._connection.execute(
+            "UPDATE nodes SET visibility = ?, updated_at = ? WHERE key = ?", (visibility, now, int(key))
         )
 
     def update_node(self, node_id: str, *, now: int, reason: str | None = None, **changes: Any) -> bool:

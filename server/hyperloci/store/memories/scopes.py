@@ -83,6 +83,10 @@ class Scopes:
             )
             for table in ("nodes", "sessions", "files", "commits", "anchors", "topics", "places"):
                 self._connection.execute(f"UPDATE {table} SET scope_key = ? WHERE scope_key = ?", (new, old))
+            # What both exchanged is known once; what is left of the other goes with it.
+            self._connection.execute(
+                "UPDATE OR IGNORE shared_records SET scope_key = ? WHERE scope_key = ?", (new, old)
+            )
             for column in ("from_scope_key", "to_scope_key"):
                 self._connection.execute(f"UPDATE place_links SET {column} = ? WHERE {column} = ?", (new, old))
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))

@@ -1,0 +1,91 @@
+"""Shared memories: what was exchanged with others, and what their folder looked like when it was last read."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hyperloci.model.kinds import NodeKey
+
+
+class Door(StrEnum):
+    """The way by which memories come and go."""
+
+    GIT = "git"
+    TEAM = "team"
+
+
+class ExchangeState(StrEnum):
+    """What became of one version of a shared memory here."""
+
+    SENT = "sent"
+    RECEIVED = "received"
+    FORGOTTEN = "forgotten"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRecord:
+    """One version of a shared memory.
+
+    Attributes:
+        id: the memory's, the same on every machine.
+        hash: of the version that was exchanged.
+        state: what became of it here.
+        node_key: the memory it is here, if it is one.
+        reason: why it was refused.
+    """
+
+    id: str
+    hash: bytes
+    state: ExchangeState
+    node_key: NodeKey | None = None
+    reason: str | None = None
+
+
+class SharedRows:
+    """What one database exchanged with others. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def put_record(self, scope_key: int, record: SharedRecord, *, now: int, door: Door = Door.GIT) -> None:
+        """Note what became of a version; what was noted of it before is replaced."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO shared_records(scope_key, id, hash, door, state, node_key, reason, exchanged_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (scope_key, record.id, record.hash, door, record.state, record.node_key, record.reason, now),
+        )
+
+    def list_records(self, scope_key: int, *, door: Door = Door.GIT) -> list[SharedRecord]:
+        """Return every version that was exchanged in a project, oldest first."""
+        rows = self._connection.execute(
+            "SELECT id, hash, state, node_key, reason FROM shared_records WHERE scope_key = ? AND door = ?"
+            " ORDER BY exchanged_at, id",
+            (scope_key, door),
+        )
+        return [
+            SharedRecord(
+                id=row[0],
+                hash=row[1],
+                state=ExchangeState(row[2]),
+                node_key=None if row[3] is None else NodeKey(row[3]),
+                reason=row[4],
+            )
+            for row in rows
+        ]
+
+    def get_stamp(self, scope_key: int, path: str) -> str | None:
+        """Return what a folder looked like when it was last read, None if it never was."""
+        row = self._connection.execute(
+            "SELECT stamp FROM shared_folders WHERE scope_key = ? AND path = ?", (scope_key, path)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_stamp(self, scope_key: int, path: str, stamp: str, *, now: int) -> None:
+        """Note what a folder looks like now that it was read."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO shared_folders(scope_key, path, stamp, read_at) VALUES (?, ?, ?, ?)",
+            (scope_key, path, stamp, now),
+        )
