@@ -262,7 +262,7 @@ def test_what_the_database_refuses_holds_nothing_else_up(join: Join) -> None:
 
 
 def test_a_revoked_token_is_told_and_loses_nothing(join: Join, team: Team) -> None:
-    ada, bob = join("ada"), join("bob")
+    bob = join("bob")
     with postgres.connect(team.url) as connection:
         assert members.revoke_member(connection, team.token, "bob") == 1
     bob.share("Still waiting")

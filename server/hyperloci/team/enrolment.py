@@ -71,8 +71,7 @@ def _make_invitation_url(url: str, password: str) -> str:
     """Return the address with the members' role in place of the owner."""
     from psycopg import conninfo
 
-    values = conninfo.conninfo_to_dict(url)
-    return str(conninfo.make_conninfo(**{**values, "user": MEMBER_ROLE, "password": password}))
+    return conninfo.make_conninfo(url, user=MEMBER_ROLE, password=password)
 
 
 def _refuse_second_team(settings: Settings) -> None:
@@ -223,7 +222,9 @@ def describe_team(store: Store, settings: Settings) -> TeamAccount:
     """
     membership, state = load_membership(settings), load_state(store)
     own, others = store.team.count_rows()
-    role, names, error = None, (), state.error
+    role: str | None = None
+    names: tuple[str, ...] = ()
+    error = state.error
     try:
         connection = connect(membership.url)
         try:

@@ -73,7 +73,7 @@ class IncomingChanges:
         return True
 
     def _has_changed_here(self, changes: Sequence[IncomingRevision]) -> bool:
-        """Tell whether memories of a page have changed here since they were told: then theirs is not simply taken over."""
+        """Tell whether memories of a page have changed here since they were told, so that theirs do not replace it."""
         waiting = self.store.team.select_waiting(change.memory.id for change in changes if not _is_purged(change))
         rows, builder = self.store.team.get_rows(waiting), PayloadBuilder(self.store)
         for id in waiting:

@@ -93,7 +93,7 @@ class OutgoingChanges:
             self.store.team.clear_outbox(page.ids, page.last)
 
     def _send_revisions(self, project: str, revisions: list[OutgoingRevision], rows: dict[str, TeamRow]) -> None:
-        """Store revisions there and note here that they are; if a page is refused, one by one, so that one holds none."""
+        """Store revisions there and note so here; if a page is refused, one by one, so that one holds none up."""
         try:
             stored = self.truth.store_revisions(project, revisions)
         except TeamRefusedError as error:

@@ -1,7 +1,7 @@
 """Sync: exchanges shared memories with the team's database, what changed here first.
 
-Killed anywhere it goes on where it was: what was told has a name that the truth knows again, what was taken in moves the
-cursor in the same transaction, and the outbox loses an entry only after the truth has it.
+Killed anywhere it goes on where it was: what was told has a name that the truth knows again, what was taken in moves
+the cursor in the same transaction, and the outbox loses an entry only after the truth has it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class TeamSync:
             projects = self.store.team.list_projects()
             if writes:
                 outgoing.send_all(projects)
-            if all([incoming.receive_all(project) for project in projects]):
+            if all(incoming.receive_all(project) for project in projects):
                 break
             if not writes:
                 raise TeamError("Your token is a reader's, and a shared memory was changed here: it can't be told.")

@@ -120,7 +120,7 @@ def _with_hint(answer: SearchAnswer, hint: str) -> SearchAnswer:
 
 
 def _score_hit(hit: TeamHit, weights: dict[str, float]) -> float:
-    """Return a score as `retrieval.scoring` makes them: meaning and words, half each; without a vector words stand in."""
+    """Return a score as `retrieval.scoring` makes them: meaning and words, half each; words alone without a vector."""
     words = sum(weights[term] for term in hit.matched) / (sum(weights.values()) or 1.0)
     if hit.cosine is None:
         return words

@@ -227,7 +227,8 @@ class SharedTruth:
         """Return every memory of a project as it stands, in the order of their ids."""
         with member_transaction(self._connection, self._token) as cursor:
             cursor.execute(
-                f"SELECT {HEAD_COLUMNS} FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %s AND m.project = %s ORDER BY m.id",
+                f"SELECT {HEAD_COLUMNS} FROM hyperloci.memories m {AUTHOR_JOIN}"
+                " WHERE m.team = %s AND m.project = %s ORDER BY m.id",
                 (self.identity.team, project),
             )
             yield from (read_memory(row) for row in cursor)
@@ -269,7 +270,7 @@ class _Writes:
         return StoredRevision(id=told.id, revision=number, diverged=diverged)
 
     def weaken_erasure(self, payload: SharedPayload, head: _Head | None) -> SharedPayload:
-        """Return a payload, forgotten memory in place of one that is erased by who is neither its author nor an admin."""
+        """Return a payload; of one that is erased by who is neither author nor admin, a forgotten memory."""
         if head is None or head.author == self._identity.member or self._identity.role == "admin":
             return payload
         if payload.state in (SharedState.PURGED, SharedState.WITHDRAWN):
@@ -300,8 +301,8 @@ class _Writes:
         if not self._history:
             return
         cursor.executemany(
-            "INSERT INTO hyperloci.revisions(team, project, change, id, revision, base, edit, editor, diverged, payload)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            "INSERT INTO hyperloci.revisions(team, project, change, id, revision, base, edit, editor, diverged,"
+            " payload) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             self._history,
         )
         if self._new:

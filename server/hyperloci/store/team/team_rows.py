@@ -56,7 +56,8 @@ class TeamRows:
         """Take part in a project of the team; all that is shared of it here is told with the next exchange."""
         self._connection.execute(
             "INSERT INTO team_projects(scope_key, project, joined_at) VALUES (?, ?, ?)"
-            " ON CONFLICT(scope_key) DO UPDATE SET project = excluded.project, cursor = 0, joined_at = excluded.joined_at",
+            " ON CONFLICT(scope_key) DO UPDATE SET project = excluded.project, cursor = 0,"
+            " joined_at = excluded.joined_at",
             (scope_key, project, now),
         )
         self._connection.execute(

@@ -102,8 +102,8 @@ def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[
         " CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END"
         " AS cosine, ARRAY(SELECT unnest(%(terms)s::text[]) INTERSECT SELECT unnest(tsvector_to_array(m.terms)))"
         f" AS matched FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %(team)s AND m.id = ANY(%(ids)s)) found"
-        " ORDER BY coalesce(cosine, 0) + cardinality(matched) / greatest(cardinality(%(terms)s::text[]), 1)::real DESC, id"
-        " LIMIT 2 * %(limit)s",
+        " ORDER BY coalesce(cosine, 0) + cardinality(matched) / greatest(cardinality(%(terms)s::text[]), 1)::real DESC,"
+        " id LIMIT 2 * %(limit)s",
         values | {"ids": list(ids)},
     )
     return [
