@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.team.postgres import make_database, start_postgres
+from tests.team.postgres import make_database, start_postgres, stop_postgres
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     server = start_postgres()
     yield server
-    server.cleanup()
+    stop_postgres(server)
 
 
 @pytest.fixture
