@@ -60,7 +60,7 @@ def _fill(url: str, rows: int, texts: Texts) -> None:
                 for number, (text, vector) in enumerate(mix_vectors(texts, rows, rng)):
                     copy.write_row(
                         (
-                            *(identity.team, str(uuid.UUID(int=rng.integers(2**63) * 2**63 + number))),
+                            *(identity.team, str(uuid.UUID(bytes=rng.bytes(16)))),
                             *(f"p{number % PROJECTS}", 1, number, identity.member, "live", "fact", "insight", "", text),
                             *(0.9, 1, 1, "{}", b"", keywords_of(text), model, format_vector(vector)),
                         )

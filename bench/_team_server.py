@@ -99,7 +99,7 @@ def _read_docstrings(wanted: int) -> list[str]:
 
 
 def mix_vectors(texts: Texts, count: int, rng: np.random.Generator) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Make as many texts and unit vectors as are wanted: the real ones first, then sums of three of them with words of each."""
+    """Make texts and unit vectors: the real ones first, then sums of three of them with words of two."""
     size = len(texts.stored)
     for start in range(0, count, 10_000):
         rows = np.arange(start, min(count, start + 10_000))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bench._team_foreign import TABLES, list_attempts
 from hyperloci.errors import TeamError
 from hyperloci.model.team import MemberRole, OutgoingRevision, SharedPayload, SharedState
 from hyperloci.store.team import members, postgres
@@ -17,8 +18,6 @@ from hyperloci.store.team.postgres import member_transaction
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.truth_search import search_truth
 from tests.team.machines import PROJECT, Team
-
-TABLES = ("teams", "members", "projects", "memories", "revisions")
 
 
 def make_payload(content: str) -> SharedPayload:
@@ -60,34 +59,6 @@ def teams(database_url: str) -> tuple[Team, Team]:
 def connection(teams: tuple[Team, Team]) -> Iterator[Any]:
     with postgres.connect(teams[0].url) as opened:
         yield opened
-
-
-def list_attempts(team: str, rng: random.Random) -> Iterator[str]:
-    """Return statements that try to see or change a team's rows, some drawn at random."""
-    wheres = (
-        "true",
-        f"team = '{team}'",
-        f"team = '{team}' OR true",
-        f"team::text LIKE '{team[:6]}%'",
-        "team IN (SELECT team FROM hyperloci.teams)",
-        "EXISTS (SELECT 1)",
-        "random() >= 0",
-        "1 / (CASE WHEN length(team::text) > 0 THEN 1 ELSE 0 END) = 1",
-    )
-    shapes = (
-        "SELECT team::text FROM hyperloci.{table} WHERE {where} AND team = '{team}'",
-        "SELECT x.team::text FROM hyperloci.{table} x JOIN hyperloci.{other} y USING (team) WHERE x.team = '{team}'",
-        "SELECT max(team::text) FROM hyperloci.{table} WHERE ({where}) AND team = '{team}' HAVING count(*) > 0",
-        "WITH w AS (SELECT * FROM hyperloci.{table}) SELECT team::text FROM w WHERE ({where}) AND team = '{team}'",
-        "SELECT team::text FROM hyperloci.{table} WHERE team = '{team}' UNION SELECT team::text FROM hyperloci.{other}"
-        " WHERE team = '{team}'",
-        "SELECT (SELECT team::text FROM hyperloci.{table} WHERE team = '{team}' LIMIT 1) WHERE EXISTS"
-        " (SELECT 1 FROM hyperloci.{other} WHERE team = '{team}')",
-    )
-    while True:
-        shape, where = rng.choice(shapes), rng.choice(wheres)
-        table, other = rng.choice(TABLES), rng.choice(TABLES)
-        yield shape.format(table=table, other=other, where=where, team=team)
 
 
 @pytest.mark.req("team")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +23,10 @@ CONNECT_SECONDS: Final = 5
 """Longer than a handshake across the world; a machine without a network learns of it in this time."""
 
 STATEMENT_SECONDS: Final = 60.0
-"""One statement of a sync. A page of 500 rows takes a few hundred milliseconds, and a stuck lock must not hold it."""
+"""One transaction of a sync. A page of 500 rows takes a few hundred milliseconds, and a stuck lock must not hold it."""
+
+GRACE_SECONDS: Final = 0.5
+"""How long the server has to say that it ended a statement."""
 
 MISSING_DRIVER: Final = "The team needs PostgreSQL's driver, which is not installed: pip install 'hyperloci[team]'."
 
@@ -102,6 +108,25 @@ def translate_postgres_errors() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def limit_wait(connection: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+    """Cut the connection if the block takes longer: a server that stands still ends no statement itself."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as line:
+
+        def cut_line() -> None:
+            with contextlib.suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(seconds, cut_line)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+
+@contextlib.contextmanager
 def member_transaction(
     connection: psycopg.Connection[Any], token: str, *, seconds: float = STATEMENT_SECONDS
 ) -> Iterator[psycopg.Cursor[Any]]:
@@ -112,12 +137,13 @@ def member_transaction(
     Args:
         connection: an open one.
         token: the member's.
-        seconds: how long one statement may take.
+        seconds: how long it may take; the server ends a statement then, and a server that does not is left.
 
     Raises:
         TeamError: see `translate_postgres_errors`.
     """
-    with translate_postgres_errors(), connection.transaction(), connection.cursor() as cursor:
+    patience = limit_wait(connection, seconds + GRACE_SECONDS)
+    with translate_postgres_errors(), patience, connection.transaction(), connection.cursor() as cursor:
         milliseconds = str(max(1, round(seconds * 1_000)))
         cursor.execute(
             "SELECT set_config('hyperloci.token', %s, true), set_config('statement_timeout', %s, true),"
