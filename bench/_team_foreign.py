@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Iterator
 
 from bench._team_server import make_database, make_team, serve_postgres
-from hyperloci.model.team import OutgoingRevision, SharedPayload, SharedState
 from hyperloci.store.team import postgres
 from hyperloci.store.team.postgres import member_transaction
 from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import OutgoingRevision, SharedPayload, SharedState
 from hyperloci.store.team.truth_search import search_truth
 
 TABLES = ("teams", "members", "projects", "memories", "revisions")

@@ -22,8 +22,8 @@ import psycopg
 from bench._team_client import load_membership, open_client
 from bench._team_server import make_database, make_team, serve_postgres
 from hyperloci.clock import system_clock
-from hyperloci.model.team import MemberRole
 from hyperloci.store.team import members, postgres
+from hyperloci.store.team.shared_values import MemberRole
 from hyperloci.team.membership import Membership
 from hyperloci.team.sync import TeamSync
 

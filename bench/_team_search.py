@@ -18,8 +18,8 @@ from hyperloci.store.team.truth_search import search_truth
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 
 PROJECTS = 50
-BASE_TEXTS = 800
-QUESTIONS = 50
+BASE_TEXTS = 200
+QUESTIONS = 30
 
 _COPY = (
     "COPY hyperloci.memories(team, id, project, revision, change, author, state, type, subtype, title, content,"

@@ -51,6 +51,11 @@ DERIVED = {
     "place_link_rows",
     "unplaced_scopes",
     "shared_folders",
+    # What one machine exchanges with its team.
+    "team_projects",
+    "team_rows",
+    "team_outbox",
+    "team_conflicts",
     "topics",
     "topic_members",
     "topic_runs",

@@ -12,8 +12,8 @@ from hyperloci.memory import Memory
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import NodeId
 from hyperloci.model.node import Node
-from hyperloci.model.team import MemberRole, SyncReport, TeamIdentity
 from hyperloci.store.team import members, postgres
+from hyperloci.store.team.shared_values import MemberRole, SyncReport, TeamIdentity
 from hyperloci.team.membership import Membership
 from hyperloci.team.sync import TeamSync
 from hyperloci.text.sanitize.sanitizer import sanitize

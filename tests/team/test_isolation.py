@@ -12,10 +12,10 @@ import pytest
 
 from bench._team_foreign import TABLES, list_attempts
 from hyperloci.errors import TeamError
-from hyperloci.model.team import MemberRole, OutgoingRevision, SharedPayload, SharedState
 from hyperloci.store.team import members, postgres
 from hyperloci.store.team.postgres import member_transaction
 from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import MemberRole, OutgoingRevision, SharedPayload, SharedState
 from hyperloci.store.team.truth_search import search_truth
 from tests.team.machines import PROJECT, Team
 

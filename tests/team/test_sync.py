@@ -272,7 +272,7 @@ def test_a_revoked_token_is_told_and_loses_nothing(join: Join, team: Team) -> No
 
 
 def test_a_reader_reads_and_writes_nothing(join: Join, team: Team, tmp_path: Path) -> None:
-    from hyperloci.model.team import MemberRole
+    from hyperloci.store.team.shared_values import MemberRole
 
     ada = join("ada")
     ada.share("Deploys go out on Tuesdays")

@@ -24,13 +24,13 @@ from hyperloci.cli import (
     projects,
     read,
     setup,
-    team,
     topics,
     viewer,
     write,
 )
 from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
+from hyperloci.cli.team import commands as team_commands
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
@@ -96,7 +96,7 @@ entities.register_commands(app)
 facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
-team.register_commands(app)
+team_commands.register_commands(app)
 viewer.register_command(app)
 
 PANELS: Final = {

@@ -11,11 +11,11 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, TeamError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.team import MemberRole, SyncReport
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.store import Store
 from hyperloci.store.team import members
 from hyperloci.store.team.postgres import MEMBER_ROLE, connect, hide_password, migrate_schema
+from hyperloci.store.team.shared_values import MemberRole, SyncReport
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject
 from hyperloci.system.process_lock import Election, lock_path
 from hyperloci.team.membership import (

@@ -17,7 +17,10 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import TRUST, NodeId, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
-from hyperloci.model.team import (
+from hyperloci.store import Store
+from hyperloci.store.purge import erase_memory, was_purged
+from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import (
     SHARED_SUBTYPES,
     SHARED_TYPES,
     IncomingRevision,
@@ -25,9 +28,6 @@ from hyperloci.model.team import (
     SharedPayload,
     SharedState,
 )
-from hyperloci.store import Store
-from hyperloci.store.purge import erase_memory, was_purged
-from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject, TeamRow
 from hyperloci.team.payload import MAX_TITLE_CHARS, PayloadBuilder
 from hyperloci.text.sanitize.sanitizer import sanitize

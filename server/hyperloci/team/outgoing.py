@@ -9,10 +9,10 @@ from typing import Final
 from hyperloci.errors import TeamRefusedError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.model.team import MEANING_DIMENSIONS, OutgoingRevision, SharedPayload
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import MEANING_DIMENSIONS, OutgoingRevision, SharedPayload
 from hyperloci.store.team.team_rows import TeamProject, TeamRow
 from hyperloci.team.payload import PayloadBuilder
 

@@ -9,9 +9,9 @@ from typing import Final
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, Node
-from hyperloci.model.team import SHARED_SUBTYPES, SHARED_TYPES, SharedPayload, SharedState
 from hyperloci.store import Store
 from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.store.team.shared_values import SHARED_SUBTYPES, SHARED_TYPES, SharedPayload, SharedState
 from hyperloci.store.team.team_rows import TeamRow
 from hyperloci.text.sanitize.sanitizer import sanitize
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import TeamError
-from hyperloci.model.team import MemberRole, SyncReport
 from hyperloci.store import Store
 from hyperloci.store.team.members import identify_member
 from hyperloci.store.team.postgres import connect
 from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import MemberRole, SyncReport
 from hyperloci.store.team.team_rows import TeamProject
 from hyperloci.team.incoming import IncomingChanges
 from hyperloci.team.membership import Membership

@@ -10,8 +10,8 @@ from typing import Final
 
 from hyperloci.errors import TeamUnreachableError
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.model.team import SyncReport
 from hyperloci.store import Store
+from hyperloci.store.team.shared_values import SyncReport
 from hyperloci.team.membership import Membership, has_joined, load_membership
 from hyperloci.team.sync import TeamSync
 

@@ -12,11 +12,11 @@ from hyperloci.config import Settings
 from hyperloci.errors import EmbedderError, HyperlociError, NotReadyError, TeamError, TeamUnreachableError
 from hyperloci.model.kinds import TRUST, Origin
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
-from hyperloci.model.team import TeamHit
 from hyperloci.retrieval.scoring import OTHER_WEIGHT, show_score
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.team.postgres import connect
+from hyperloci.store.team.shared_values import TeamHit
 from hyperloci.store.team.truth_search import search_truth
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 from hyperloci.team.membership import Membership, has_joined, load_membership

@@ -1,7 +1,7 @@
 -- Which of the team's projects is which of ours, and how much of it is here. The user said so: what a repository claims
 -- to be must not decide whose memories a session is shown.
 CREATE TABLE team_projects (
-    scope_key INTEGER PRIMARY KEY REFERENCES scopes(key),
+    scope_key INTEGER PRIMARY KEY REFERENCES scopes(key) ON DELETE CASCADE,
     project   TEXT NOT NULL UNIQUE,
     cursor    INTEGER NOT NULL DEFAULT 0,
     joined_at INTEGER NOT NULL

@@ -8,8 +8,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from hyperloci.errors import BadRequestError, TeamError
-from hyperloci.model.team import MemberRole, MemberRow, TeamIdentity
 from hyperloci.store.team.postgres import member_transaction, translate_postgres_errors
+from hyperloci.store.team.shared_values import MemberRole, MemberRow, TeamIdentity
 
 if TYPE_CHECKING:
     import psycopg

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.model.team import (
+from hyperloci.store.team.postgres import member_transaction
+from hyperloci.store.team.shared_values import (
     MEANING_DIMENSIONS,
     STATE_ORDER,
     IncomingRevision,
@@ -23,7 +24,6 @@ from hyperloci.model.team import (
     StoredRevision,
     TeamIdentity,
 )
-from hyperloci.store.team.postgres import member_transaction
 
 if TYPE_CHECKING:
     import psycopg

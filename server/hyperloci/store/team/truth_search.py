@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.model.team import MEANING_DIMENSIONS, TeamHit
 from hyperloci.store.team.postgres import member_transaction
 from hyperloci.store.team.shared_truth import AUTHOR_JOIN, HEAD_COLUMNS, format_vector, read_memory
+from hyperloci.store.team.shared_values import MEANING_DIMENSIONS, TeamHit
 
 if TYPE_CHECKING:
     import psycopg

@@ -10,11 +10,20 @@ from typing import Annotated
 
 import typer
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
+from hyperloci.cli.common import (
+    Exit,
+    JsonOption,
+    ProjectOption,
+    ReportingCommand,
+    console,
+    errors,
+    open_memory,
+    print_json,
+)
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
-from hyperloci.model.team import MemberRole
+from hyperloci.store.team.shared_values import MemberRole
 
 app = typer.Typer(
     help="Share memories with a team through a PostgreSQL database (docs/team.md).",
@@ -30,10 +39,10 @@ TokenOption = Annotated[
 
 def register_commands(root: typer.Typer) -> None:
     """Add the commands of this module."""
-    root.add_typer(app, name="team")
+    root.add_typer(app, name="team", rich_help_panel="Projects")
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def init(
     url: Annotated[str, typer.Argument(help="postgresql://OWNER@HOST/DATABASE, of who may make schemas and roles.")],
     name: Annotated[str, typer.Option("--name", help="Of the team.")] = "team",
@@ -62,7 +71,7 @@ def _own_name() -> str:
     return f"{getpass.getuser()}@{socket.gethostname()}"
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def invite(
     name: Annotated[str, typer.Argument(help="The person's name in the team.")],
     role: Annotated[MemberRole, typer.Option("--role", help="What they may do; a reader only reads (CI).")] = (
@@ -78,7 +87,7 @@ def invite(
     console.print(f"hyperloci team join '{url}' --token {token}")
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def revoke(
     name: Annotated[str, typer.Argument(help="The person's name in the team.")], project: ProjectOption = Path(".")
 ) -> None:
@@ -92,7 +101,7 @@ def revoke(
     console.print(f"revoked {revoked} of {name}'s tokens")
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def join(
     url: Annotated[str | None, typer.Argument(help="The team's address; not needed for a further project.")] = None,
     token: TokenOption = None,
@@ -127,7 +136,7 @@ def _link(memory: Memory, wanted: str | None) -> str:
     return enrolment.link_project(memory.store, memory.settings, memory.project, wanted)
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def leave(
     here: Annotated[bool, typer.Option("--here", help="Only with this project.")] = False,
     project: ProjectOption = Path("."),
@@ -142,7 +151,7 @@ def leave(
         errors.print(f"{waiting} shared memories were not told yet; they stay here, marked as shared", style="yellow")
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
     """Exchange shared memories with the team now; servers do so by themselves while they are idle."""
     from hyperloci.team import enrolment
@@ -159,7 +168,7 @@ def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
         raise typer.Exit(Exit.DEGRADED)
 
 
-@app.command()
+@app.command(cls=ReportingCommand)
 def status(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
     """Show the team, its members and projects, what waits here, and what members changed without seeing each other."""
     from hyperloci.team import enrolment
