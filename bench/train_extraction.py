@@ -191,6 +191,9 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
         for number, sample in enumerate(samples)
         if (label := sample.label) is not None and not sample.project.startswith("lone/")
     ]
+    # Projects in which nothing is asked say nothing on what needs its question.
+    answering = {samples[number].project for number, label in kept if label.about is not None}
+    kept = [(number, label) for number, label in kept if samples[number].project in answering]
     rows = matrix[[number for number, _ in kept]]
     names = vectors.get_feature_names_out()
     context = LogisticRegression(C=strength, max_iter=5_000).fit(rows, [at.about is not None for _, at in kept])

@@ -1,4 +1,4 @@
-"""Train the replacement scorer on labelled sessions, changes and pairs, and say how well it does on unseen projects.
+"""Train the replacement scorer on labelled sessions and changes, and say how well it does on unseen projects.
 
     python -m bench train_replacements [--write] [--folds 5]
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +42,6 @@ from hyperloci.conversations.consolidation.turn_view import TurnView
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
 CHANGES_FILE = FOLDER.parent / "changed_minds.jsonl"
-PAIRS_FILE = FOLDER.parent / "statement_pairs.jsonl"
 
 ENDING = ("replaces", "withdraws")
 MIN_WEIGHT = 0.02
@@ -52,9 +50,6 @@ MIN_WEIGHT = 0.02
 APART = 0.03
 """How much a pair counts that was written apart from a session: such pairs show more wordings, and how often a mind
 changes they do not show."""
-
-SEED = 17
-
 
 COSINE_DIGITS = 3
 """Digits of a cosine: more differ from machine to machine."""
@@ -89,7 +84,6 @@ class Situation:
         unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
             they are of the same turn.
         weight: how much its pairs count in training.
-        sample: how many of its pairs that say no are trained with; None for all.
     """
 
     new: Said
@@ -97,7 +91,6 @@ class Situation:
     ended: frozenset[str]
     unclear: frozenset[str] = frozenset()
     weight: float = 1.0
-    sample: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +165,6 @@ def read_changes(path: Path) -> Iterator[Situation]:
             yield Situation(new, living, ended, weight=APART)
 
 
-def read_statement_pairs(path: Path, others: Sequence[str]) -> Iterator[Situation]:
-    """Yield pairs of statements in plain words, each among statements of other projects; questions are left out."""
-    chance = random.Random(SEED)
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
-        row, project = json.loads(line), f"pairs/{number % 60}"
-        is_contradiction = row["label"] == "contradiction"
-        if row["kind"] == "question" or (is_contradiction and row["kind"] == "implicit"):
-            continue
-        living = [Said(str(at), text, "", project) for at, text in enumerate(chance.sample(others, 9))]
-        living.insert(5, Said("old", row["old"], "", project))
-        ended = frozenset({"old"} if is_contradiction else ())
-        yield Situation(Said("new", row["new"], "", project), tuple(living), ended, weight=APART, sample=4)
-
-
 def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledProject]) -> dict[Said, KindShares]:
     """Return how likely each statement is of each kind, by models that have not seen its project."""
     samples = [
@@ -235,7 +214,6 @@ def make_pairs(
     cosine: Callable[[Said, Said], float] | None,
 ) -> Iterator[Pair]:
     """Yield the pairs of situations, with their features."""
-    chance = random.Random(SEED)
     for situation in situations:
         new, *olds = (
             ComparedStatement(said.quote, about=said.about, kinds=kinds[said])
@@ -248,8 +226,6 @@ def make_pairs(
             for old, row in zip(situation.living, rows, strict=True)
             if old.name not in situation.unclear
         ]
-        if situation.sample is not None:
-            found = [found[5], *chance.sample([pair for at, pair in enumerate(found) if at != 5], situation.sample - 1)]
         yield from found
 
 
@@ -292,8 +268,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     projects = list(read_projects())
-    others = [kept.quote for project in projects for turns in project.sessions for turn in turns for kept in turn.kept]
-    situations = [*read_sessions(projects), *read_changes(CHANGES_FILE), *read_statement_pairs(PAIRS_FILE, others)]
+    situations = [*read_sessions(projects), *read_changes(CHANGES_FILE)]
     kinds = estimate_kinds(situations, projects)
     sets = {"words": None, "meaning": embed_statements(situations)}
     how = {"min_pairs": options.pairs, "strength": options.strength}

@@ -126,3 +126,25 @@ def test_whatever_is_said_each_living_statement_has_a_probability(new: str, livi
         assert len(scores) == len(living)
         assert all(0.0 <= score <= 1.0 for score in scores)
         assert scores == score_of(new, *living, cosines=cosines)
+
+
+def features_of(new: str, old: str) -> dict[str, float]:
+    later, earlier = ComparedStatement(new), ComparedStatement(old)
+    (row,) = compare_statements(later, [earlier], WordRarity.of([earlier, later]))
+    return row
+
+
+def test_another_value_beside_the_same_word_is_seen() -> None:
+    assert features_of("lines may have 120 characters", "lines end at 88")["other value of word"] == 1.0
+    assert features_of("lines end at 88, everywhere", "lines end at 88")["other value of word"] == 0.0
+
+
+def test_an_old_value_that_is_named_as_past_is_seen() -> None:
+    assert "value after c:change" in features_of("make it 60 instead of 15", "sync every 15 minutes")
+    assert "value before c:change" in features_of("15 is out", "sync every 15 minutes")
+
+
+def test_another_day_is_seen_though_no_word_is_shared() -> None:
+    row = features_of("the fair begins on 24 March", "we ship on 10 March")
+    assert row["other day"] == 1.0
+    assert row["told sorts"] > 0.0

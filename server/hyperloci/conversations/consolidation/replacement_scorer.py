@@ -21,8 +21,15 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.conversations.consolidation.statement_features import read_kind_features, split_words
+from hyperloci.conversations.consolidation.statement_features import (
+    NUMBER_SIGN,
+    read_cues,
+    read_kind_features,
+    split_raw_words,
+    split_words,
+)
 from hyperloci.conversations.consolidation.statement_scorer import load_weights
+from hyperloci.conversations.consolidation.statement_values import find_values
 from hyperloci.conversations.consolidation.text_similarity import STEM_CHARS, find_numbers, meaningful_words
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
@@ -43,6 +50,12 @@ COSINE_SCALE: Final = 3.0
 """Cosines of statements differ by some tenths: as large as the other features, regularisation treats them alike."""
 
 
+AROUND: Final = 3
+"""Words before and after one that both statements share, which tell how it is meant."""
+
+CHANGE_CUES: Final = frozenset({"change", "withdrawal", "settled", "moment", "failure"})
+"""Cues of `data/statement_cues.toml` that tell whether something is otherwise now."""
+
 KindShares = Mapping[FindingKind, float]
 """How likely a statement is of each kind; together 1."""
 
@@ -55,11 +68,22 @@ class ComparedStatement:
 
     def __init__(self, quote: str, *, about: str = "", kinds: KindShares | None = None) -> None:
         self.tokens = split_words(quote)
+        self.stems = [
+            raw.replace(",", "").strip(".:") if token == NUMBER_SIGN else _stem_word(token)
+            for raw, token in zip(split_raw_words(quote), self.tokens, strict=True)
+        ]
         self.words = meaningful_words(quote)
         self.context = meaningful_words(about) - self.words
         self.kinds = estimate_kinds(quote) if kinds is None else kinds
         self.numbers = find_numbers(quote)
         self.units = {unit.lower() for unit in _UNIT.findall(quote)}
+        self.values = find_values(f"{about} {quote}" if about else quote)
+        self.cues = read_cues(self.tokens) & CHANGE_CUES
+
+    @property
+    def sorts(self) -> frozenset[str]:
+        """Which sorts of values it names."""
+        return frozenset(f"<{sort}>" for sort in self.values)
 
     @property
     def all_words(self) -> frozenset[str]:
@@ -68,6 +92,18 @@ class ComparedStatement:
 
 
 @functools.lru_cache(maxsize=2_048)  # The same living statements are compared again and again.
+def read_statement(quote: str, about: str = "") -> ComparedStatement:
+    """Return a statement as it is compared with others."""
+    return ComparedStatement(quote, about=about)
+
+
+@functools.lru_cache(maxsize=8_192)
+def _stem_word(word: str) -> str:
+    """Return a word as `meaningful_words` has it; one that it leaves out, as it begins."""
+    return next(iter(meaningful_words(word)), word[:STEM_CHARS])
+
+
+@functools.lru_cache(maxsize=2_048)
 def estimate_kinds(quote: str) -> KindShares:
     """Return how likely a statement is of each kind."""
     return load_weights().weigh_kinds(read_kind_features(quote))
@@ -83,7 +119,8 @@ class WordRarity:
     @classmethod
     def of(cls, statements: Sequence[ComparedStatement]) -> WordRarity:
         """Return the rarity of words among some statements."""
-        return cls(Counter(word for statement in statements for word in statement.all_words), len(statements))
+        names = (word for statement in statements for word in statement.all_words | statement.sorts)
+        return cls(Counter(names), len(statements))
 
     def add(self, words: frozenset[str]) -> float:
         """Return how much some words tell together."""
@@ -131,6 +168,14 @@ def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordR
     yield "other number", float(bool(new.numbers and old.numbers and not new.numbers & old.numbers))
     yield "same number", float(bool(new.numbers & old.numbers))
     yield "same unit", float(bool(new.units & old.units))
+    yield from _value_features(new, old, rarity)
+    told, is_other = rarity.add(core) / 4, bool(_other_sorts(new, old))
+    yield "other value told", told * is_other
+    for cue in new.cues:
+        yield f"c:{cue}", 1.0
+        yield f"c:{cue} told", told
+        yield f"c:{cue} other value", float(is_other)
+    yield from ((f"both={kind}", share * old.kinds.get(kind, 0.0)) for kind, share in new.kinds.items())
     yield "same kind", math.fsum(share * old.kinds.get(kind, 0.0) for kind, share in new.kinds.items())
     yield from ((f"new={kind}", share) for kind, share in new.kinds.items())
     yield from ((f"old={kind}", share) for kind, share in old.kinds.items())
@@ -138,16 +183,61 @@ def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordR
         part = min(1.0, math.sqrt(SHORT_WORDS / max(1, len(new.tokens))))
         yield from ((f"w:{word}", part) for word in new.tokens)
         yield from ((f"b:{one} {other}", part) for one, other in pairwise(new.tokens))
-        yield from ((name, part) for name in _neighbours(new.tokens, core))
+        yield from ((name, part) for name in _neighbours(new, core))
+    yield from ((name, 1.0) for name in set(_read_around(new, core, new.numbers & old.numbers)))
+    yield "other value of word", float(_has_other_value(new, old, core))
 
 
-def _neighbours(tokens: Sequence[str], core: frozenset[str]) -> Iterator[str]:
+def _neighbours(new: ComparedStatement, core: frozenset[str]) -> Iterator[str]:
     """Yield the words around those that both statements share: `scrap the`, `is out`, `not`."""
-    for at, token in enumerate(tokens):
-        if token[:STEM_CHARS] in core:
+    tokens = new.tokens
+    for at, stem in enumerate(new.stems):
+        if stem in core:
             yield from (f"before{back}:{tokens[at - back]}" for back in (1, 2) if at >= back)
             if at + 1 < len(tokens):
                 yield f"after:{tokens[at + 1]}"
+
+
+def _value_features(new: ComparedStatement, old: ComparedStatement, rarity: WordRarity) -> Iterator[tuple[str, float]]:
+    """Yield which sorts of values both name, and whether the new one names another value of a sort."""
+    yield "told sorts", rarity.add(new.sorts & old.sorts) / 4
+    for sort in _other_sorts(new, old):
+        yield f"other {sort}", 1.0
+
+
+def _other_sorts(new: ComparedStatement, old: ComparedStatement) -> list[str]:
+    return [sort for sort, values in new.values.items() if sort in old.values and values - old.values[sort]]
+
+
+def _read_around(new: ComparedStatement, core: frozenset[str], values: frozenset[str]) -> Iterator[str]:
+    """Yield how what both statements share is meant in the new one: `instead of 15`, `15 is out`."""
+    for at, stem in enumerate(new.stems):
+        what = "value" if stem in values else "word" if stem in core else ""
+        if not what:
+            continue
+        before, after = new.tokens[max(0, at - AROUND) : at], new.tokens[at + 1 : at + 1 + AROUND]
+        yield from (f"{what} after c:{cue}" for cue in read_cues(before) & CHANGE_CUES)
+        yield from (f"{what} before c:{cue}" for cue in read_cues(after) & CHANGE_CUES)
+        if what == "value":
+            yield from (f"value after w:{word}" for word in before[-1:])
+            yield from (f"value before w:{word}" for word in after[:1])
+
+
+def _has_other_value(new: ComparedStatement, old: ComparedStatement, core: frozenset[str]) -> bool:
+    """Return whether beside a word of both the new statement names a number that the old one does not."""
+    mine, theirs = _numbers_beside(new, core), _numbers_beside(old, core)
+    return any(mine[word] - theirs[word] for word in mine.keys() & theirs.keys())
+
+
+def _numbers_beside(statement: ComparedStatement, core: frozenset[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for at, stem in enumerate(statement.stems):
+        if stem in core and statement.tokens[at] != NUMBER_SIGN:
+            near = range(max(0, at - AROUND), min(len(statement.tokens), at + AROUND + 1))
+            numbers = {statement.stems[place] for place in near if statement.tokens[place] == NUMBER_SIGN}
+            if numbers:
+                found.setdefault(stem, set()).update(numbers)
+    return found
 
 
 class ReplacementScorer:

@@ -14,18 +14,23 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding
-from hyperloci.conversations.consolidation.replacement_scorer import ComparedStatement, load_replacement_scorer
+from hyperloci.conversations.consolidation.replacement_scorer import (
+    ComparedStatement,
+    load_replacement_scorer,
+    read_statement,
+)
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 
-SURE: Final = 0.5
-"""Probability from which on the old statement is ended: of extracted statements of projects held out, three in five of
-those are replaced, and two in five of the replaced ones are found (docs/benchmarks.md, "Sessions")."""
+SURE: Final = 0.6
+"""Probability from which on the old statement is ended: of extracted statements of projects held out, three in four of
+those are replaced (at .5 two in three, and hardly more are found), and nearly half of the replaced ones are found
+(docs/benchmarks.md, "Sessions")."""
 
 POSSIBLE: Final = 0.2
-"""Probability from which on the old statement is marked as possibly replaced: one in three is; three in five of the
+"""Probability from which on the old statement is marked as possibly replaced: two in five are; two in three of the
 replaced ones are found."""
 
 MAX_LIVING: Final = 400
@@ -159,7 +164,7 @@ def _choose_likely(living: Sequence[Node], scores: Sequence[float]) -> list[tupl
 
 def _compared(node: Node) -> ComparedStatement:
     quote, about = node.metadata.get("quote"), node.metadata.get("about")
-    return ComparedStatement(str(quote or node.content), about=str(about or ""))
+    return read_statement(str(quote or node.content), str(about or ""))
 
 
 def may_replace(new: Node, old: Node) -> bool:

@@ -38,6 +38,9 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_before,
 )
 
+NUMBER_SIGN: Final = "#"
+"""Stands for each number among words."""
+
 _CUES_FILE: Final = Path(__file__).parent / "data" / "statement_cues.toml"
 LONGEST_CUE: Final = 5
 """Words."""
@@ -114,7 +117,12 @@ def read_kind_features(statement: str) -> Iterator[str]:
 
 def split_words(text: str) -> list[str]:
     """Return the words and signs of a text, in lower case, `#` for each number."""
-    return ["#" if word[0].isdigit() else word.lower().replace("’", "'") for word in _WORD.findall(text)]
+    return [NUMBER_SIGN if word[0].isdigit() else word.lower().replace("’", "'") for word in _WORD.findall(text)]
+
+
+def split_raw_words(text: str) -> list[str]:
+    """Return the words and signs of a text as they are written, numbers too."""
+    return _WORD.findall(text)
 
 
 def read_cues(words: Sequence[str]) -> set[str]:

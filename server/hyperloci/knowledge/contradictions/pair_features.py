@@ -11,6 +11,7 @@ from typing import Final
 from hyperloci.knowledge.contradictions import sentence_match
 from hyperloci.knowledge.contradictions.antonyms import are_opposites
 from hyperloci.knowledge.contradictions.claims import analyse_statements
+from hyperloci.knowledge.contradictions.figure_features import measure_loose_figures
 from hyperloci.knowledge.contradictions.quantities import Value, are_same_value
 from hyperloci.knowledge.contradictions.rules import find_verdict
 from hyperloci.knowledge.contradictions.statement_profile import StatementProfile, profile_statement
@@ -45,6 +46,7 @@ def measure_pair(old: str, new: str) -> dict[str, float]:
         **_measure_opposites(a, b, cover, bool(polarity["negation_differs"])),
         **_measure_quantifiers(a, b, cover),
         **_measure_figures(a, b, cover),
+        **measure_loose_figures(old, new, cover),
         **_measure_names(a, b),
         **_measure_modifiers(a, b),
         **_ask_rules(old, new),
