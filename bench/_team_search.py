@@ -18,7 +18,7 @@ from hyperloci.store.team.truth_search import search_truth
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 
 PROJECTS = 50
-BASE_TEXTS = 400
+BASE_TEXTS = 200
 QUESTIONS = 30
 
 _COPY = (

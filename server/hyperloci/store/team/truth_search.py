@@ -33,8 +33,7 @@ _NEAR: Final = """
 """
 
 _WORDED: Final = """
-    SELECT id FROM hyperloci.memories WHERE state = 'live' AND team = %(team)s
-        AND NOT (project = ANY(%(without)s)) AND terms @@ %({query})s::tsquery LIMIT %(words)s
+    SELECT hyperloci.find_worded(%({query})s::tsquery, %(without)s::text[], %(words)s)
 """
 
 
@@ -76,6 +75,7 @@ def search_truth(
         "terms": list(terms),
     }
     queries = _word_queries(terms)
+    values["any"] = " | ".join(map(_quote_term, terms))
     values.update({f"words{number}": query for number, query in enumerate(queries)})
     found: list[str] = []
     with member_transaction(connection, token, seconds=seconds) as cursor:
@@ -97,6 +97,14 @@ def search_truth(
 
 def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[str, Any]) -> list[TeamHit]:
     """Return what was found, the nearest in meaning and those with most of the words first."""
+    # What has the most of it is cut out by ranks, which cost little; which terms those are is told of the few alone.
+    cursor.execute(
+        "SELECT id FROM hyperloci.memories WHERE team = %(team)s AND id = ANY(%(ids)s) ORDER BY"
+        " coalesce(CASE WHEN model = %(model)s THEN 1 - (e1 <=> %(vector)s::halfvec(384)) END, 0)"
+        " + ts_rank(terms, %(any)s::tsquery) DESC, id LIMIT 4 * %(limit)s",
+        values | {"ids": list(ids)},
+    )
+    best = [row[0] for row in cursor.fetchall()]
     cursor.execute(
         f"SELECT * FROM (SELECT {HEAD_COLUMNS},"
         " CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END"
@@ -104,7 +112,7 @@ def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[
         f" AS matched FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %(team)s AND m.id = ANY(%(ids)s)) found"
         " ORDER BY coalesce(cosine, 0) + cardinality(matched) / greatest(cardinality(%(terms)s::text[]), 1)::real DESC,"
         " id LIMIT 2 * %(limit)s",
-        values | {"ids": list(ids)},
+        values | {"ids": best},
     )
     return [
         TeamHit(memory=read_memory(row), cosine=None if row[15] is None else float(row[15]), matched=tuple(row[16]))
@@ -114,10 +122,15 @@ def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[
 
 def _word_queries(terms: Sequence[str]) -> list[str]:
     """Return the ways to have the words, the strictest first: all, two of the rarest, the rarest."""
-    quoted = ["'" + term.replace("\\", "\\\\").replace("'", "''") + "'" for term in terms]
+    quoted = [_quote_term(term) for term in terms]
     if not quoted:
         return []
     rarest = quoted[:RAREST_TERMS]
     pairs = [f"({one} & {other})" for number, one in enumerate(rarest) for other in rarest[number + 1 :]]
     queries = [" & ".join(quoted), " | ".join(pairs), rarest[0]]
     return list(dict.fromkeys(query for query in queries if query))
+
+
+def _quote_term(term: str) -> str:
+    """Return a term as `tsquery` reads it, whatever is in it."""
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
