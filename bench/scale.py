@@ -35,7 +35,8 @@ from bench._plots import line_chart
 from bench._scale_base import ScaleBase, load_base, load_questions
 from bench._scale_build import NOW, TIERS, ScaleBuilder
 from bench._shared import RESULTS, MarkdownTable, bench_settings, save_result
-from hyperloci.knowledge.graph.paths import Walk, find_neighbourhood
+from hyperloci.knowledge.graph.paths import find_neighbourhood
+from hyperloci.knowledge.graph.symbol_steps import Walk
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter

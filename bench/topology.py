@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from bench._shared import MarkdownTable, bench_settings, save_result
-from hyperloci.knowledge.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path, walk_all
+from hyperloci.knowledge.graph.paths import find_dependencies, find_neighbourhood, find_shortest_path, walk_all
+from hyperloci.knowledge.graph.symbol_steps import Walk
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter

@@ -169,14 +169,16 @@ def test_a_misspelt_variable_is_told() -> None:
         {
             "HYPERLOCI_EMBEDER": "off",
             "RLM_MEMORY_DATABASE": "x",
+            "HYPERLOCI_DATABASE": "x",
             "HYPERLOCI_HOT_MAX_TURNS": "1",
             "HOME": "/",
             "PATH": "",
         }
     )
-    assert told[0] == "HYPERLOCI_EMBEDER is no setting; did you mean HYPERLOCI_EMBEDDER?"
-    assert told[1].startswith("HYPERLOCI_HOT_MAX_TURNS is no setting")
-    assert told[2] == "RLM_MEMORY_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
+    assert told[0] == "HYPERLOCI_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
+    assert told[1] == "HYPERLOCI_EMBEDER is no setting; did you mean HYPERLOCI_EMBEDDER?"
+    assert told[2].startswith("HYPERLOCI_HOT_MAX_TURNS is no setting")
+    assert told[3] == "RLM_MEMORY_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
 
 
 def test_every_variable_that_is_read_is_known() -> None:

@@ -9,6 +9,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, CLIENT_VARIABLE, Dialect, load_dialect
+from hyperloci_hooks.dialects.translation import recognise_client, shape_answer, translate_payload
+from hyperloci_hooks.dialects.wiring import is_captured_elsewhere
 from hyperloci_hooks.events import EVENTS, EventRule
 from hyperloci_hooks.io import get_text, make_answer, parse_object
 from hyperloci_hooks.log import append_to_log
@@ -40,8 +43,8 @@ class EventWork:
         """Create it.
 
         Args:
-            name: Claude Code's name of the event.
-            environ: the hook's environment.
+            name: our name of the event, which is Claude Code's.
+            environ: the hook's environment; it says whose dialect the hook was installed for.
             cwd: the hook's folder.
             mark: identifies this event.
             lend: opens the memory.
@@ -51,6 +54,8 @@ class EventWork:
         self.spooled = False
         self._name = name
         self._environ = environ
+        self._wired = environ.get(CLIENT_VARIABLE) or CLAUDE_CODE
+        self._client = self._wired
         self._cwd = cwd
         self._mark = mark
         self._lend = lend
@@ -62,19 +67,42 @@ class EventWork:
 
     def answer_event(self, payload: bytes) -> dict[str, Any]:
         """Store the record of an event and return the answer; there is always one, whatever fails."""
-        event, told = EVENTS.get(self._name), parse_object(payload)
+        event, told = EVENTS.get(self._name), self._translate_input(parse_object(payload))
         if event is None or not get_text(told, "session_id"):
             self.known.set()
-            return {}
+            return self._make_answer()
         try:
             context = self._handle_event(event, told)
-            return make_answer(self._name, context if event.injects else "", self._news)
+            return self._make_answer(context if event.injects else "", self._news)
         except Exception as error:  # The edge of an event: its record waits, and the session goes on.
             self.write_log(describe_error(error), level="ERROR")
             self.spool_record()
-            return make_answer(self._name, notice=self._describe_fault(error))
+            return self._make_answer(notice=self._describe_fault(error))
         finally:
             self.known.set()
+
+    def _translate_input(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Return what the hook was told in our names, and note which client runs it."""
+        self._client = recognise_client(self._wired, told, self._environ)
+        table = load_dialect(self._client)
+        return told if table is None else translate_payload(table, told)
+
+    def _make_answer(self, context: str = "", notice: str = "") -> dict[str, Any]:
+        """Return the answer in the form of the client whose dialect the hook speaks."""
+        table: Dialect | None = load_dialect(self._wired)
+        if table is None:
+            return make_answer(self._name, context, notice)
+        return shape_answer(table, self._name, context, notice)
+
+    def _find_place(self, told: Mapping[str, Any]) -> Path:
+        """Return the folder of the session: as Claude Code says it, or as another client tells it with the event."""
+        mine, theirs = self._environ.get("CLAUDE_PROJECT_DIR"), get_text(told, "cwd")
+        first, second = (mine, theirs) if self._client == CLAUDE_CODE else (theirs, mine)
+        return Path(first or second or self._cwd or os.getcwd())
+
+    def _is_captured_elsewhere(self, place: Path) -> bool:
+        home = self._environ.get("HOME") or self._environ.get("USERPROFILE") or os.path.expanduser("~")
+        return is_captured_elsewhere(self._client, self._wired, home=Path(home), project=place)
 
     def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
         from hyperloci.clock import system_clock
@@ -82,12 +110,21 @@ class EventWork:
         from hyperloci.conversations.capture.records import RecordFactory
         from hyperloci.project.identity import identify_project
 
-        place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or get_text(told, "cwd") or self._cwd or os.getcwd())
+        place = self._find_place(told)
+        if self._client != self._wired and self._is_captured_elsewhere(place):
+            return ""
         settings = self._settings = Settings.from_env(self._environ, place)
         if get_text(told, "agent_id") and not settings.capture_subagents:
             return ""
         project = identify_project(place, override=settings.project)
-        records = RecordFactory(project, get_text(told, "session_id"), now=system_clock(), mark=self._mark)
+        records = RecordFactory(
+            project,
+            get_text(told, "session_id"),
+            now=system_clock(),
+            mark=self._mark,
+            client=self._client,
+            client_version=get_text(told, "client_version") or None,
+        )
         record = self._unkept = event.make(records, told)
         self.known.set()
         if record is None or (event.journals and self._by_itself and self.spool_record(journal=True)):

@@ -1,4 +1,4 @@
-"""Hook process: `hyperloci-hook EVENT`. It exits with 0 and a valid answer whatever happens.
+"""Hook process: `hyperloci-hook [--client NAME] EVENT`. It exits with 0 and a valid answer whatever happens.
 
 It loads only the standard library, sends its event to a running server of the same database, and returns the answer. If
 no server runs or answers in time, a separate process handles the event and this one only waits for it, so that neither
@@ -30,6 +30,9 @@ _PIECE = 1 << 16
 
 _STDIN, _STDOUT = 0, 1
 
+CLIENT_VARIABLE = "HYPERLOCI_HOOK_CLIENT"
+"""As in `dialects.dialect`, which Claude Code's hooks do without."""
+
 
 def main(event: str | None = None) -> None:
     """Answer an event; by default the one named on the command line."""
@@ -37,8 +40,9 @@ def main(event: str | None = None) -> None:
     environ = dict(os.environ)  # noqa: TID251 - an entry point
     answer = EMPTY
     try:
+        name, answer = _name_event([event] if event else sys.argv[1:], environ)
         if not _is_switched_off(environ):
-            answer = HookProcess(event or "".join(sys.argv[1:2]), environ, bell).run()
+            answer = HookProcess(name, environ, bell, answer).run()
     except BaseException as error:
         # The edge of the process: whatever is wrong here, the session goes on.
         from hyperloci_hooks.log import log_error
@@ -54,6 +58,23 @@ def _is_switched_off(environ: dict[str, str]) -> bool:
     from hyperloci.system.data_paths import HOOKS_OFF, HOOKS_VARIABLE
 
     return environ.get(HOOKS_VARIABLE) == HOOKS_OFF
+
+
+def _name_event(arguments: list[str], environ: dict[str, str]) -> tuple[str, bytes]:
+    """Return our name of the event that the arguments name, and what answers it where nothing else does.
+
+    The environment that is handed on says whose dialect it is.
+    """
+    environ.pop(CLIENT_VARIABLE, None)
+    if arguments[:1] != ["--client"]:
+        return "".join(arguments[:1]), EMPTY
+    from hyperloci_hooks.dialects.dialect import load_dialect
+
+    environ[CLIENT_VARIABLE] = "".join(arguments[1:2])
+    table, event = load_dialect(environ[CLIENT_VARIABLE]), "".join(arguments[2:3])
+    if table is None:
+        return event, EMPTY
+    return table.events.get(event, ""), f"{table.empty_answers.get(event, '{}')}\n".encode("ascii")
 
 
 def _open_signal_pipe() -> int:
@@ -78,13 +99,14 @@ def _ignore_signal(number: int, frame: object) -> None:
 class HookProcess:
     """One run for one event."""
 
-    def __init__(self, name: str, environ: dict[str, str], bell: int) -> None:
+    def __init__(self, name: str, environ: dict[str, str], bell: int, empty: bytes = EMPTY) -> None:
         from hyperloci_hooks.budget import SECONDS, UNKNOWN_SECONDS
 
         self._began = time.monotonic()
         self._name = name
         self._environ = environ
         self._bell = bell
+        self._empty = empty
         self._known = name in SECONDS
         self._until = self._began + SECONDS.get(name, UNKNOWN_SECONDS)
         self._folder = ""
@@ -94,7 +116,7 @@ class HookProcess:
         """Read the event, have it handled, and return the answer."""
         payload = self._read_input()
         if not self._known or payload is None or not payload.strip():
-            return EMPTY
+            return self._empty
         from hyperloci_hooks.client import ANSWERED
         from hyperloci_hooks.finisher_launch import HookInput
 
@@ -103,7 +125,7 @@ class HookProcess:
         outcome, line = self._call_server(event, where)
         if outcome == ANSWERED:
             self._note_outcome("served")
-            return line.answer if line else EMPTY
+            return line.answer if line else self._empty
         return self._hand_over(event, line)
 
     def _read_input(self) -> bytes | None:
@@ -172,12 +194,12 @@ class HookProcess:
         if not hasattr(os, "fork"):
             _, answer = finisher_launch.spawn_finisher(event)
             self._note_outcome("own" if answer else "late")
-            return answer or EMPTY
+            return answer or self._empty
         try:
             finisher = finisher_launch.fork_finisher(event, line, _finish_event)
         except OSError:
             self._note_outcome("dropped")
-            return EMPTY
+            return self._empty
         outcome = finisher.wait_for_outcome(self._until, self._bell)
         if outcome == client.LATE and line is None:
             outcome = finisher.wait_for_outcome(self._until + PATIENCE_SECONDS, self._bell, for_answer=False)
@@ -185,7 +207,7 @@ class HookProcess:
             finisher.tell_to_spool()
             finisher.wait_for_outcome(time.monotonic() + TOLD_SECONDS, -1, for_answer=False)
         self._note_outcome("own" if finisher.answer else "late")
-        return finisher.answer or EMPTY
+        return finisher.answer or self._empty
 
     def _note_outcome(self, outcome: str) -> None:
         from hyperloci_hooks.outcome_log import append_outcome

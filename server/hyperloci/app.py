@@ -91,6 +91,7 @@ def build_server(
     import anyio
 
     from hyperloci.worker import WorkerPool, make_memory_opener
+    from hyperloci_tools.instructions import InstructionsMiddleware
     from hyperloci_tools.server import make_server
     from hyperloci_tools.state import ServerState
 
@@ -115,7 +116,7 @@ def build_server(
                     await _stop_services(companions)
                     await workers.close()
 
-    return make_server(settings, lifespan, (traffic,))
+    return make_server(settings, lifespan, (traffic, InstructionsMiddleware(Path.home(), project_path)))
 
 
 async def _run_services(

@@ -89,7 +89,7 @@ class Settings:
         state_dir: logs, locks, the hooks' spool and backups.
         runtime_dir: sockets; short, because a Unix socket's path may have 104 bytes at most.
         synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the speed.
-        profile: which model sees which space (`bundled`, `gpu` or one of the user's own).
+        profile: which model sees which space (`bundled`, `better`, `gpu` or one of the user's own).
         model: a sentence-transformers model by name or folder for E1; None uses the profile's.
         nli_model: a natural-language-inference cross-encoder by name or folder, for contradictions; None: rules only.
         profiles: the user's own, by name: a table of space = model (`spaces.profile`).
@@ -212,6 +212,11 @@ class Settings:
             if not low <= value <= high:
                 limit = f"between {low} and {high}" if math.isfinite(high) else f"{low} or above"
                 raise ConfigurationError(f"{name}={value} must be {limit}.")
+
+    @property
+    def models_dir(self) -> Path:
+        """The folder of models that `hyperloci model add` took out of packages."""
+        return self.state_dir / "models"
 
     @property
     def log_file(self) -> Path:
@@ -375,10 +380,7 @@ _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
 
 _PREFIXES: Final = ("HYPERLOCI_", "RLM_MEMORY")
 _OTHER_VARIABLES: Final = (
-    "HYPERLOCI_CONFIG",
-    "HYPERLOCI_HOOKS",
-    "HYPERLOCI_HOOK_MARK",
-    "HYPERLOCI_CLOCK_OFFSET",
+    *("HYPERLOCI_CONFIG", "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_HOOK_CLIENT", "HYPERLOCI_CLOCK_OFFSET"),
     "HYPERLOCI_TEAM_TOKEN",
 )
 """Variables that are read elsewhere."""
@@ -459,7 +461,8 @@ def list_idle_settings(settings: Settings) -> list[str]:
 def _hint_at_variable(name: str, known: Collection[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1)
+    renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in _ENVIRONMENT_NAMES.items()}
+    near = [renamed[name]] if name in renamed else difflib.get_close_matches(name, known, n=1)
     meant = find_document_name(name.removeprefix("HYPERLOCI_"))
     if near:
         return f"; did you mean {near[0]}?"

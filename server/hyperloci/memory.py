@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, HyperlociError, StoreError
 from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.author import Signature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from hyperloci.embedder.query_encoder import QueryEncoder
     from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.facts.node_operations import NodeOperations
+    from hyperloci.facts.sharing.intake import SharedIntake
+    from hyperloci.facts.sharing.intake_report import IntakeReport
+    from hyperloci.facts.sharing.promotion import Promotion, ShareReport
     from hyperloci.knowledge.entities.entity_service import EntityService
     from hyperloci.maintenance.decay import PruneReport, WeakHit
     from hyperloci.maintenance.job_list import MaintenanceReport
@@ -84,11 +88,16 @@ if TYPE_CHECKING:
     from hyperloci.store.projects.places import KnownProject, ScopeLink
     from hyperloci.team.team_search import TeamSearch
 
+_log = logging.getLogger(__name__)
+
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
 
 MAX_UNREAD: Final = 20
 """Sessions that are read as another one starts: more than were ever left without their last turn's hook."""
+
+SHARED_SECONDS: Final = 0.3
+"""How long a session's start may take for what others share: some twenty new memories; watchers take in the rest."""
 
 REPL_PATIENCE_MS: Final = 3_000
 """How long one write of a program waits for another process's; a program has 10 s for all that it does."""
@@ -729,7 +738,9 @@ class Memory:
 
     def forget(self, id: str, *, reason: str | None = None) -> ForgottenFact:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
-        return self._facts.forget_memory(id, reason=reason)
+        forgotten = self._facts.forget_memory(id, reason=reason)
+        self._publish_withdrawals()
+        return forgotten
 
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
         """Bring a forgotten memory back (E.16)."""
@@ -746,7 +757,96 @@ class Memory:
         """
         from hyperloci.facts.purge import purge_memories
 
-        return purge_memories(self.store, self.settings, self._facts, ids, now=self._clock())
+        report = purge_memories(self.store, self.settings, self._facts, ids, now=self._clock())
+        self._publish_withdrawals()
+        return report
+
+    # -- sharing -----------------------------------------------------------------------------------------------------
+
+    def read_shared(self, *, thorough: bool = False, seconds: float | None = None) -> IntakeReport:
+        """Take in what others share in this project's folder; one look where nothing came or went since.
+
+        Args:
+            thorough: read every file again, also those whose version is known.
+            seconds: how long it may take; the rest waits for the next reading.
+        """
+        from hyperloci.facts.sharing.shared_folder import read_stamp
+
+        if read_stamp(self.project.root) is None:
+            from hyperloci.facts.sharing.intake_report import IntakeReport
+
+            return IntakeReport()
+        report = self._intake.read(thorough=thorough, seconds=seconds)
+        if report.taken:
+            self._notify_embedder()
+        return report
+
+    def share(
+        self,
+        ids: Sequence[str] = (),
+        *,
+        kinds: Sequence[str] = (),
+        since: str | None = None,
+        dry_run: bool = False,
+    ) -> ShareReport:
+        """Share memories of one's own with the project: write them, redacted again, where Git carries them.
+
+        Args:
+            ids: the memories; with none, those of `kinds` and `since`.
+            kinds: subtypes.
+            since: of this time or later, as `retrieval.time_bounds.parse_time_bound` reads it.
+            dry_run: only say what would be shared.
+
+        Raises:
+            BadRequestError: nothing was chosen, or an argument is invalid.
+            NotFoundError: no memory has one of the ids.
+            StoreError: the folder can't be written.
+        """
+        from hyperloci.retrieval.time_bounds import parse_time_bound
+
+        if not (ids or kinds or since):
+            raise BadRequestError(
+                "Nothing is chosen: give ids, or kinds or a time since when. Nothing is shared by itself."
+            )
+        after = None if since is None else parse_time_bound(since, self._clock(), argument="since")
+        nodes = [self._facts.resolve_node(id, "ids") for id in ids] or self._promotion.choose(kinds, after)
+        return self._promotion.share(nodes, dry_run=dry_run)
+
+    def unshare(self, ids: Sequence[str]) -> ShareReport:
+        """Withdraw memories from the project: others forget them, you keep them as your own.
+
+        Raises:
+            NotFoundError: no memory has one of the ids.
+            StoreError: the folder can't be written.
+        """
+        return self._promotion.unshare([self._facts.resolve_node(id, "ids") for id in ids])
+
+    def _read_shared_at_start(self) -> None:
+        try:
+            self.read_shared(seconds=SHARED_SECONDS)
+        except (HyperlociError, OSError) as error:
+            # The session's own record comes first; watchers and the next start try again.
+            _log.warning("what others share cannot be read: %s", error)
+
+    def _publish_withdrawals(self) -> None:
+        from hyperloci.facts.sharing.shared_folder import read_stamp
+
+        if read_stamp(self.project.root) is not None:
+            # What was forgotten is forgotten here; a folder that can't be written is tried again at the next reading.
+            with contextlib.suppress(StoreError):
+                self._intake.publish_withdrawals()
+
+    @property
+    def _intake(self) -> SharedIntake:
+        from hyperloci.facts.sharing.intake import SharedIntake
+
+        return SharedIntake(self.store, self.project.id, self.project.root, self._clock)
+
+    @property
+    def _promotion(self) -> Promotion:
+        from hyperloci.facts.sharing.promotion import Promotion
+
+        return Promotion(self.store, self.project.id, self.project.root, self._clock)
 
     def run_program(self, code: str) -> ReplAnswer:
         """Run a program over this memory in a sandbox, and return its result (SPEC-02.27 to .32).
@@ -1071,7 +1171,12 @@ class Memory:
     # -- hooks -------------------------------------------------------------------------------------------------------
 
     def keep(self, record: CaptureRecord) -> int:
-        """Store what a hook recorded, only once even if given again, and return how many turns were new."""
+        """Store what a hook recorded, only once even if given again, and return how many turns were new.
+
+        As a session starts, what others share is taken in first, as far as there is time.
+        """
+        if record.kind is CaptureKind.STARTED:
+            self._read_shared_at_start()
         new = self._capture.store_record(record)
         if new and record.kind is not CaptureKind.PROMPT:
             self._notify_embedder()

@@ -11,7 +11,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import MAX_ENTITIES, sanitize_names, sanitize_reason
 from hyperloci.memory import Memory
-from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS
+from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS, ONE_OCCASION_MS
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
@@ -67,3 +67,23 @@ def test_names_that_no_thing_has_are_refused_before_anything_is_stored(memory: M
 def test_a_name_is_kept_once_and_without_secrets() -> None:
     assert sanitize_names(["Oslo", " Oslo ", "a" * MAX_NAME_CHARS]) == ("Oslo", "a" * MAX_NAME_CHARS)
     assert SECRET not in "".join(sanitize_names([f"key {SECRET}"]))
+
+
+def test_a_fact_is_found_by_the_words_of_the_fact_told_before_it_until_that_is_forgotten(memory: Memory) -> None:
+    before = memory.remember_fact("The mirror stands in Oslo.").id
+    after = memory.remember_fact("Its lease ends in May.").id
+    assert [hit.id for hit in memory.search("Oslo").results] == [before, after]
+
+    memory.forget(before)
+
+    assert memory.search("Oslo").results == ()
+
+
+def test_what_was_told_long_ago_or_elsewhere_helps_to_find_nothing(memory: Memory) -> None:
+    memory.remember_fact("The mirror stands in Oslo.", scope="global")
+    memory.remember_fact("Its lease ends in May.")
+    with memory.store.transaction():
+        memory.store.connection.execute("UPDATE nodes SET created_at = created_at - ?", (ONE_OCCASION_MS + 1,))
+    memory.remember_fact("Rent is paid in crowns.")
+
+    assert len(memory.search("Oslo").results) == len(memory.search("lease").results) == 1

@@ -7,6 +7,23 @@ import pytest
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.queries.relations import MAX_DEPTH, MAX_MEMBERS
+from tests.working_tree import WorkingTree
+
+FILLER = "".join(f"    note_{number} = 'so many words that a chunk is full'\n" for number in range(90))
+LONG = (
+    f"def begin():\n    return 1\n\n\ndef long():\n{FILLER}    first = begin()\n{FILLER}    return finish(first)\n"
+    "\n\ndef finish(value):\n    return close(value)\n\n\ndef close(value):\n    return value\n\n\n"
+    "def use():\n    return long()\n"
+)
+
+
+@pytest.fixture
+def cut(memory: Memory, tree: WorkingTree) -> Memory:
+    """A memory of a function that is cut into pieces and calls from two of them."""
+    tree.write("long.py", LONG)
+    tree.write("main.py", "import long\n\n\ndef main():\n    return long.use()\n")
+    memory.index_path()
+    return memory
 
 
 @pytest.mark.req("D.02")
@@ -34,3 +51,44 @@ def test_what_was_joined_is_found_from_either_side(memory: Memory) -> None:
 
     assert [hit.id for hit in memory.find_related(one).related] == [other]
     assert [(hit.id, hit.relation) for hit in memory.find_related(other).related] == [(one, "belongs_to")]
+
+
+@pytest.mark.req("D.02", "D.06")
+def test_dependencies_are_those_of_all_pieces_of_a_function(cut: Memory) -> None:
+    answer = cut.get_dependencies("use", relationship="calls")
+
+    assert [(node.place.split()[0], node.distance) for node in answer.dependencies] == [
+        ("long", 1), ("begin", 2), ("finish", 2), ("close", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.req("D.02", "D.06")
+def test_a_path_leads_through_the_pieces_of_a_function_as_one(cut: Memory) -> None:
+    path = cut.path_between("use", "close", relationship="calls", direction="out")
+
+    assert path is not None
+    assert [node.place.split()[0] for node in path.nodes] == ["use", "long", "finish", "close"]
+    shown = {node.id for node in path.nodes}
+    assert all({id for id, _ in edge.members} <= shown and len(edge.members) == 2 for edge in path.edges)
+
+
+@pytest.mark.req("D.02", "D.06")
+def test_a_walk_begins_and_ends_at_a_whole_file(cut: Memory) -> None:
+    path = cut.path_between("main.py", "long.py", relationship="calls", direction="out")
+    near = cut.get_neighbourhood("long.py", depth=1, relationship="calls")
+
+    assert path is not None and [node.distance for node in path.nodes] == [0, 1]
+    assert {node.place.split()[0] for node in near[1:]} == {"main"}
+
+
+@pytest.mark.req("D.02")
+def test_no_walk_steps_on_what_is_withheld(memory: Memory) -> None:
+    one, between, other = (memory.remember_fact(text).id for text in ("alpha listens", "beta relays", "gamma answers"))
+    for first, second in ((one, between), (between, other)):
+        memory.relate("depends_on", [{"id": first, "role": "subject"}, {"id": second, "role": "object"}])
+    assert memory.path_between(one, other, relationship="depends_on") is not None
+
+    memory.withhold(between)
+
+    assert memory.path_between(one, other, relationship="depends_on") is None
+    assert not memory.get_dependencies(one).dependencies

@@ -181,9 +181,23 @@ def test_a_turn_goes_from_what_helped_to_find_the_turns_after_it(memory: Memory,
     [hit] = [hit for hit in memory.search(UNIQUE, limit=5).results if hit.content == TEXT]
     memory.purge([hit.id])
     assert memory.search("forty thousand", limit=1).results[0].content == said[2]
-    extras = memory.store.connection.execute("SELECT extra FROM keywords WHERE extra <> ''").fetchall()
+    extras = memory.store.connection.execute(
+        "SELECT extra FROM keywords k JOIN nodes n ON n.key = k.node_key WHERE extra <> '' AND n.subtype = 'episode'"
+    ).fetchall()
     assert len(extras) == 1, "the third turn keeps the second one's words"
     assert count_violations(memory.store) == {}
+    memory.close()
+    assert places_with(tmp_path, UNIQUE) == []
+
+
+def test_a_fact_goes_from_what_helped_to_find_the_fact_told_after_it(memory: Memory, tmp_path: Path) -> None:
+    id = memory.remember_fact(TEXT).id
+    after = memory.remember_fact("Its lease ends in May.").id
+    assert [hit.id for hit in memory.search(UNIQUE, limit=5).results] == [id, after]
+
+    memory.purge([id])
+
+    assert memory.search(UNIQUE, limit=5).results == ()
     memory.close()
     assert places_with(tmp_path, UNIQUE) == []
 

@@ -20,7 +20,7 @@ HIT: HitOut = {
     "confidence": 1.0,
     "tier": "task",
     "scope": "p1",
-    "created_at": "2026-11-21T00:00:00.000+00:00",
+    "created_at": "2026-11-23T00:00:00.000+00:00",
     "valid_from": "2026-11-21T00:00:00.000+00:00",
     "source": {"kind": "markdown", "path": "docs/a.md", "line_start": 3, "line_end": 9, "section_path": ["A", "B"]},
 }

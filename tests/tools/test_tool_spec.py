@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from hyperloci.text.tokens import count_tokens
-from hyperloci_tools.server import INSTRUCTIONS
+from hyperloci_tools.instructions import TEXTS
 from hyperloci_tools.tool_spec import outline_schema, slim_schema
 from tests.tools.conftest import Connect
 
@@ -76,15 +76,17 @@ async def test_what_a_model_is_sent_of_the_core_costs_far_less(connect: Connect)
     assert len(tokenizer.encode(compact(sent)).ids) <= LISTING_TOKENS * 1.3
 
 
-def test_instructions_are_short_enough_for_every_client() -> None:
-    assert len(INSTRUCTIONS.encode()) < 2_048
-    assert count_tokens(INSTRUCTIONS) <= 400
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_instructions_are_short_enough_for_every_client(text: str) -> None:
+    assert len(text.encode()) < 2_048
+    assert count_tokens(text) <= 400
 
 
-def test_instructions_name_core_tools_and_every_moment_to_write() -> None:
-    assert set(re.findall(r"[a-z]+_[a-z_]+", INSTRUCTIONS)) <= CORE | {"content_type", "dead_end"}
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_instructions_name_core_tools_and_every_moment_to_write(text: str) -> None:
+    assert set(re.findall(r"[a-z]+_[a-z_]+", text)) <= CORE | {"content_type", "dead_end"}
     for moment in ("Decided", "given up", "has changed or was dropped", "possibly replaced by"):
-        assert moment in INSTRUCTIONS
+        assert moment in text
 
 
 @pytest.mark.anyio

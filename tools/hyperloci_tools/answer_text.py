@@ -43,7 +43,7 @@ def format_source(source: SourceOut) -> str:
     path = source.get("path")
     shown = quote_name(path) if path else None
     parts = (
-        source["kind"],
+        f"{source['kind']} {quote_name(source['author'])}" if "author" in source else source["kind"],
         f"{shown}:{lines}" if shown and lines else shown,
         " > ".join(quote_name(heading) for heading in source.get("section_path", ())),
         quote_name(source["symbol"]) if "symbol" in source else None,
@@ -80,7 +80,8 @@ def render_memory(hit: HitOut, number: int | None = None) -> str:
         f"score {hit['score']}" if "score" in hit else None,
         f"confidence {hit['confidence']}",
         hit["scope"] if hit["scope"] == "global" else None,
-        hit["created_at"][:10],
+        # When it was so: of a commit or a turn the day that it happened, not the day that it was stored.
+        hit["valid_from"][:10],
         format_source(hit["source"]),
     )
     head = f"{'' if number is None else f'{number}. '}id {hit['id']} ({'; '.join(fact for fact in facts if fact)})"

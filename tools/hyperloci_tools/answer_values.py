@@ -37,6 +37,10 @@ REQUIRED: Final = frozenset({"content", "message", "path", "query", "reason", "s
 """Fields that some answer must have, even if empty (`schemas`)."""
 
 
+_OWN_MATTERS: Final = ("agent", "shared")
+"""Of a source what a person wants to know, and no model needs."""
+
+
 def drop_empty(value: Any) -> Any:
     """Return a JSON-ready copy without empty fields: None, empty texts, lists and objects.
 
@@ -66,8 +70,15 @@ def shape_hit(found: Hit) -> HitOut:
     return shape_hits([found])[0]
 
 
+def _list_fields(found: Hit | Contradiction) -> dict[str, Any]:
+    fields = asdict(found)
+    for name in _OWN_MATTERS:
+        del fields["source"][name]
+    return fields
+
+
 def _shape_hit(found: Hit, cap: int, *, scored: bool) -> HitOut:
-    shown = asdict(found)
+    shown = _list_fields(found)
     if len(found.content) > cap:
         shown["content"] = cut_text(found.content, cap)
         rest = f"cut: {cap} of {len(found.content)} characters; memory://node/{found.id} has all"
@@ -119,7 +130,7 @@ def shape_contradictions(found: Iterable[Contradiction]) -> list[ContradictionOu
         cast(
             ContradictionOut,
             {
-                **drop_empty({**asdict(item), "sure": item.sure or None}),
+                **drop_empty({**_list_fields(item), "sure": item.sure or None}),
                 "kind": str(item.kind),
                 "nature": str(item.nature),
                 "score": round(item.score, 3),

@@ -61,6 +61,7 @@ class SourceOut(TypedDict):
     commit: NotRequired[str]
     session_id: NotRequired[str]
     seq: NotRequired[int]
+    author: NotRequired[str]
 
 
 class HitOut(TypedDict):

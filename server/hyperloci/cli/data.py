@@ -20,8 +20,14 @@ from hyperloci.cli.common import (
     print_json,
 )
 from hyperloci.cli.layout import to_one_line
-from hyperloci.cli.transcripts import TranscriptChoice, import_transcripts
+from hyperloci.cli.transcripts import (
+    TRANSCRIPT_FOLDERS,
+    TranscriptChoice,
+    find_transcript_folder,
+    import_transcripts,
+)
 from hyperloci.model.answers import ImportReport, PurgeReport
+from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
 from hyperloci.store.export_import import restore_backup, write_private_file
 from hyperloci.store.ids import shorten_id
@@ -144,7 +150,7 @@ def import_(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="An export, a server-memory file, or notes (.md); of --claude-code, where the transcripts lie.",
+            help="An export, a server-memory file, or notes (.md); of a client's sessions, where the transcripts lie.",
             exists=True,
         ),
     ] = None,
@@ -152,10 +158,14 @@ def import_(
     claude_code: Annotated[
         bool, typer.Option("--claude-code", help="Read the sessions that Claude Code has kept of this project.")
     ] = False,
-    every_project: Annotated[bool, typer.Option("--all", help="With --claude-code: of every project.")] = False,
+    client: Annotated[
+        str | None,
+        typer.Option("--client", metavar="|".join(TRANSCRIPT_FOLDERS), help="Read the sessions that it has kept."),
+    ] = None,
+    every_project: Annotated[bool, typer.Option("--all", help="With past sessions: of every project.")] = False,
     begun_in: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FOLDER", help="With --claude-code: of the project that lay in FOLDER before."),
+        typer.Option("--from", metavar="FOLDER", help="With past sessions: of the project that lay in FOLDER before."),
     ] = None,
     scope: Annotated[
         str | None, typer.Option(help="project (default) or global: where another program's facts belong.")
@@ -163,25 +173,27 @@ def import_(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added; add nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Read the memory of another program, past sessions of Claude Code, or an export; existing memories stay unchanged.
+    """Read the memory of another program, past sessions of an assistant, or an export; nothing stored is changed.
 
     Reads files written by `hyperloci export`, the JSON lines of MCP's reference memory server, and Markdown notes:
     MEMORY.md with the notes that it lists, CLAUDE.md. Imported memories are trusted less than those of a session.
 
-    With --claude-code, reads its transcripts, each turn at its own time, and makes facts of each session. Stop it with
-    Ctrl-C and run it again: it goes on, and what was read is not read twice.
+    With --claude-code, or --client codex or gemini, reads its transcripts, each turn at its own time, and makes facts
+    of each session. Stop it with Ctrl-C and run it again: it goes on, and what was read is not read twice.
 
     Examples:
       hyperloci import --claude-code
+      hyperloci import --client codex --all
       hyperloci import memory.jsonl --dry-run
       hyperloci import ~/.claude/projects/-home-me-shop/memory/MEMORY.md
     """
-    if claude_code:
-        choice = TranscriptChoice(folder=file, begun_in=begun_in, every_project=every_project)
+    if claude_code or client is not None:
+        folder = file or find_transcript_folder(client or CLAUDE_CODE)
+        choice = TranscriptChoice(folder=folder, begun_in=begun_in, every_project=every_project)
         import_transcripts(project, choice, dry_run=dry_run, json=json)
         return
     if file is None or every_project or begun_in is not None:
-        raise typer.BadParameter("give a FILE, or --claude-code; --all and --from belong to --claude-code.")
+        raise typer.BadParameter("give a FILE, or --claude-code; --all and --from belong to past sessions.")
     with open_memory(project) as memory:
         report = memory.import_file(file, scope=scope, dry_run=dry_run)
     if json:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import console
 from hyperloci.clock import format_age, from_iso, system_clock
+from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
@@ -49,6 +50,8 @@ def describe_source(hit: Hit) -> str:
     if source.commit:
         return f"commit {source.commit[:12]}"
     session = f" in session {shorten_id(source.session_id)}" if source.session_id else ""
+    if source.author:
+        return f"from {parse_author(source.author).name}, a teammate"
     return f"{_SOURCE_WORDS.get(Origin(source.kind), source.kind)}{session}"
 
 

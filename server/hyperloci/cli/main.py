@@ -30,6 +30,8 @@ from hyperloci.cli import (
 )
 from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
+from hyperloci.cli.install import model_command
+from hyperloci.cli.sharing import share_commands
 from hyperloci.cli.team import commands as team_commands
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
@@ -88,6 +90,7 @@ read.register_commands(app)
 memories.register_commands(app)
 graph.register_commands(app)
 write.register_commands(app)
+share_commands.register_commands(app)
 setup.register_commands(app)
 data.register_commands(app)
 topics.register_commands(app)
@@ -97,6 +100,7 @@ facets.register_command(app)
 conversations.register_commands(app)
 projects.register_commands(app)
 team_commands.register_commands(app)
+model_command.register_command(app)
 viewer.register_command(app)
 
 PANELS: Final = {
@@ -105,8 +109,21 @@ PANELS: Final = {
     "Correct and tidy up": ("confirm", "forget", "restore", "weak", "facets", "purge", "prune"),
     "The project": ("index", "outline", "graph", "topics", "entities", "entity", "merge-entities", "set-aside"),
     "Projects": ("projects", "link", "unlink"),
+    "Together": ("share", "unshare"),
     "Backups and other programs": ("backup", "restore-backup", "export", "import"),
-    "Set up": ("install", "uninstall", "doctor", "demo", "stats", "embedder", "upkeep", "migrate", "serve", "hook"),
+    "Set up": (
+        "install",
+        "uninstall",
+        "doctor",
+        "demo",
+        "stats",
+        "embedder",
+        "model",
+        "upkeep",
+        "migrate",
+        "serve",
+        "hook",
+    ),
 }
 """The commands as `--help` lists them, those of every day first."""
 

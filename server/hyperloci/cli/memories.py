@@ -47,7 +47,11 @@ def show(
 def _describe_state(hit: Hit) -> str:
     until = "" if hit.valid_until is None else f", valid until {hit.valid_until[:10]}"
     where = "every project" if hit.scope == "global" else "this project"
-    return f"stored {hit.created_at[:16]}{until}, confidence {hit.confidence:.2f}, of {where}\n   {hit.id}"
+    through = f", through {hit.source.agent}" if hit.source.agent else ""
+    shared = ", shared" if hit.source.shared else ""
+    said = f", by {hit.source.author} as claimed" if hit.source.author else ""
+    stored = f"stored {hit.created_at[:16]}{said}{through}{until}"
+    return f"{stored}, confidence {hit.confidence:.2f}, of {where}{shared}\n   {hit.id}"
 
 
 SHOWN: Final = 20

@@ -12,6 +12,7 @@ from rich.text import Text
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.cli.layout import count_things, describe_age, make_table, print_memory
 from hyperloci.cli.stats_text import describe_stats
+from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
 from hyperloci.store.ids import shorten_id
@@ -134,10 +135,11 @@ def sessions(
     if json:
         print_json(found)
         return
-    table = make_table("id", "state", "began", "last turn", "turns", numbers=("turns",))
+    table = make_table("id", "in", "state", "began", "last turn", "turns", numbers=("turns",))
     for session in found:
         began, seen = (describe_age(session[name]) for name in ("started_at", "last_seen_at"))
-        table.add_row(shorten_id(session["id"]), session["status"], began, seen, str(session["turns"]))
+        where = title_client(session["client"] or "")
+        table.add_row(shorten_id(session["id"]), where, session["status"], began, seen, str(session["turns"]))
     console.print(table)
     if found:
         console.print("hyperloci timeline --session ID tells one; hyperloci recap sums the latest up.", style="dim")

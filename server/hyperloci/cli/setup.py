@@ -13,13 +13,16 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
 from hyperloci.cli.install import installer as installation
+from hyperloci.cli.install.client_commands import carry_out, find_others, install_clients, uninstall_clients
 from hyperloci.cli.install.commands import locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import CONSOLIDATION, Settings
+from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.data_paths import find_user_file
+from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
 
 ScopeOption = Annotated[
     installation.InstallScope,
@@ -42,6 +45,14 @@ hooks and MCP servers; nothing of the run is kept. It is paid for by your own su
 with {chars:,} characters a day. What it answers is checked against what was said before it is stored.
 To turn it off: hyperloci install --consolidation heuristic"""
 
+ClientOption = Annotated[
+    str,
+    typer.Option(
+        "--client",
+        metavar="|".join((CLAUDE_CODE, *NAMES, "all")),
+        help="For this assistant, or for all that are found on this machine.",
+    ),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
@@ -58,14 +69,26 @@ def install(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
     consolidation: ConsolidationOption = None,
+    client: ClientOption = CLAUDE_CODE,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Also tell assistants in this project's AGENTS.md to use the memory.")
+    ] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Also write into Codex's settings that it may run these hooks.")
+    ] = False,
 ) -> None:
-    """Add the MCP server and all hooks to Claude Code's configuration; other entries stay unchanged.
+    """Add the MCP server and all hooks to an assistant's configuration; other entries stay unchanged.
 
     Examples:
       hyperloci install
       hyperloci install --scope project --dry-run
+      hyperloci install --client all
+      hyperloci install --client codex --trust
       hyperloci install --consolidation claude
     """
+    clients = install_clients(client, scope, project, dry_run=dry_run, rules=rules, trust=trust)
+    if CLAUDE_CODE not in clients:
+        return
     plan = installation.plan_install(
         scope,
         project_root=project.absolute(),
@@ -75,7 +98,7 @@ def install(
     )
     if consolidation is not None:
         plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
-    if _carry_out(plan, dry_run):
+    if carry_out(plan, dry_run):
         _explain_install(scope, project)
     if consolidation == "claude":
         _explain_claude(load_settings())
@@ -85,12 +108,15 @@ def uninstall(
     scope: ScopeOption = installation.InstallScope.USER,
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
+    client: ClientOption = CLAUDE_CODE,
 ) -> None:
-    """Remove Hyperloci from Claude Code's configuration; the memory itself stays."""
+    """Remove Hyperloci from an assistant's configuration; the memory itself stays."""
+    if CLAUDE_CODE not in uninstall_clients(client, scope, project, dry_run=dry_run):
+        return
     plan = installation.plan_uninstall(
         scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
     )
-    if _carry_out(plan, dry_run):
+    if carry_out(plan, dry_run):
         console.print(f"Removed. The memory stays in {load_settings().database}.")
 
 
@@ -125,22 +151,6 @@ def _config_dir() -> Path | None:
     return Path(folder) if folder else None
 
 
-def _carry_out(plan: installation.InstallPlan, dry_run: bool) -> bool:
-    """Show a plan, or carry it out and say what became of each file; return whether that was done."""
-    if not plan.changed:
-        console.print("Nothing to change.")
-        return False
-    if dry_run:
-        typer.echo(plan.diff())
-        return False
-    deleted = {change.path for change in plan.changes if change.after is None}
-    for path in installation.apply_plan(plan):
-        console.print(f"{'deleted' if path in deleted else 'wrote'} {path}")
-        if (backup := installation.find_backup(path)) is not None:
-            console.print(f"  {backup} is the file as it was before", style="dim")
-    return True
-
-
 INSTALLED: Final = """\
 Installed: one MCP server and hooks for {hooks} events, {reach}.
 The memory is one file: {database}
@@ -168,6 +178,9 @@ def _explain_install(scope: installation.InstallScope, project: Path) -> None:
             undo=" --scope project" if is_shared else "",
         )
     )
+    if others := find_others(project):
+        titles = ", ".join(title_client(client) for client in others)
+        typer.echo(f"\nFound here too: {titles}. One memory for all of them:\n        hyperloci install --client all")
     own, every = count_transcripts(project)
     if every:
         typer.echo(
@@ -183,7 +196,8 @@ def doctor(
 ) -> None:
     """Check the installation, settings, database and hooks, and say how to fix each problem."""
     # Loads numpy and sqlite-vec, which no other command needs.
-    from hyperloci.cli.diagnostics.doctor import Severity, run_checks
+    from hyperloci.cli.diagnostics.doctor import run_checks
+    from hyperloci.cli.diagnostics.findings import Severity
 
     findings = run_checks(project.absolute(), repair=repair)
     if json:

@@ -1,12 +1,13 @@
-"""Import of transcripts on the command line (`hyperloci import --claude-code`)."""
+"""Import of transcripts on the command line (`hyperloci import --claude-code`, `--client codex`)."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -14,7 +15,9 @@ from hyperloci.cli.common import Exit, console, errors, find_claude_folder, open
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import TranscriptReport
+from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.project.identity import find_place_folder
 
 if TYPE_CHECKING:
@@ -34,6 +37,26 @@ class TranscriptChoice:
     folder: Path | None
     begun_in: Path | None
     every_project: bool
+
+
+TRANSCRIPT_FOLDERS: Final = (CLAUDE_CODE, "codex", "gemini")
+"""Clients whose transcripts can be read."""
+
+
+def find_transcript_folder(client: str) -> Path:
+    """Return the folder in which a client keeps its transcripts.
+
+    Raises:
+        BadRequestError: it is not known where.
+    """
+    environ = os.environ  # noqa: TID251 - a process's entry point
+    if client == CLAUDE_CODE:
+        return transcript_folder()
+    if client == "codex":
+        return Path(environ.get("CODEX_HOME") or Path.home() / ".codex") / "sessions"
+    if client == "gemini":
+        return Path.home() / ".gemini" / "tmp"
+    raise BadRequestError(f"--client {client}: its sessions can't be read; use one of {', '.join(TRANSCRIPT_FOLDERS)}.")
 
 
 def transcript_folder() -> Path:

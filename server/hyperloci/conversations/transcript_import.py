@@ -1,4 +1,4 @@
-"""Transcript import: the sessions that Claude Code has kept, also from before Hyperloci was installed (E.10).
+"""Transcript import: the sessions that assistants have kept, also from before Hyperloci was installed (E.10).
 
 Each goes the way of a hook's record, at its own times, and its session ends when its last turn was. How far a
 transcript was read is kept with its turns, so an import that was cut off goes on, and a second one finds nothing new.
@@ -21,6 +21,7 @@ from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import Progress, TranscriptReport
 from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.project.identity import Project, find_place_folder
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
@@ -31,6 +32,8 @@ HEAD_LINES: Final = 200
 
 MAX_HEAD_LINE: Final = 4 << 20
 """Bytes of one of them: a longer one holds pictures."""
+
+_HEAD_WORDS: Final = (b'"cwd"', b'"projectHash"')
 
 SUBAGENT_PREFIX: Final = "agent-"
 
@@ -44,20 +47,23 @@ class TranscriptFile:
 
     Attributes:
         path: the file.
-        session_id: the session's id, which is the file's name.
+        session_id: the session's id.
         folder: where the session was begun; it need not exist any more.
         started_at: when, in milliseconds.
+        client, client_version: the program that kept it; its version may be unknown.
     """
 
     path: Path
     session_id: str
     folder: Path
     started_at: int
+    client: str = CLAUDE_CODE
+    client_version: str | None = None
 
 
 def find_transcripts(place: Path) -> list[TranscriptFile]:
     """Return the transcripts in a folder and all below it (or the one file), the oldest first; no sub-agent's."""
-    paths = [place] if place.is_file() else place.rglob("*.jsonl")
+    paths = [place] if place.is_file() else [*place.rglob("*.jsonl"), *place.rglob("chats/*.json")]
     found = (_read_head(path) for path in paths if not path.name.startswith(SUBAGENT_PREFIX))
     return sorted(filter(None, found), key=lambda file: (file.started_at, file.session_id))
 
@@ -72,6 +78,8 @@ def _read_head(path: Path) -> TranscriptFile | None:
     """Return what a transcript's first lines tell; None where the file is none, or can't be read."""
     try:
         with open_regular_file(path) as file:
+            if path.suffix == ".json":
+                return _make_file(path, _parse_line(file.read(MAX_HEAD_LINE)))
             entries = (_parse_line(file.readline(MAX_HEAD_LINE)) for _ in range(HEAD_LINES))
             return next((made for entry in entries if (made := _make_file(path, entry)) is not None), None)
     except OSError:
@@ -80,7 +88,7 @@ def _read_head(path: Path) -> TranscriptFile | None:
 
 def _parse_line(line: bytes) -> dict[str, Any]:
     try:
-        entry = json.loads(line) if b'"cwd"' in line else None
+        entry = json.loads(line) if any(word in line for word in _HEAD_WORDS) else None
     except (ValueError, RecursionError):
         return {}
     return entry if isinstance(entry, dict) else {}
@@ -88,10 +96,39 @@ def _parse_line(line: bytes) -> dict[str, Any]:
 
 def _make_file(path: Path, entry: dict[str, Any]) -> TranscriptFile | None:
     try:
+        if entry.get("type") == "session_meta":
+            return _make_codex_file(path, entry["payload"])
+        if "sessionId" in entry and "projectHash" in entry:
+            return _make_gemini_file(path, entry)
         folder, started_at = Path(entry["cwd"]), from_iso(entry["timestamp"])
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
     return TranscriptFile(path=path, session_id=path.stem, folder=folder, started_at=started_at)
+
+
+def _make_codex_file(path: Path, told: dict[str, Any]) -> TranscriptFile:
+    return TranscriptFile(
+        path=path,
+        session_id=str(told["id"]),
+        folder=Path(told["cwd"]),
+        started_at=from_iso(told["timestamp"]),
+        client="codex",
+        client_version=told.get("cli_version"),
+    )
+
+
+def _make_gemini_file(path: Path, told: dict[str, Any]) -> TranscriptFile | None:
+    """Return what a transcript of Gemini CLI's tells; None where its folder does not stand beside it."""
+    root = path.parent.parent / ".project_root"
+    if told.get("kind") == "subagent" or not root.is_file():
+        return None
+    return TranscriptFile(
+        path=path,
+        session_id=str(told["sessionId"]),
+        folder=Path(root.read_text("utf-8").strip()),
+        started_at=from_iso(told["startTime"]),
+        client="gemini",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +182,10 @@ class TranscriptImporter:
         return report
 
     def _import_session(self, file: TranscriptFile, project: Project) -> _Imported:
-        record = RecordFactory(project, file.session_id, now=file.started_at).record_turns(file.path)
+        records = RecordFactory(
+            project, file.session_id, now=file.started_at, client=file.client, client_version=file.client_version
+        )
+        record = records.record_turns(file.path)
         session_id = self._capture.place_record(record).session_id
         is_live = self._is_live(self._store.sessions.get_session(session_id))
         turns = self._capture.store_record(record)

@@ -146,6 +146,7 @@ def fingerprint_to_message(seen: QueryFingerprint) -> tuple[dict[str, Any], byte
         "bits": None if seen.bits is None else seen.bits.hex(),
         "terms": {term: round(float(weight), 6) for term, weight in seen.terms.items()},
         "weigh_terms": seen.weigh_terms,
+        "token_scale": list(seen.token_scale),
     }
     return header, body
 
@@ -163,6 +164,7 @@ def fingerprint_from_message(header: Mapping[str, Any], body: bytes | bytearray)
         matrices = dict(zip(shapes, matrices_from_body(list(shapes.values()), body), strict=True))
         tokens = matrices.pop(_TOKENS, None)
         bits = header["bits"]
+        factor, offset = header.get("token_scale", (1.0, 0.0))  # An embedder of the version before has none.
         return QueryFingerprint(
             model_id=str(header["model_id"]),
             dense={column: matrix[0] for column, matrix in matrices.items()},
@@ -170,6 +172,7 @@ def fingerprint_from_message(header: Mapping[str, Any], body: bytes | bytearray)
             tokens=tokens,
             terms={str(term): float(weight) for term, weight in header["terms"].items()},
             weigh_terms=bool(header["weigh_terms"]),
+            token_scale=(float(factor), float(offset)),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ProtocolError(f"The embedder's answer cannot be used: {error!r}") from error

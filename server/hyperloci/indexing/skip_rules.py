@@ -57,7 +57,7 @@ _FOLDERS: Final[dict[str, str]] = {
         (".next", ".nuxt", ".svelte-kit", ".output", "DerivedData", "dist-newstyle", "htmlcov", "cdk.out"),
         "build output",
     ),
-    **dict.fromkeys((".idea", ".vs", "__snapshots__"), "written by a tool"),
+    **dict.fromkeys((".idea", ".vs", "__snapshots__", ".hyperloci"), "written by a tool"),
 }
 
 _MARKED_FOLDERS: Final = {

@@ -35,7 +35,7 @@ TELLING: Final = 1.0
 _ADDRESS: Final = re.compile(r"https?://\S+|\]\([^()\s]*\)")
 """Where a link leads says nothing of the text: `https` is no API, and `/blob/master/docs` no documentation."""
 
-_STATED: Final = frozenset({Origin.TOOL, Origin.EXTRACTION, Origin.IMPORT})
+_STATED: Final = frozenset({Origin.TOOL, Origin.EXTRACTION, Origin.IMPORT, Origin.TEAMMATE})
 """Channels through which somebody says how sure a statement is."""
 
 CUE_MARGIN: Final = 2
@@ -52,6 +52,7 @@ _SOURCES: Final[Mapping[Origin, SourceType]] = {
     Origin.COMMIT: SourceType.COMMIT,
     Origin.TOOL: SourceType.FACT,
     Origin.IMPORT: SourceType.EXTERNAL,
+    Origin.TEAMMATE: SourceType.EXTERNAL,
 }
 _AUTHORITY: Final[Mapping[SourceType, float]] = {SourceType.CODE: 1.0, SourceType.DOCS: 0.9, SourceType.COMMIT: 0.8}
 """What the code says is so, documents mostly; of the rest it depends on who says it (`model.kinds.TRUST`)."""

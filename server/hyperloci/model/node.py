@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.author import Visibility
@@ -19,6 +19,10 @@ MAX_REASON_CHARS = 2_000
 
 MAX_NAME_CHARS = 200
 """The longest name of a thing: a person, a path, a qualified symbol. What is longer is a statement about one."""
+
+
+ONE_OCCASION_MS: Final = 600_000
+"""Facts told within ten minutes belong to one occasion, as turns to a session: each helps to find the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

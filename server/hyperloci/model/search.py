@@ -66,7 +66,7 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitSource:
-    """Where a memory came from."""
+    """Where a memory came from. `author` is somebody else's, as claimed; of one's own there is none."""
 
     kind: str
     path: str | None = None
@@ -77,6 +77,9 @@ class HitSource:
     commit: str | None = None
     session_id: str | None = None
     seq: int | None = None
+    author: str | None = None
+    agent: str | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

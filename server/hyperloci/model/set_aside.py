@@ -19,6 +19,8 @@ class SetAsideKind(StrEnum):
     """A commit; `subject` is its hash."""
     TRANSCRIPT_LINE = "transcript line"
     """A line of a session's transcript; `subject` is `session:byte`."""
+    SHARED_MEMORY = "shared memory"
+    """A version of a memory that somebody shares; `subject` is its file and line."""
     MEMORY = "memory"
     """A memory that background work failed on; `subject` is `step:id`."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hyperloci.model.author import Visibility
+from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import HitSource
@@ -20,4 +22,7 @@ def make_hit_source(node: Node, position: Position | None, commit: str | None = 
         commit=commit,
         session_id=node.session_id,
         seq=node.seq,
+        author=node.author if node.origin is Origin.TEAMMATE else None,
+        agent=node.agent,
+        shared=node.visibility is Visibility.SHARED,
     )

@@ -77,7 +77,9 @@ def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
     kind = f"{'an' if word[0] in 'aeio' else 'a'} {word}"
     where = f" in session {node.session_id}" if node.session_id else ""
     if node.origin is not Origin.EXTRACTION or not sources:
-        return f"{_STORED[node.origin]}{where} on {_format_day(node.event_time)}, as {kind}."
+        who = f", {node.author} as claimed," if node.origin is Origin.TEAMMATE else ""
+        how = f" through {node.agent}" if node.agent else ""
+        return f"{_STORED[node.origin]}{who}{how}{where} on {_format_day(node.event_time)}, as {kind}."
     how = _STRATEGY.get(str(node.metadata.get("strategy")), "by maintenance")
     said = "; ".join(_describe_source(source) for source in sources)
     return f"It was extracted {how} as {kind}{where}, from {said}."

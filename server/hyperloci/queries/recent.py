@@ -73,6 +73,8 @@ def list_sessions(store: Store, project_id: str, limit: int) -> list[dict[str, A
     return [
         {
             "id": session.id,
+            "client": session.client,
+            "client_version": session.client_version,
             "status": session.status,
             "started_at": to_iso(session.started_at),
             "last_seen_at": to_iso(session.last_seen_at),

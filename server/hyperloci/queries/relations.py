@@ -10,8 +10,9 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, sanitize_argument
 from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, count_relations, find_related, resolve_label
-from hyperloci.knowledge.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
+from hyperloci.knowledge.graph.paths import find_dependencies, find_neighbourhood, find_shortest_path
 from hyperloci.knowledge.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
+from hyperloci.knowledge.graph.symbol_steps import Walk
 from hyperloci.knowledge.names.written_names import find_use
 from hyperloci.maintenance.relation_jobs import prune_edges
 from hyperloci.model.answers import (
@@ -102,15 +103,15 @@ class RelationService:
 
     def list_neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
         """Return every memory at most so many relations away."""
-        walk = self._make_walk(relationship, "both")
-        return describe_nodes(
-            self.store, find_neighbourhood(self.store, self.find_start(topic).node.key, walk, _check_depth(depth))
-        )
+        walk, steps, start = self._make_walk(relationship, "both"), _check_depth(depth), self.find_start(topic)
+        found = find_neighbourhood(self.store, start.node.key, walk, steps, also=start.rest)
+        return describe_nodes(self.store, found)
 
     def find_dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
         """Return all that a memory depends on, and the circles in it."""
-        start = self.find_start(topic).node
-        found = find_dependencies(self.store, start.key, self._make_walk(relationship, "out"))
+        begun = self.find_start(topic)
+        start = begun.node
+        found = find_dependencies(self.store, start.key, self._make_walk(relationship, "out"), also=begun.rest)
         ids = {key: node.id for key, node in self.store.nodes.get_by_keys({*found.keys, start.key}).items()}
         return DependencyAnswer(
             node=self.present_hits([start])[0],
@@ -121,9 +122,11 @@ class RelationService:
 
     def find_path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
         """Return a shortest way from one memory to another, None if they aren't joined."""
-        first, last = self.find_start(start).node.key, self.find_start(end).node.key
-        path = find_shortest_path(self.store, first, last, self._make_walk(relationship, direction))
-        return None if path is None else describe_path(self.store, first, path)
+        begun, ended = self.find_start(start), self.find_start(end)
+        first, last = begun.node.key, ended.node.key
+        wholes = [(first, *begun.rest), (last, *ended.rest)]
+        path = find_shortest_path(self.store, first, last, self._make_walk(relationship, direction), wholes=wholes)
+        return None if path is None else describe_path(self.store, first, path, wholes)
 
     def create_relation(
         self,

@@ -24,6 +24,7 @@ from typing import Final
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.adjacent_turns import score_neighbours
+from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
 from hyperloci.retrieval.space_weights import BONUS, PERSPECTIVES, Perspective
 from hyperloci.retrieval.speakers import TargetSpeaker
 
@@ -42,20 +43,21 @@ E1 is of its best hit, the more it counts, evenly between the two (docs/benchmar
 model; another one's only move the weight within its bounds."""
 
 OTHER_WEIGHT: Final = 0.5
-"""Documents, abstracts and facts: best on mddocs, within 0.2 points of the best on SciFact."""
+"""Documents and abstracts: best on mddocs, within 0.2 points of the best on SciFact."""
 
 SHORT_TURN_WEIGHT: Final = 0.5
 LONG_TURN_WEIGHT: Final = 0.7
 SHORT_TURN_CHARS: Final = 300
 LONG_TURN_CHARS: Final = 1_000
-"""Conversation: names and dates decide among short turns (LoCoMo), meaning among long ones (BEAM), where every
+"""What was said: names and dates decide among short turns (LoCoMo), meaning among long ones (BEAM), where every
 word stands somewhere; between the two lengths the weight moves evenly."""
 
 CODE_VIEW_WEIGHTS: Final[Mapping[str, float]] = {"e12": 0.5}
-TURN_VIEW_WEIGHTS: Final[Mapping[str, float]] = {"e12": 2.0}
+SAID_VIEW_WEIGHTS: Final[Mapping[str, float]] = {"e12": 2.0}
 OTHER_VIEW_WEIGHTS: Final[Mapping[str, float]] = {}
-"""What other views of meaning count beside E1's 1: for code, for turns, for all else. E12 is worth a point on LoCoMo
-and costs documents up to a point; E10 (0.2, 0.5) helps no set, it speaks through profile `intent`."""
+"""What other views of meaning count beside E1's 1: for code, for what was said, for all else. E12 is worth a point on
+LoCoMo's turns, 3.5 on the same texts told as facts, and costs documents up to a point; E10 (0.2, 0.5) helps no set, it
+speaks through profile `intent`."""
 
 CODE_LIFT: Final = 0.5
 """How far E7 lifts code that it sees nearer than E1 does. As a view like the others it costs code that a docstring
@@ -75,7 +77,8 @@ its words say so (0.4 points of recall@10 on CoSQA and on pycode, a point of MRR
 
 ADJACENT_TURN_WEIGHT: Final = 0.15
 """What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
-a little more on LoCoMo and less on BEAM."""
+a little more on LoCoMo and less on BEAM. What was told as a fact right before or after adds as much: 0.697 to 0.720 on
+LoCoMo told turn by turn as facts (docs/benchmarks.md, "Told as facts")."""
 
 SPEAKER_FACTOR: Final = 1.25
 """Factor of a turn of the one whose words are asked for; 1.2 and 1.3 are within half a point (`retrieval.speakers`)."""
@@ -170,11 +173,11 @@ def combine_scores(
     }
 
 
-def can_change_score(space: str, subtype: str | None, profile: str) -> bool:
+def can_change_score(space: str, kind: ContentKind, profile: str) -> bool:
     """Return whether a space (not E1 or E6) can change the score of such a memory: what can't needn't be looked at."""
     perspective = PERSPECTIVES[profile]
-    lifts = space == "e7" and perspective.views is None and subtype == "code"
-    scored = (WORD_SPACE_WEIGHTS, BONUS, perspective.bonus, _view_weights(subtype, perspective))
+    lifts = space == "e7" and perspective.views is None and kind is ContentKind.CODE
+    scored = (WORD_SPACE_WEIGHTS, BONUS, perspective.bonus, _view_weights(kind, perspective))
     return lifts or any(space in counted for counted in scored)
 
 
@@ -203,7 +206,7 @@ class _SpaceWeights:
         unnamed = {space: bonus for space, bonus in bonuses.items() if space != "e11" or space in perspective.bonus}
         self._bonuses_of_code = () if meaning_only else self._counted_spaces(unnamed)
         self._lift = {} if perspective.views is not None else spaces.get("e7", {})
-        self._views: dict[str | None, tuple[_CountedSpace, ...]] = {}
+        self._views: dict[ContentKind, tuple[_CountedSpace, ...]] = {}
 
     def _counted_spaces(self, counts: Mapping[str, float]) -> tuple[_CountedSpace, ...]:
         return tuple((space, count, self._spaces[space]) for space, count in counts.items() if space in self._spaces)
@@ -227,21 +230,22 @@ class _SpaceWeights:
         return parts
 
     def _score_meaning(self, key: NodeKey, cosine: float, node: SearchCandidate) -> dict[str, float]:
-        views = self._views.get(node.subtype)
+        kind = tell_content_kind(node)
+        views = self._views.get(kind)
         if views is None:
-            views = self._views[node.subtype] = self._counted_spaces(_view_weights(node.subtype, self._perspective))
+            views = self._views[kind] = self._counted_spaces(_view_weights(kind, self._perspective))
         seen = [(space, count, max(0.0, scores[key])) for space, count, scores in views if key in scores]
         weight = self._weight / (1.0 + sum(count for _, count, _ in seen))
         parts = {"e1": weight * max(0.0, cosine), **{space: weight * count * score for space, count, score in seen}}
-        if node.subtype == "code" and self._lift.get(key, 0.0) > max(0.0, cosine):
+        if kind is ContentKind.CODE and self._lift.get(key, 0.0) > max(0.0, cosine):
             parts["e7"] = weight * CODE_LIFT * (self._lift[key] - max(0.0, cosine))
         return parts
 
 
-def _view_weights(subtype: str | None, perspective: Perspective) -> Mapping[str, float]:
+def _view_weights(kind: ContentKind, perspective: Perspective) -> Mapping[str, float]:
     if perspective.views is not None:
         return perspective.views
-    return {"code": CODE_VIEW_WEIGHTS, "episode": TURN_VIEW_WEIGHTS}.get(subtype or "", OTHER_VIEW_WEIGHTS)
+    return {ContentKind.CODE: CODE_VIEW_WEIGHTS, ContentKind.SAID: SAID_VIEW_WEIGHTS}.get(kind, OTHER_VIEW_WEIGHTS)
 
 
 def _kind_factor(node: SearchCandidate, target_speaker: TargetSpeaker | None) -> float:
@@ -268,9 +272,10 @@ def choose_dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspecti
 
 
 def _dense_weight_of(node: SearchCandidate, best: float) -> float:
-    if node.subtype == "code":
+    kind = tell_content_kind(node)
+    if kind is ContentKind.CODE:
         return _interpolate(best, UNSURE_COSINE, SURE_COSINE, UNSURE_CODE_WEIGHT, SURE_CODE_WEIGHT)
-    if node.subtype != "episode":
+    if kind is not ContentKind.SAID:
         return OTHER_WEIGHT
     return _interpolate(len(node.content), SHORT_TURN_CHARS, LONG_TURN_CHARS, SHORT_TURN_WEIGHT, LONG_TURN_WEIGHT)
 

@@ -19,6 +19,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
+from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
@@ -141,14 +142,14 @@ def _run_pipeline(scorer: SpaceScorer, profile: str, settings: Settings) -> Rank
 
 def _score_by_spaces(scorer: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate], profile: str) -> dict[str, Ranked]:
     """Return the scores in the spaces that the question speaks to, each of those memories that it counts for."""
-    subtypes = {node.subtype for node in nodes.values()}
-    spaces_of: dict[frozenset[str | None], list[str]] = {}
+    kinds = {key: tell_content_kind(node) for key, node in nodes.items()}
+    spaces_of: dict[frozenset[ContentKind], list[str]] = {}
     for space in list_scored_spaces(scorer):
-        if counting := frozenset(subtype for subtype in subtypes if can_change_score(space, subtype, profile)):
+        if counting := frozenset(kind for kind in set(kinds.values()) if can_change_score(space, kind, profile)):
             spaces_of.setdefault(counting, []).append(space)
     found: dict[str, Ranked] = {}
     for counting, spaces in spaces_of.items():
-        found |= scorer.score_spaces(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})
+        found |= scorer.score_spaces(spaces, {key: node for key, node in nodes.items() if kinds[key] in counting})
     return found
 
 

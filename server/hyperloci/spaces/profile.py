@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -28,7 +30,8 @@ class ModelChoice:
     """A model, and the prompts it needs in front of a text.
 
     Attributes:
-        model: a name on the Hugging Face Hub, a folder, an embeddings endpoint (E1 alone), `bundled` or `rule`.
+        model: a packaged model (`hyperloci model list`), a name on the Hugging Face Hub, a folder, an embeddings
+            endpoint (E1 alone), `bundled` or `rule`.
         query, document: in front of a question, and of a memory (`query: `, `passage: `).
     """
 
@@ -54,31 +57,12 @@ class Profile:
         return self.choices.get(space, ModelChoice(RULE) if space == "e13" else self.choices["e1"])
 
 
-_E5: Final = ModelChoice("intfloat/e5-large-v2", query="query: ", document="passage: ")
-_BUNDLED_CHOICE: Final = ModelChoice(BUNDLED)
+_FILE: Final = Path(__file__).parent / "data" / "profiles.toml"
 
-SHIPPED_PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
-    {
-        "bundled": Profile("bundled", MappingProxyType({"e1": _BUNDLED_CHOICE})),
-        # E5, E8, E11: no causal or entity model has safetensors that sentence-transformers reads; their clauses and
-        # names are short, and MiniLM's 384 dimensions keep the fingerprint small. E10 shares E1's instruction model.
-        "gpu": Profile(
-            "gpu",
-            MappingProxyType(
-                {
-                    "e1": _E5,
-                    "e5": _BUNDLED_CHOICE,
-                    "e7": ModelChoice("Qodo/Qodo-Embed-1-1.5B"),
-                    "e8": _BUNDLED_CHOICE,
-                    "e10": _E5,
-                    "e11": _BUNDLED_CHOICE,
-                    "e12": ModelChoice("colbert-ir/colbertv2.0"),
-                    "e13": ModelChoice("naver/splade-v3"),
-                }
-            ),
-        ),
-    }
-)
+
+def _read_shipped_profiles() -> Mapping[str, Profile]:
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return MappingProxyType({name: _read_own_profile(name, values) for name, values in tables.items()})
 
 
 def find_profile(name: str, own: Mapping[str, object], model: str | None = None) -> Profile:
@@ -118,7 +102,7 @@ def _read_own_profile(name: str, values: object) -> Profile:
             f"{where}: {', '.join(unknown)} takes no model; use {', '.join(sorted(_MODELLED, key=_space_number))}."
         )
     choices = {space: _read_choice(where, space, value) for space, value in values.items()}
-    return Profile(name, MappingProxyType({"e1": _BUNDLED_CHOICE, **choices}))
+    return Profile(name, MappingProxyType({"e1": ModelChoice(BUNDLED), **choices}))
 
 
 _MODELLED: Final = frozenset(
@@ -160,3 +144,7 @@ def compose_model_id(foundation: str, version: int, others: Mapping[str, str]) -
         return f"{foundation}+{version}"
     listed = "\0".join(f"{space}={model}" for space, model in sorted(others.items()))
     return f"{foundation}+{version}.{hashlib.sha256(listed.encode()).hexdigest()[:8]}"
+
+
+SHIPPED_PROFILES: Final = _read_shipped_profiles()
+"""By name, as `data/profiles.toml` has them."""

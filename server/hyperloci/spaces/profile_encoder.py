@@ -56,12 +56,26 @@ class TokenModel(Protocol):
         ...
 
 
+@runtime_checkable
+class CalibratedTokenModel(TokenModel, Protocol):
+    """A late-interaction model whose scores lie elsewhere than the bundled model's, for which weights were chosen.
+
+    Attributes:
+        score_factor, score_offset: its score, times the one and plus the other, is the bundled model's for texts that
+            are as unlike.
+    """
+
+    score_factor: float
+    score_offset: float
+
+
 class ProfileEncoder:
     """Any models as the encoder of all spaces. Satisfies `MultiSpaceEncoder`.
 
     Attributes:
         model_id: of all of them together.
         dimensions, max_tokens: of E1's model.
+        token_scale: factor and offset of E12's scores.
     """
 
     def __init__(
@@ -95,6 +109,8 @@ class ProfileEncoder:
         self.max_tokens = foundation.max_tokens
         self.has_tokens = token_model is not None or isinstance(foundation, TokenEncoder)
         self.weigh_terms = sparse_model is None
+        calibrated = token_model if isinstance(token_model, CalibratedTokenModel) else None
+        self.token_scale = (calibrated.score_factor, calibrated.score_offset) if calibrated else (1.0, 0.0)
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """Embed texts as E1 does."""

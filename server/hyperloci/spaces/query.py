@@ -11,7 +11,7 @@ import numpy as np
 from hyperloci.spaces import spelling
 from hyperloci.spaces import token_vectors as tokens
 from hyperloci.spaces.encoder import EncodeRequest
-from hyperloci.spaces.profile_encoder import get_multi_space_encoder
+from hyperloci.spaces.profile_encoder import ProfileEncoder, get_multi_space_encoder
 from hyperloci.store.vectors.bits import FloatArray
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class QueryFingerprint:
         terms: of E13, weight by term, the question's own terms and those that stand for the same.
         weigh_terms: whether a term's rarity in the memory counts too; a learned expansion (SPLADE) has it in its
             weights already.
+        token_scale: factor and offset of E12's scores, which make those of any model mean the same.
     """
 
     model_id: str
@@ -45,6 +46,7 @@ class QueryFingerprint:
     tokens: FloatArray | None = None
     terms: Mapping[str, float] = field(default_factory=dict)
     weigh_terms: bool = True
+    token_scale: tuple[float, float] = (1.0, 0.0)
 
 
 def fingerprint_query(text: str, encoder: Encoder, entities: Sequence[str] = ()) -> QueryFingerprint:
@@ -82,6 +84,7 @@ def fingerprint_query(text: str, encoder: Encoder, entities: Sequence[str] = ())
         tokens=tokens.query_token_vectors(seen[0][TOKEN_SPACE]) if eyes.has_tokens else None,
         terms=eyes.expand_terms([text], query=True)[0],
         weigh_terms=eyes.weigh_terms,
+        token_scale=eyes.token_scale if isinstance(eyes, ProfileEncoder) else (1.0, 0.0),
     )
 
 

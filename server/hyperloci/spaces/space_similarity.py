@@ -45,7 +45,7 @@ def score_space(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> Flo
     if seen.kind is SpaceKind.BINARY:
         return _score_binary(query, rows)
     if seen.kind is SpaceKind.TOKEN:
-        return _score_tokens(query.tokens, rows)
+        return _score_tokens(query.tokens, rows, *query.token_scale)
     return _score_dense(seen, query, rows)
 
 
@@ -95,11 +95,12 @@ def _score_binary(query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
     return scores
 
 
-def _score_tokens(query: FloatArray | None, rows: Sequence[Row]) -> FloatArray:
+def _score_tokens(query: FloatArray | None, rows: Sequence[Row], factor: float, offset: float) -> FloatArray:
     scores = _absent_scores(len(rows))
     places = [place for place, row in enumerate(rows) if row[0]]
     if query is not None and len(query) and places:
-        scores[places] = token_vectors.score_max_sim(query, [rows[place][0] or b"" for place in places])
+        found = token_vectors.score_max_sim(query, [rows[place][0] or b"" for place in places])
+        scores[places] = np.clip(np.float32(factor) * found + np.float32(offset), 0.0, 1.0)
     return scores
 
 

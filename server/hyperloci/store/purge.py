@@ -157,7 +157,7 @@ def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:
 
 
 def _remove_from_context(store: Store, node: Node) -> None:
-    """Take a turn's words out of what helps find the turns right after it."""
+    """Take a memory's words out of what helps find the turns right after it, or the facts told soon after it."""
     rows = store.connection.execute(
         f"SELECT n.key, n.title, {WHOLE_TEXT} AS content FROM nodes n{JOIN_PACKED} JOIN nodes purged ON purged.key = ?1"
         " WHERE n.session_key = purged.session_key AND n.seq > purged.seq AND n.seq <= coalesce("
@@ -167,6 +167,7 @@ def _remove_from_context(store: Store, node: Node) -> None:
     ).fetchall()
     for row in rows:
         store.keywords.put_text(row["key"], title=row["title"], body=row["content"], extra="")
+    store.nodes.drop_told_before(node)
 
 
 def _find_alike(store: Store, node: Node) -> tuple[NodeId, ...]:

@@ -109,6 +109,8 @@ def describe_place(source: HitSource) -> str:
     """Return the place in files or history that a memory came from, '' for none."""
     if source.commit:
         return f"commit {source.commit[:10]}"
+    if source.author:
+        return f"from {source.author}, as claimed"
     if not source.path:
         return ""
     lines = "" if source.line_start is None else f":{source.line_start}"

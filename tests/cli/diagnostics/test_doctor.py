@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.cli.diagnostics.doctor import Severity, file_system_of, run_checks
-from hyperloci.clock import MS_PER_DAY, system_clock
+from hyperloci.cli.diagnostics import client_checks
+from hyperloci.cli.diagnostics.doctor import file_system_of, run_checks
+from hyperloci.cli.diagnostics.findings import Severity
+from hyperloci.cli.install.client_commands import find_folders
+from hyperloci.cli.install.client_install import plan_client
+from hyperloci.cli.install.codex_trust import CodexHook
+from hyperloci.cli.install.commands import CommandLine, InstalledCommands
+from hyperloci.cli.install.installer import InstallScope, apply_plan
+from hyperloci.clock import MS_PER_DAY, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.claude_allowance import ClaudeAllowance
 from hyperloci.maintenance.backups import ensure_backup
@@ -202,3 +209,59 @@ def test_the_doctor_tells_what_the_archive_holds_and_how_to_limit_it(
     [found] = [item for item in run_checks(tmp_path) if item.subject == "archive"]
 
     assert "since 2026-01-15" in found.message and told in found.message and "cold_retention_days" in found.message
+
+
+def test_each_client_that_is_found_is_told_with_its_wiring_and_its_last_event(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(client: str) -> list[tuple[Severity, str]]:
+        return [(item.level, item.message) for item in run_checks(tmp_path) if item.subject == client]
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert said("gemini") == said("codex") == []
+    gemini = tmp_path / "gemini"
+    gemini.write_text("#!/bin/sh\necho 0.99.0\n")
+    gemini.chmod(0o755)
+    (tmp_path / ".codex").mkdir()
+    assert said("gemini") == [(Severity.NOTE, "Gemini CLI 0.99.0 (made for 0.61.0): not wired")]
+    assert said("codex") == [(Severity.NOTE, "Codex without its command on the PATH: not wired")]
+    folders = find_folders(tmp_path / "place")
+    commands = InstalledCommands(CommandLine("hyperloci"), CommandLine("hyperloci-hook"))
+    apply_plan(plan_client("gemini", folders, InstallScope.USER, commands))
+    settings = tmp_path / ".gemini" / "settings.json"
+    wired = f"Gemini CLI 0.99.0 (made for 0.61.0): wired in {settings}; last event: "
+    assert said("gemini") == [(Severity.OK, f"{wired}none yet")]
+    with Store.open(database) as store, store.transaction():
+        store.sessions.note_seen("s", store.scopes.ensure_scope("p", now=NOW), now=NOW, client="gemini")
+    assert said("gemini") == [(Severity.OK, f"{wired}{to_iso(NOW)[:16].replace('T', ' ')}")]
+    settings.write_text("[")
+    [(level, message)] = said("gemini")
+    assert level is Severity.WARNING and "left unchanged" in message
+
+
+def test_hooks_that_codex_does_not_trust_are_a_warning_that_says_what_to_do(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust = ["untrusted"]
+    hook = {"key": "k", "currentHash": "sha256:1", "command": "hyperloci-hook"}
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / "codex").write_text("#!/bin/sh\necho codex-cli 0.169.0\n")
+    (tmp_path / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    monkeypatch.setattr(
+        client_checks, "list_codex_hooks", lambda *_: [CodexHook(hook["key"], hook["currentHash"], trust[0])]
+    )
+    commands = InstalledCommands(CommandLine("hyperloci"), CommandLine("hyperloci-hook"))
+    apply_plan(plan_client("codex", find_folders(tmp_path), InstallScope.USER, commands))
+
+    def said() -> tuple[Severity, str, str]:
+        [_, item] = [item for item in run_checks(tmp_path) if item.subject == "codex"]
+        return item.level, item.message, item.mend
+
+    level, message, mend = said()
+    assert level is Severity.WARNING and "1 of 1 hooks are untrusted" in message and "--trust" in mend
+    trust[0] = "trusted"
+    assert said() == (Severity.OK, "all 1 hooks are trusted", "")

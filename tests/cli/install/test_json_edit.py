@@ -118,3 +118,51 @@ def test_an_empty_text_counts_as_an_empty_object() -> None:
 def test_what_is_not_plain_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         json_edit.parse_strict(text)
+
+
+COMMENTED = """\
+// My settings.
+{
+  "theme": "dark", // easy on the eyes
+  /* servers */
+  "mcpServers": {
+    "github": { "command": "gh-mcp", }, // ours
+  },
+  "list": [1, 2,],
+  "url": "https://example.com/*not*/a//comment" // the last one
+}
+// the end
+"""
+
+VARIANTS = (
+    COMMENTED,
+    COMMENTED.replace("\n", "\r\n"),
+    COMMENTED.replace('comment" //', 'comment", //'),
+    '{"a": 1 /* one */, "b": [ /* none */ ]}',
+    '{\n\t"a": 1,\n\t// "b": 2,\n}\n',
+    '{ "a": 1 } // done',
+)
+
+
+@pytest.mark.parametrize("text", VARIANTS)
+def test_what_is_added_to_a_file_with_comments_leaves_every_other_byte_and_goes_without_a_trace(text: str) -> None:
+    value = json_edit.parse_lenient(text)
+    added = {**value, "hooks": {"Stop": [1, {"x": "y"}]}}
+    if "mcpServers" in value:
+        added["mcpServers"] = {**value["mcpServers"], "ours": {"command": "c"}}
+    patched = json_edit.patch_text(text, added)
+    assert json_edit.parse_lenient(patched) == added
+    assert json_edit.patch_text(patched, value) == text
+
+
+def test_a_comment_behind_the_last_member_stays_on_its_line() -> None:
+    value = json_edit.parse_lenient(COMMENTED)
+    patched = json_edit.patch_text(COMMENTED, {**value, "more": True})
+    assert '"https://example.com/*not*/a//comment", // the last one\n  "more": true\n}' in patched
+
+
+def test_a_comment_where_something_is_to_be_written_is_left_alone() -> None:
+    with pytest.raises(ValueError, match="comment"):
+        json_edit.patch_text('{"hooks": { /* none */ }}', {"hooks": {"a": 1}})
+    with pytest.raises(ValueError, match="comment"):
+        json_edit.patch_text("// nothing yet\n", {"a": 1})

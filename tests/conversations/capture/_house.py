@@ -7,7 +7,7 @@ from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
@@ -42,6 +42,7 @@ class House:
             confidence=float(str(changes.pop("confidence", 1.0))),
             decay_rate=0.0,
             origin=origin,
+            agent=None if (agent := changes.pop("agent", None)) is None else str(agent),
             metadata=changes,
         )
         with self.store.transaction():
@@ -65,7 +66,9 @@ class House:
         with self.store.transaction():
             add_turn(self.store, session, PROJECT, done, now=at)
 
-    def tell(self, kind: CaptureKind, text: str, session: str, at: int = NOW) -> CaptureRecord:
+    def tell(
+        self, kind: CaptureKind, text: str, session: str, at: int = NOW, client: str = CLAUDE_CODE
+    ) -> CaptureRecord:
         self._records += 1
         record = CaptureRecord(
             id=f"r{self._records}",
@@ -76,9 +79,10 @@ class House:
             project_root="/demo",
             at=at,
             text=text,
+            client=client,
         )
         self.capture.store_record(record)
         return record
 
-    def start(self, source: str = "startup", session: str = "s1", at: int = NOW) -> str:
-        return self.capture.context_after(self.tell(CaptureKind.STARTED, source, session, at))
+    def start(self, source: str = "startup", session: str = "s1", at: int = NOW, client: str = CLAUDE_CODE) -> str:
+        return self.capture.context_after(self.tell(CaptureKind.STARTED, source, session, at, client))

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.injection_format import name_clients
 from hyperloci.conversations.capture.opening_memories import LINE_CHARS
 from hyperloci.conversations.capture.session_events import prepare_openings
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import CaptureKind
+from hyperloci.model.record import CLAUDE_CODE, CaptureKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.openings import StoredOpening
 from hyperloci.store.purge import erase_memory
@@ -258,8 +259,20 @@ def test_what_the_next_session_begins_with_is_rendered_ahead(house: House) -> No
     assert house.capture.prepare_opening(PROJECT)
     assert not house.capture.prepare_opening(PROJECT)
     opening = ready(house)
-    assert opening is not None and opening.text == house.start(session="new")
+    assert opening is not None and name_clients(opening.text, CLAUDE_CODE) == house.start(session="new")
     assert "Use SQLite" in opening.text and "Make the importer resume" in opening.text
+
+
+def test_a_session_is_told_where_something_was_said_if_that_was_another_program(house: House) -> None:
+    house.add("decision", "Use SQLite", agent="codex")
+    house.tell(CaptureKind.PROMPT, "Make the importer resume", "old", NOW - 900, client="gemini")
+    house.tell(CaptureKind.ENDED, "other", "old", NOW - 700, client="gemini")
+    day = to_iso(NOW)[:10]
+    for session, client in (("a", "codex"), ("b", "gemini"), ("c", "zed")):
+        text = house.start(session=session, client=client)
+        assert ('remembered in Codex): "Use SQLite"' in text) == (client != "codex")
+        assert (f"The last session ({day} in Gemini CLI)" in text) == (client != "gemini")
+        assert "\x1f" not in text
 
 
 def test_a_start_gets_what_was_rendered_ahead_and_is_noted_as_shown(house: House) -> None:

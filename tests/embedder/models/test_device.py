@@ -10,6 +10,7 @@ import torch
 
 from hyperloci.embedder.models import device
 from hyperloci.errors import ConfigurationError
+from hyperloci.system import native_threads
 
 WITHOUT_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has the device that must be missing")
 
@@ -70,11 +71,11 @@ def test_a_containers_share_of_the_cores_is_respected(
     file = tmp_path / "cpu.max"
     if quota is not None:
         file.write_text(quota)
-    monkeypatch.setattr(device, "_CGROUP_QUOTA", file)
+    monkeypatch.setattr(native_threads, "_CGROUP_QUOTA", str(file))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(16))
-    assert device._count_usable_cores() == expected
+    assert native_threads.count_usable_cores() == expected
 
 
 def test_threads_never_exceed_the_cores() -> None:
-    assert 1 <= device.cap_threads() <= device._MAX_THREADS
-    assert torch.get_num_threads() <= device._count_usable_cores()
+    assert 1 <= device.cap_threads() <= native_threads.MAX_MODEL_THREADS
+    assert torch.get_num_threads() <= native_threads.count_usable_cores()

@@ -70,6 +70,7 @@ def test_a_commit_becomes_a_decision_with_its_source(history: History, tree: Wor
         NodeType.DECISION, "commit", Origin.COMMIT, Tier.LONGTERM,
     )  # fmt: skip
     assert node.content == "Pool connections\n\nThe server closes idle ones after a minute.\n\nChanged: a.py"
+    assert node.title == "Pool connections"
     assert node.provenance == f"git {sha[:12]}" and (node.confidence, node.decay_rate) == (1.0, 0.0)
     assert node.metadata == {"sha": sha, "author": "Ada", "branch": "main"}
     assert node.event_time == node.valid_from < node.created_at

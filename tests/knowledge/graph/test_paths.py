@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
-from hyperloci.knowledge.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path, walk_all
+from hyperloci.knowledge.graph.paths import find_dependencies, find_neighbourhood, find_shortest_path, walk_all
+from hyperloci.knowledge.graph.symbol_steps import Walk
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from tests.support import NOW, SHARED_FIXTURE, add, examples

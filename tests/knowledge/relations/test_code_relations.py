@@ -382,3 +382,43 @@ func answer(code int, context *Context) {
         ("calls", "context.go:Context.JSON", "context.go:Context.Render"),
         ("calls", "context.go:answer", "context.go:Context.JSON"),
     }
+
+
+EDITING = """\
+class Editor:
+    def edit_files(self):
+        return 1
+
+    def close(self):
+        return 2
+
+    def paint_lines(self):
+        return 3
+"""
+USES = """\
+def main(maker):
+    editor = maker()
+    editor.edit_files()
+    editor.close()
+    maker().paint_lines()
+"""
+
+
+@pytest.mark.req("D.03")
+def test_a_receiver_of_unknown_class_is_told_by_a_method_that_one_class_alone_has(code: Linked) -> None:
+    code.index(
+        {
+            "editing.py": EDITING,
+            "use.py": USES,
+            "other.py": "import shell\n\n\ndef run():\n    return shell.edit_files()\n",
+        }
+    )
+
+    assert code.edges("calls") == {
+        ("calls", "use.py:main", "editing.py:Editor.edit_files"),
+        ("calls", "use.py:main", "editing.py:Editor.paint_lines"),
+    }
+
+    code.index({"second.py": EDITING.replace("Editor", "Second"), "use.py": f"{USES}    return editor\n"})
+
+    assert code.edges("calls") == set()

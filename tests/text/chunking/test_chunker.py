@@ -50,7 +50,7 @@ def test_each_kind_goes_to_its_chunker() -> None:
     (script,) = chunk_file("bin/run", "#!/bin/sh\nf() { ls; }\n")
     assert script.position.language == "bash"
     (toml,) = chunk_file("conf/app.toml", "[a]\nb = 1\n")
-    assert (toml.kind, toml.breadcrumb, toml.code) == (ChunkKind.TEXT, ("app.toml",), None)
+    assert (toml.kind, toml.breadcrumb, toml.code) == (ChunkKind.TEXT, ("app.toml", "a"), None)
     assert chunk_file("a.csv", "a,b\n") == []
 
 

@@ -8,12 +8,12 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from hyperloci import __version__
+from hyperloci.cli.diagnostics.client_checks import check_clients
+from hyperloci.cli.diagnostics.findings import Diagnosis, Severity
 from hyperloci.cli.install import installer
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings, list_idle_settings, list_unknown_variables
@@ -40,29 +40,6 @@ NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs",
 """File systems on which SQLite's locks and shared memory are not reliable."""
 
 
-class Severity(StrEnum):
-    """How bad a finding is."""
-
-    OK = "ok"
-    NOTE = "note"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The result of one check, and how to fix the problem if there is one."""
-
-    level: Severity
-    subject: str
-    message: str
-    mend: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding for JSON."""
-        return asdict(self)
-
-
 def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
     """Check the installation, configuration, database and embedder; `repair` repairs what can be repaired."""
     findings = [Diagnosis(Severity.OK, "program", f"hyperloci {__version__}, Python {sys.version.split()[0]}")]
@@ -82,6 +59,7 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
         _git_project,
         _check_index,
         _claude_code,
+        check_clients,
         _check_embedder,
         _check_consolidation,
         _check_spool,

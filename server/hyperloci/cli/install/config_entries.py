@@ -110,7 +110,9 @@ def _merge_groups(groups: Sequence[Any], ours: Sequence[JsonObject]) -> Iterator
     pending = list(ours)
     for group in groups:
         handlers = group.get("hooks") if isinstance(group, dict) else None
-        foreign = [handler for handler in handlers if not _is_ours(handler)] if isinstance(handlers, list) else handlers
+        foreign = (
+            [handler for handler in handlers if not is_our_handler(handler)] if isinstance(handlers, list) else handlers
+        )
         if foreign == handlers:
             yield group
             continue
@@ -124,7 +126,7 @@ def _merge_groups(groups: Sequence[Any], ours: Sequence[JsonObject]) -> Iterator
 _FIRST_WORD: Final = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|(\S+))\s*(\S*)""")
 
 
-def _is_ours(handler: Any) -> bool:
+def is_our_handler(handler: Any) -> bool:
     """Tell our handlers by their program, in the exec form and in a shell line that a person wrote by hand."""
     if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
         return False
@@ -136,8 +138,8 @@ def _is_ours(handler: Any) -> bool:
     else:
         return False
     name = _name_program(program)
-    if name in _RUNNERS and isinstance(arguments, list):
-        return "hyperloci-hook" in arguments
+    if name in _RUNNERS:
+        return "hyperloci-hook" in (arguments if isinstance(arguments, list) else command.split())
     return name == "hyperloci-hook" or (name == "hyperloci" and first == "hook")
 
 

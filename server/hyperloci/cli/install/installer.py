@@ -123,13 +123,18 @@ def plan_install(
     return InstallPlan(
         scope,
         (
-            _plan_addition(
+            plan_addition(
                 files.servers,
                 scope,
-                lambda document: with_server(document, server.program, *server.arguments),
-                without_server,
+                edit_json(lambda document: with_server(document, server.program, *server.arguments)),
+                edit_json(without_server),
             ),
-            _plan_addition(files.settings, scope, lambda document: with_hooks(document, entries), without_hooks),
+            plan_addition(
+                files.settings,
+                scope,
+                edit_json(lambda document: with_hooks(document, entries)),
+                edit_json(without_hooks),
+            ),
         ),
     )
 
@@ -140,7 +145,7 @@ def plan_setting(path: Path, name: str, value: str) -> FileChange:
     Raises:
         ConfigurationError: the file is not TOML.
     """
-    before = _read_file(path)
+    before = read_file(path)
     try:
         after = with_setting((before or b"").decode("utf-8-sig"), name, value).encode()
     except (UnicodeDecodeError, ConfigurationError) as error:
@@ -160,8 +165,8 @@ def plan_uninstall(
     return InstallPlan(
         scope,
         (
-            _plan_removal(files.servers, scope, without_server),
-            _plan_removal(files.settings, scope, without_hooks),
+            plan_removal(files.servers, edit_json(without_server)),
+            plan_removal(files.settings, edit_json(without_hooks)),
         ),
     )
 
@@ -177,7 +182,7 @@ def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
     """
     pending = [change for change in plan.changes if change.changed]
     for change in pending:
-        if _read_file(change.path) != change.before:
+        if read_file(change.path) != change.before:
             raise ConfigurationError(f"{change.path} was just changed by another program; run this command again.")
     for change in pending:
         _write_change(change)
@@ -185,25 +190,35 @@ def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
 
 
 EditDocument = Callable[[JsonObject], JsonObject]
+EditContent = Callable[[bytes], bytes]
 
 
-def _plan_addition(path: Path, scope: InstallScope, add: EditDocument, remove: EditDocument) -> FileChange:
+def plan_addition(path: Path, scope: InstallScope, add: EditContent, remove: EditContent) -> FileChange:
+    """Plan to add our entries to a file.
+
+    Raises:
+        ConfigurationError: it can't be changed safely.
+    """
     # A user's files may hold keys of other servers; a project's are shared through its repository.
     mode = 0o600 if scope is InstallScope.USER else 0o666
-    before = _read_file(path)
+    before = read_file(path)
     with _refuse_unsafe(path):
-        after = _edit_content(before or b"", add)
-        is_untouched = bool(before) and _edit_content(before or b"", remove) == before
+        after = add(before or b"")
+        is_untouched = bool(before) and remove(before or b"") == before
     return FileChange(path=path, before=before, after=after, mode=mode, backs_up=is_untouched)
 
 
-def _plan_removal(path: Path, scope: InstallScope, remove: EditDocument) -> FileChange:
-    """Plan to take our entries out, and to delete a file that an installation made if nothing else is in it."""
-    before = _read_file(path)
+def plan_removal(path: Path, remove: EditContent) -> FileChange:
+    """Plan to take our entries out, and to delete a file that an installation made if nothing else is in it.
+
+    Raises:
+        ConfigurationError: it can't be changed safely.
+    """
+    before = read_file(path)
     if before is None:
         return FileChange(path=path, before=None, after=None, mode=0)
     with _refuse_unsafe(path):
-        after: bytes | None = _edit_content(before, remove)
+        after: bytes | None = remove(before)
     if after != before and after is not None and _is_empty(after) and not _backup_of(path).exists():
         after = None
     return FileChange(path=path, before=before, after=after, mode=0)
@@ -219,23 +234,58 @@ def _refuse_unsafe(path: Path) -> Iterator[None]:
         ) from error
 
 
+_EMPTY_DOCUMENTS: Final[tuple[JsonObject, ...]] = (
+    {},
+    {"mcpServers": {}},
+    {"version": 1},
+    {"$schema": "https://opencode.ai/config.json"},
+)
+"""What is left of a file that an installation made."""
+
+
 def _is_empty(content: bytes) -> bool:
-    return json_edit.parse_strict(content.decode("utf-8").removeprefix(_BOM)) in ({}, {"mcpServers": {}})
+    text = content.decode("utf-8").removeprefix(_BOM)
+    if not text.strip():
+        return True
+    try:
+        return json_edit.parse_strict(text) in _EMPTY_DOCUMENTS
+    except ValueError:
+        return False
 
 
 _BOM: Final = "\ufeff"
 
 
-def _edit_content(before: bytes, edit: EditDocument) -> bytes:
-    text = before.decode("utf-8")
-    mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+def edit_json(edit: EditDocument, *, comments: bool = False) -> EditContent:
+    """Return an edit of a JSON document as one of its bytes; every byte that it does not concern stays.
+
+    Args:
+        edit: the edit of the parsed document.
+        comments: whether the file's program allows comments in it.
+    """
+
+    def edit_bytes(before: bytes) -> bytes:
+        text = before.decode("utf-8")
+        mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+        document = _parse_document(text, comments)
+        return (mark + json_edit.patch_text(text, edit(document))).encode("utf-8")
+
+    return edit_bytes
+
+
+def edit_text(edit: Callable[[str], str]) -> EditContent:
+    """Return an edit of a text as one of its bytes."""
+    return lambda before: edit(before.decode("utf-8")).encode("utf-8")
+
+
+def _parse_document(text: str, comments: bool) -> JsonObject:
     try:
-        document = json_edit.parse_strict(text)
+        document = json_edit.parse_lenient(text) if comments else json_edit.parse_strict(text)
     except ValueError as error:
-        raise ValueError(f"it is not JSON without comments ({error})") from error
+        raise ValueError(f"it is not JSON{'' if comments else ' without comments'} ({error})") from error
     if not isinstance(document, dict):
         raise ValueError(f"it must hold an object, not {type(document).__name__}")
-    return (mark + json_edit.patch_text(text, edit(document))).encode("utf-8")
+    return document
 
 
 def _existing_project_file(project_root: Path) -> Path:
@@ -249,7 +299,12 @@ def _split_lines(content: bytes | None) -> list[str]:
     return [line if len(line) <= _DIFF_LINE_LIMIT else line[:_DIFF_LINE_LIMIT] + " …" for line in text.splitlines()]
 
 
-def _read_file(path: Path) -> bytes | None:
+def read_file(path: Path) -> bytes | None:
+    """Return a file's bytes, None where there is none.
+
+    Raises:
+        ConfigurationError: it can't be read.
+    """
     try:
         return Path(os.path.realpath(path)).read_bytes()
     except FileNotFoundError:
@@ -269,7 +324,7 @@ def _write_change(change: FileChange) -> None:
         if change.backs_up:
             _back_up(target, change.before or b"", mode)
         _replace_file(target, change.after, change.mode, mode)
-        if _read_file(_backup_of(target)) == change.after:
+        if read_file(_backup_of(target)) == change.after:
             _backup_of(target).unlink()
     except OSError as error:
         raise ConfigurationError(f"{change.path} can't be written: {error.strerror or error}.") from error

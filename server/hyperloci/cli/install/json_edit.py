@@ -4,6 +4,9 @@ Parsing and dumping again would reformat a person's settings: arrays written on 
 doubled keys. `patch_text` compares the wanted value with the parsed one and rewrites only the members that differ, in
 the document's own indentation, line ends and spacing.
 
+Some programs allow comments and a comma after the last member in their settings: `parse_lenient` reads them, and what
+is rewritten keeps them.
+
 Laws (tested): `loads(patch(text, value)) == value`, and `patch(text, loads(text)) == text`.
 """
 
@@ -21,6 +24,9 @@ DEFAULT_INDENT: Final = "  "
 """What Claude Code itself writes; used where the document has no line to learn from."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\n\r]*[}\]])')
+_NOT_BREAK: Final = re.compile(r"[^\r\n]")
 
 
 def parse_strict(text: str) -> Any:
@@ -37,21 +43,43 @@ def parse_strict(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def patch_text(text: str, value: Any) -> str:
-    """Rewrite a JSON text so that it says `value`, touching only what differs.
+def parse_lenient(text: str) -> Any:
+    """Parse JSON that may have comments, and a comma after a last member.
 
     Raises:
-        ValueError: the text is not JSON.
+        ValueError: the text is not even that.
+    """
+    return parse_strict(_blank_extras(text))
+
+
+def patch_text(text: str, value: Any) -> str:
+    """Rewrite a JSON text so that it says `value`, touching only what differs; comments stay.
+
+    Raises:
+        ValueError: the text is not JSON, or a comment stands where something is to be written.
     """
     if not text.strip(" \t\r\n"):
         text = "{}\n"
-    old = parse_strict(text)
+    plain = _blank_extras(text)
+    old = parse_strict(plain)
     if _is_same_value(old, value):
         return text
-    start = _skip_space(text, 0)
-    _, end = _DECODER.raw_decode(text, start)
+    start = _skip_space(plain, 0)
+    if start == len(plain):
+        raise ValueError("it holds nothing but a comment")
+    _, end = _DECODER.raw_decode(plain, start)
     body = text[start:end]
     return text[:start] + _patch_value(body, old, value, _JsonStyle.detect(text, body), "") + text[end:]
+
+
+def _blank_extras(text: str) -> str:
+    """Return a text of the same length with spaces for comments and for commas after a last member."""
+    plain = _TOKEN.sub(lambda found: found[0] if found[0][0] == '"' else _NOT_BREAK.sub(" ", found[0]), text)
+    return _LAST_COMMA.sub(lambda found: found[0] if found[0][0] == '"' else " ", plain)
+
+
+def _has_comment(space: str) -> bool:
+    return bool(space.strip(" \t\r\n,"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +97,7 @@ class _JsonStyle:
         items = _split_items(body)[0] if body[0] in "{[" else []
         if not items:
             return cls(unit=DEFAULT_INDENT, newline=newline, comma=",", colon=": ")
-        lead = items[0].lead
+        lead = _keep_spacing(items[0].lead)
         unit = lead.rpartition("\n")[2] if "\n" in lead else None
         spaced = any(item.prefix.endswith((" ", "\t")) for item in items)
         return cls(
@@ -87,7 +115,8 @@ class _JsonStyle:
 class _JsonItem:
     """A member of an object or array as it is written: `lead` + `prefix` + `body` + `trail`, then a comma.
 
-    `prefix` is the key with its colon; it and `key` are empty in an array. A `new` item has no `lead` of its own.
+    `prefix` is the key with its colon; it and `key` are empty in an array. A `new` item has no `lead` of its own;
+    `place` counts the others as they stood.
     """
 
     lead: str = ""
@@ -97,6 +126,7 @@ class _JsonItem:
     value: Any
     trail: str = ""
     new: bool = False
+    place: int = -1
 
 
 def _refuse_constant(name: str) -> Any:
@@ -119,16 +149,17 @@ def _is_same_value(left: Any, right: Any) -> bool:
 def _split_items(body: str) -> tuple[list[_JsonItem], str]:
     """Split the text of an object or array into its items and the white space before the closing bracket."""
     items: list[_JsonItem] = []
+    plain = _blank_extras(body)
     position = 1
     while True:
-        start = _skip_space(body, position)
+        start = _skip_space(plain, position)
         lead = body[position:start]
-        if body[start] in "}]":
+        if plain[start] in "}]":
             return items, lead
-        key, value_start = _read_key(body, start) if body[0] == "{" else ("", start)
-        value, end = _DECODER.raw_decode(body, value_start)
-        stop = _skip_space(body, end)
-        last = body[stop] != ","
+        key, value_start = _read_key(plain, start) if body[0] == "{" else ("", start)
+        value, end = _DECODER.raw_decode(plain, value_start)
+        stop = _skip_space(plain, end)
+        last = plain[stop] != ","
         items.append(
             _JsonItem(
                 lead=lead,
@@ -137,6 +168,7 @@ def _split_items(body: str) -> tuple[list[_JsonItem], str]:
                 body=body[value_start:end],
                 value=value,
                 trail="" if last else body[end:stop],
+                place=len(items),
             )
         )
         if last:
@@ -158,8 +190,10 @@ def _patch_value(body: str, old: Any, new: Any, style: _JsonStyle, indent: str) 
         return style.render_value(new, indent)
     items, closing = _split_items(body)
     if not items:
+        if _has_comment(closing):
+            raise ValueError("a comment stands in an empty object or array that is to be filled")
         return style.render_value(new, indent)
-    lead = items[0].lead
+    lead = _keep_spacing(items[0].lead)
     inner = lead.rpartition("\n")[2] if "\n" in lead else indent + (style.unit or "")
     merge = _merge_object if both_objects else _merge_array
     return _join_items(body, items, list(merge(items, new, style, inner)), closing)
@@ -203,14 +237,63 @@ def _rewrite_item(item: _JsonItem, value: Any, style: _JsonStyle, indent: str) -
 
 
 def _join_items(body: str, before: Sequence[_JsonItem], after: Sequence[_JsonItem], closing: str) -> str:
-    """Put items together again; a new one is set apart as its neighbours are."""
-    if not after:
-        return body[0] + body[-1]
-    first = before[0].lead
+    """Put items together again; a new one is set apart as its neighbours are.
+
+    A comment behind the last item stays behind it when another follows, and a comment before an item that goes stays.
+    """
+    first = _keep_spacing(before[0].lead)
     spaced = " " if before[0].prefix.endswith(" ") else ""
-    between = before[-1].lead if len(before) > 1 else first if "\n" in first else spaced
-    parts: list[str] = []
+    between = _keep_spacing(before[-1].lead) if len(before) > 1 else first if "\n" in first else spaced
+    orphaned = _collect_orphans(before, after)
+    if not after:
+        return body[0] + orphaned.get(len(before), "") + (closing if orphaned else "") + body[-1]
+    beside, grows = "", after[-1].new and after[:-1] and before[-1].place in [item.place for item in after]
+    if grows and _has_comment(closing):
+        beside, closing = _split_closing(closing)
+    text = body[0]
     for index, item in enumerate(after):
-        lead = first if index == 0 else between if item.new else item.lead
-        parts.append(lead + item.prefix + item.body + item.trail)
-    return body[0] + ",".join(parts) + closing + body[-1]
+        if item.new:
+            lead = beside + (between if index else first)
+            beside = ""
+        else:
+            kept = orphaned.get(item.place, "")
+            lead = kept + (item.lead if index or kept or item.place == 0 else first)
+        text += ("," if index and not lead.startswith(",") else "") + lead + item.prefix + item.body + item.trail
+    rest = orphaned.get(len(before), "")
+    if rest and closing.startswith(","):
+        return text + "," + rest + closing[1:] + body[-1]
+    return text + rest + closing + body[-1]
+
+
+def _keep_spacing(lead: str) -> str:
+    """Return the white space between two items without the comments in it."""
+    if not _has_comment(lead):
+        return lead
+    head, found, tail = lead.rpartition("\n")
+    indent = tail[: len(tail) - len(tail.lstrip(" \t"))]
+    return ("\r\n" if head.endswith("\r") else "\n") + indent if found else " "
+
+
+def _split_closing(closing: str) -> tuple[str, str]:
+    """Split what follows a last item into a comment on its line (with the comma before it) and the rest."""
+    head, found, rest = closing.partition("\n")
+    if not _has_comment(head) or not found:
+        return "", closing
+    comma = "," if head.lstrip(" \t").startswith(",") else ""
+    end = "\r" if head.endswith("\r") else ""
+    return head.removesuffix("\r"), f"{comma}{end}\n{rest}"
+
+
+def _collect_orphans(before: Sequence[_JsonItem], after: Sequence[_JsonItem]) -> dict[int, str]:
+    """Return the comments before items that go, by the place of the next item that stays, or of the end."""
+    staying = {item.place for item in after}
+    found: dict[int, str] = {}
+    held = ""
+    for item in before:
+        if item.place not in staying and _has_comment(item.lead):
+            held += item.lead.rstrip(" \t\r\n")
+        elif item.place in staying and held:
+            found[item.place], held = held, ""
+    if held:
+        found[len(before)] = held
+    return found

@@ -13,7 +13,7 @@ from typing import Final
 
 from hyperloci import __version__
 from hyperloci.config import Settings
-from hyperloci.conversations.capture.injection_format import InjectedContext, render_context
+from hyperloci.conversations.capture.injection_format import InjectedContext, name_clients, render_context
 from hyperloci.conversations.capture.shown_memories import load_shown_ids
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import Store
@@ -43,6 +43,14 @@ def open_session(
         now: the time, in milliseconds.
         source: Claude Code's word for how it starts: startup, resume, clear, compact, fork.
     """
+    found = _find_opening(store, session, project=project, settings=settings, now=now, source=source)
+    return InjectedContext(name_clients(found.text, session.client), found.ids)
+
+
+def _find_opening(
+    store: Store, session: StoredSession, *, project: str, settings: Settings, now: int, source: str
+) -> InjectedContext:
+    """Return the opening, rendered ahead or now, with marks where it names a client."""
     if source in NO_SESSION_CONTEXT:
         return InjectedContext("")
     if source not in FRESH_START_SOURCES:

@@ -12,7 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.conversations.capture.client_names import title_client
+from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 MAX_INJECTED_CHARS: Final = 9_500
@@ -33,6 +36,11 @@ COMPARED_CHARS: Final = 120
 
 _TAG_LIKE: Final = re.compile(rf"<(/?)\s*({INJECTED_TAG})", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s+")
+
+_MARK: Final = "\x1f"
+"""No text that is stored has it: control characters go as it comes in."""
+
+_CLIENT_MARK: Final = re.compile(rf"{_MARK}([^{_MARK}\n]{{1,100}}){_MARK}")
 
 SOURCE_WORDS: Final = {
     Origin.USER_PROMPT: "user",
@@ -81,6 +89,12 @@ class InjectedItem:
     text: str
     value: float = 0.0
     quote: str = ""
+
+
+def name_teammate(node: Node) -> str:
+    """Return whose a memory from outside is, as claimed, in quotation marks: a name is data too."""
+    name = parse_author(node.author).name if node.author else "somebody"
+    return f"teammate {json.dumps(name, ensure_ascii=False)}"
 
 
 def render_context(
@@ -138,6 +152,16 @@ def format_line(id: str, kind: str, day: str, source: str, content: str, note: s
     """Return one line that quotes a text, with its kind, the start of its id, its day, where it is from, and a note."""
     quoted = json.dumps(to_plain_line(content), ensure_ascii=False)
     return f"- {kind} {id[:SHOWN_ID_CHARS]} ({day}, {source}{f'; {note}' if note else ''}): {quoted}"
+
+
+def mark_client(client: str | None) -> str:
+    """Return a mark for the program that something was told in; `name_clients` makes words of it for a session."""
+    return f"{_MARK}{client}{_MARK}" if client else ""
+
+
+def name_clients(text: str, own: str | None) -> str:
+    """Return a text with its marks made words: where something was told, unless it was in the session's own program."""
+    return _CLIENT_MARK.sub(lambda found: "" if found[1] == own else f" in {title_client(found[1])}", text)
 
 
 def to_plain_line(text: str) -> str:

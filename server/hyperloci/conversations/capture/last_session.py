@@ -20,6 +20,7 @@ from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     InjectedItem,
     InjectedSection,
+    mark_client,
     to_plain_line,
 )
 from hyperloci.conversations.capture.opening_memories import SaidBefore, drop_questions, quote_briefly
@@ -106,7 +107,7 @@ def describe_last_session(store: Store, scopes: Sequence[str], *, besides: Store
     project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
     for session in store.sessions.list_recent(project, limit=RECENT_SESSIONS):
         if (besides is None or session.id != besides.id) and (items := _keep_first(_describe_session(store, session))):
-            title = f"The last session ({to_iso(session.last_seen_at)[:10]})"
+            title = f"The last session ({to_iso(session.last_seen_at)[:10]}{mark_client(session.client)})"
             return LastSession(session.key, InjectedSection(title, "", (), SHARE), items)
     return None
 

@@ -21,6 +21,8 @@ from hyperloci.conversations.capture.injection_format import (
     SOURCE_WORDS,
     InjectedItem,
     InjectedSection,
+    mark_client,
+    name_teammate,
     to_plain_line,
 )
 from hyperloci.knowledge.successors import describe_possible_successors
@@ -79,11 +81,20 @@ _UNDATED_DEADLINE_MS: Final = 14 * MS_PER_DAY
 _ANYWHERE_MS: Final = MS_PER_DAY + MS_PER_DAY // 2
 """A day is over everywhere on earth twelve hours after it is in UTC."""
 
-_ORIGIN_VALUES: Final[Mapping[Origin, float]] = {Origin.TOOL: 1.2, Origin.USER_PROMPT: 0.7, Origin.IMPORT: 0.7}
+_ORIGIN_VALUES: Final[Mapping[Origin, float]] = {
+    Origin.TOOL: 1.2,
+    Origin.USER_PROMPT: 0.7,
+    Origin.IMPORT: 0.7,
+    Origin.TEAMMATE: 0.7,
+}
 _SPEAKER_VALUES: Final[Mapping[str, float]] = {"user": 0.7, "assistant": 0.3}
 _OTHER_VALUE: Final = 0.5
 """Somebody who calls a tool to keep a thing means it, whatever was said since; the user's words are what was said; the
-assistant's are its own. Where it is not told who spoke, it is in between."""
+assistant's are its own. Where it is not told who spoke, it is in between. A teammate meant it too, and is not the
+user."""
+
+_TOLD: Final = frozenset({Origin.TOOL, Origin.TEAMMATE})
+"""Statements that somebody stored on purpose."""
 
 _RECENCY_VALUE: Final = 0.4
 _RECENCY_DAYS: Final = 30.0
@@ -159,13 +170,13 @@ def _may_be_shown(node: Node, now: int) -> bool:
     if node.subtype == "deadline":
         due = read_due(node)
         return now < due if due is not None else now - node.event_time < _UNDATED_DEADLINE_MS
-    told = node.origin is Origin.TOOL or node.metadata.get("speaker") == "user"
+    told = node.origin in _TOLD or node.metadata.get("speaker") == "user"
     return node.subtype not in ("insight", "semantic") or told or _present_confidence(node, now) >= MIN_KNOWN_CONFIDENCE
 
 
 def is_statement(node: Node) -> bool:
     """Tell whether a memory says something by itself: it is neither only a question nor an empty word."""
-    if node.origin is Origin.TOOL:
+    if node.origin in _TOLD:
         return not node.content.rstrip().endswith("?")
     said = str(node.metadata.get("quote") or node.content)
     if not (told := drop_questions(said)):
@@ -348,7 +359,7 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     node = memory.node
     kind = f"{node.subtype} " if with_kind else ""
     day = f"due {str(node.metadata['due'])[:10]}" if memory.due is not None else to_iso(node.event_time)[:10]
-    notes = [day, name_source(node)]
+    notes = [day, f"{name_source(node)}{mark_client(node.agent)}"]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
     return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {_quote_statement(node)}"
@@ -367,6 +378,8 @@ def _quote_statement(node: Node) -> str:
 def name_source(node: Node) -> str:
     """Return in a word who a memory is from: for what was extracted, who said it, where that is known."""
     speaker = str(node.metadata.get("speaker") or "")
+    if node.origin is Origin.TEAMMATE:
+        return name_teammate(node)
     return speaker if node.origin is Origin.EXTRACTION and speaker in _SPEAKER_VALUES else SOURCE_WORDS[node.origin]
 
 

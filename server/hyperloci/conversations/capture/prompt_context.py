@@ -21,6 +21,8 @@ from hyperloci.conversations.capture.injection_format import (
     InjectedItem,
     InjectedSection,
     format_line,
+    mark_client,
+    name_teammate,
     render_context,
     to_plain_line,
 )
@@ -213,7 +215,8 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 node.id,
                 node.subtype or node.type,
                 to_iso(node.event_time)[:10],
-                " ".join(filter(None, (SOURCE_WORDS[node.origin], shas.get(node.key, "")[:SHA_CHARS]))),
+                " ".join(filter(None, (_name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
+                + mark_client(node.agent),
                 find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
                 describe_possible_successors(newer[node.key], chars=SHOWN_ID_CHARS) if node.key in newer else "",
             ),
@@ -223,6 +226,10 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
 
 
 SHA_CHARS: Final = 10
+
+
+def _name_source(node: Node) -> str:
+    return name_teammate(node) if node.origin is Origin.TEAMMATE else SOURCE_WORDS[node.origin]
 
 
 def _tell(node: Node) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user, prepare_turn_text
-from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
 from hyperloci.model.turn import TurnKind
 from hyperloci.project.identity import Project
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize_name
@@ -19,7 +19,16 @@ from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize_name
 class RecordFactory:
     """Makes the records of one session in one project, at one moment."""
 
-    def __init__(self, project: Project, session_id: str, *, now: int, mark: str | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        session_id: str,
+        *,
+        now: int,
+        mark: str | None = None,
+        client: str = CLAUDE_CODE,
+        client_version: str | None = None,
+    ) -> None:
         """Begin.
 
         Args:
@@ -28,7 +37,11 @@ class RecordFactory:
             now: when.
             mark: tells the one event that records are made of from all others; who makes its record a second time
                 makes the same.
+            client: the program that the session is held in.
+            client_version: its version, where it tells that.
         """
+        self._client = client
+        self._client_version = client_version
         self._mark = mark
         self._project = project
         self._session_id = session_id
@@ -97,6 +110,8 @@ class RecordFactory:
             text=prepared.text,
             flags=prepared.flags,
             path=None if path is None else sanitize_name(str(path)),
+            client=self._client,
+            client_version=self._client_version,
         )
 
     def _make_id(self, kind: CaptureKind, text: str, told: str | None) -> str:

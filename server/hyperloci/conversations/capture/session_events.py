@@ -186,6 +186,7 @@ class Capture:
         return prepare_opening(self._store, scope, self._settings, self._clock())
 
     def _prompt_context(self, record: CaptureRecord, found: PromptSearch) -> str:
+        from hyperloci.conversations.capture.injection_format import name_clients
         from hyperloci.conversations.capture.prompt_context import PromptOccasion, build_prompt_context
         from hyperloci.conversations.capture.shown_memories import Injection, load_shown_ids, save_injection
 
@@ -202,7 +203,7 @@ class Capture:
             with self._store.transaction():
                 shown = Injection(record.id, "prompt", record.at, injection.ids)
                 save_injection(self._store, session, shown, anew=False)
-        return injection.text
+        return name_clients(injection.text, None if session is None else session.client)
 
     def store_late_turns(self, scope: str) -> int:
         """Store the turns of ended sessions that were written after the last hook ran; return how many."""

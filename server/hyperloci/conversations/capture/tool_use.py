@@ -33,8 +33,8 @@ READ_ONLY_TOOLS: Final = frozenset(
 )
 """Tools that change and decide nothing: most calls are theirs, and what they found is found again by looking."""
 
-OWN_TOOLS: Final = re.compile(r"^mcp__(?:plugin_)?[a-z0-9_-]*hyperloci")
-"""Our own tools: what they stored is stored already."""
+OWN_TOOLS: Final = re.compile(r"^mcp__?(?:plugin_)?[a-z0-9_-]*hyperloci|^hyperloci_")
+"""Our own tools, as Claude Code, Codex, Gemini CLI and OpenCode name them: what they stored is stored already."""
 
 _EXIT_CODE: Final = re.compile(r"^(?:Error: )?Exit code (-?\d+)[ \t]*\n?")
 _SPACE: Final = re.compile(r"\s+")
@@ -87,7 +87,7 @@ def _truncate(text: str, limit: int) -> str:
 
 
 def _relative_path(arguments: Mapping[str, Any], root: str | None) -> str | None:
-    given = arguments.get("file_path") or arguments.get("notebook_path")
+    given = arguments.get("file_path") or arguments.get("notebook_path") or _find_patched_file(arguments)
     if not isinstance(given, str) or not given:
         return None
     path = PurePath(given)
@@ -141,6 +141,24 @@ def _count_patch_lines(answer: Mapping[str, Any]) -> tuple[int, int] | None:
 def _describe_write(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     made = ", new file" if answer.get("type") == "create" else ""
     return f"{name} {path or '?'}: {_count_lines(_read_text(arguments, 'content'))} lines{made}"
+
+
+_PATCHED_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
+
+def _find_patched_file(arguments: Mapping[str, Any]) -> str | None:
+    """Return the first file that a patch in Codex's form names."""
+    patch = _read_text(arguments, "command")
+    found = _PATCHED_FILE.search(patch) if patch.startswith("*** Begin Patch") else None
+    return found[1].strip() if found else None
+
+
+def _describe_patch(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    lines = _read_text(arguments, "command").splitlines()
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    more = len(_PATCHED_FILE.findall("\n".join(lines))) - 1
+    others = f" and {more} more" if more > 0 else ""
+    return f"Edit {path or '?'}{others}: +{added} -{removed} lines"
 
 
 def _describe_notebook(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
@@ -201,4 +219,5 @@ _DESCRIBERS: Final[Mapping[str, Describer]] = {
     "AskUserQuestion": _describe_question,
     "WebFetch": _describe_web,
     "WebSearch": _describe_web,
+    "apply_patch": _describe_patch,
 }

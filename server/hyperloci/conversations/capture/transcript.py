@@ -18,6 +18,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from hyperloci.clock import from_iso
+from hyperloci.conversations.capture.foreign_transcripts import (
+    KEPT_ENTRY,
+    is_codex_entry,
+    is_gemini_entry,
+    read_codex_entry,
+    read_gemini_entry,
+)
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -79,6 +86,8 @@ def read_batch(
     """
     with _open_transcript(path) as file:
         start = _find_resume_offset(file, mark)
+        if path.suffix == ".json":
+            return _read_document(file, start, root)
         file.seek(start)
         data = _read_whole_lines(file, batch_bytes)
         if not data:
@@ -91,6 +100,22 @@ def read_batch(
             return None
         failed = tuple((start + place, reason) for place, reason in batch.failed if place < length)
         return TranscriptBatch(turns, TranscriptMark(offset, _hash_head(file, offset)), more, failed)
+
+
+def _read_document(file: BinaryIO, start: int, root: str | None) -> TranscriptBatch | None:
+    """Read a transcript that is one JSON document, as earlier versions of Gemini CLI wrote it; None if it was read."""
+    size = file.seek(0, 2)
+    if start == size or size > MAX_LINE_BYTES:
+        return None
+    file.seek(0)
+    try:
+        document = json.loads(file.read())
+    except (ValueError, RecursionError):
+        return None
+    messages = document.get("messages") if isinstance(document, dict) else None
+    entries = [entry for entry in messages or () if isinstance(entry, dict) and is_gemini_entry(entry)]
+    turns = tuple(turn for entry in entries for turn in read_gemini_entry(entry, root))
+    return TranscriptBatch(turns, TranscriptMark(size, _hash_head(file, size)), False)
 
 
 def _open_transcript(path: Path) -> BinaryIO:
@@ -154,6 +179,10 @@ def _parse_turns(data: bytes, batch: _BatchState) -> tuple[tuple[Turn, ...], int
 
 def _parse_line(line: bytes, position: int, batch: _BatchState) -> list[Turn]:
     entry = _parse_entry(line)
+    if entry is not None and is_codex_entry(entry):
+        return list(read_codex_entry(entry, position, batch.calls, batch.root))
+    if entry is not None and is_gemini_entry(entry):
+        return list(read_gemini_entry(entry, batch.root))
     if entry is None or (entry.get("isSidechain") is True and not batch.sidechains):
         return []
     return list(_turns_of_entry(entry, position, batch))
@@ -165,10 +194,13 @@ def _parse_entry(line: bytes) -> dict[str, Any] | None:
     Raises:
         ValueError, RecursionError: it is no JSON, or none that can be read.
     """
-    if not _KEPT_ENTRY.search(line):
+    if not _KEPT_ENTRY.search(line) and not KEPT_ENTRY.search(line):
         return None
     entry = json.loads(line)
-    return entry if isinstance(entry, dict) and isinstance(entry.get("uuid"), str) else None
+    if not isinstance(entry, dict):
+        return None
+    known = isinstance(entry.get("uuid"), str) or is_codex_entry(entry) or is_gemini_entry(entry)
+    return entry if known else None
 
 
 def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) -> Iterator[Turn]:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import torch
 
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.native_threads import MAX_MODEL_THREADS, count_usable_cores
 
 DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-
-_MAX_THREADS: Final = 8
-"""More threads gain little for a model of this size and slow down everything else on the machine."""
-
-_CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +64,7 @@ def has_bfloat16(device: str = "cpu") -> bool:
 
 def cap_threads() -> int:
     """Cap torch's threads to the cores this process may use and return their number."""
-    threads = max(1, min(torch.get_num_threads(), _count_usable_cores(), _MAX_THREADS))
+    threads = max(1, min(torch.get_num_threads(), count_usable_cores(), MAX_MODEL_THREADS))
     torch.set_num_threads(threads)
     return threads
 
@@ -95,12 +89,3 @@ def _choose_dtype(device: str, dtype: str | None) -> torch.dtype:
     if dtype not in DTYPES:
         raise ConfigurationError(f"dtype={dtype!r} is unknown: use one of {', '.join(DTYPES)}.")
     return DTYPES[dtype]
-
-
-def _count_usable_cores() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = _CGROUP_QUOTA.read_text(encoding="ascii").split()[:2]
-        return cores if quota == "max" else min(cores, max(1, round(int(quota) / int(period))))
-    except (OSError, ValueError):
-        return cores

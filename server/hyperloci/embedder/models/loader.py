@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
+from hyperloci.embedder.models.packaged_models import load_packaged_encoder
+from hyperloci.embedder.packaged.catalogue import list_packaged_models
 from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.spaces.profile import BUNDLED, ModelChoice
 
@@ -15,7 +18,7 @@ BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
 
-def load_foundation_stages(choice: ModelChoice, device: str) -> Iterator[EncoderStage]:
+def load_foundation_stages(choice: ModelChoice, device: str, models_dir: Path) -> Iterator[EncoderStage]:
     """Bring up E1's model in forms that answer ever faster.
 
     Raises:
@@ -32,6 +35,14 @@ def load_foundation_stages(choice: ModelChoice, device: str) -> Iterator[Encoder
             device="remote",
             dtype="float32",
             bulk_tokens=BULK_TOKENS_GPU,
+        )
+    elif choice.model in list_packaged_models():
+        yield EncoderStage(
+            encoder=load_packaged_encoder(choice.model, models_dir),
+            backend="onnxruntime",
+            device="cpu",
+            dtype="int8",
+            bulk_tokens=BULK_TOKENS_CPU,
         )
     else:
         yield _load_sentence_stage(choice.model, device)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder.models.loader import load_bundled_stages, load_foundation_stages
+from hyperloci.embedder.models.packaged_models import load_packaged_encoder, load_packaged_tokens, require_kind
+from hyperloci.embedder.packaged.catalogue import list_packaged_models
+from hyperloci.embedder.packaged.installed import find_model_folder
 from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.errors import ConfigurationError, NotReadyError
 from hyperloci.spaces.encoder import EncodeRequest
@@ -25,10 +28,11 @@ from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, SpaceKind
 if TYPE_CHECKING:
     from hyperloci.embedder.models.colbert import ColbertModel
     from hyperloci.embedder.models.device import ComputeDevice
+    from hyperloci.embedder.models.onnx_model import OnnxTokenModel
     from hyperloci.embedder.models.related_words import WordVectors
     from hyperloci.embedder.models.splade import SpladeModel
     from hyperloci.spaces.encoder import Encoder
-    from hyperloci.spaces.profile_encoder import ProfileEncoder
+    from hyperloci.spaces.profile_encoder import ProfileEncoder, TokenModel
 
 _WARM_UP: Final = "warm up"
 
@@ -41,20 +45,41 @@ def load_profile_stages(settings: Settings) -> Iterator[EncoderStage]:
     Raises:
         ConfigurationError: no such profile or model, or it cannot be used here.
     """
-    profile = find_profile(settings.profile, settings.profiles, settings.model)
-    for stage in load_foundation_stages(profile.choice_of("e1"), settings.device):
+    profile = _add_known_prompts(find_profile(settings.profile, settings.profiles, settings.model))
+    for stage in load_foundation_stages(profile.choice_of("e1"), settings.device, settings.models_dir):
         check_dimensions(stage, settings.embedding_dimensions)
-        yield from _build_profile_encoder(stage, profile, settings.device)
+        yield from _build_profile_encoder(stage, profile, settings)
 
 
 def has_light_encoder(settings: Settings) -> bool:
-    """Return whether the profile has no model but the bundled one, which numpy can compute.
+    """Return whether this process can encode questions without torch: by the bundled model and packaged ONNX ones.
 
     Raises:
         ConfigurationError: no such profile.
     """
-    choices = find_profile(settings.profile, settings.profiles, settings.model).choices.values()
-    return all(choice in (ModelChoice(BUNDLED), ModelChoice(RULE)) for choice in choices)
+    choices = find_profile(settings.profile, settings.profiles, settings.model).choices
+    plain = (ModelChoice(BUNDLED), ModelChoice(RULE))
+    return all(choice in plain or (space == "e12" and _is_light(choice)) for space, choice in choices.items())
+
+
+def _is_light(choice: ModelChoice) -> bool:
+    """Return whether a model loads in a fraction of a second, without torch."""
+    known = list_packaged_models().get(choice.model)
+    return known is not None and known.kind == "tokens"
+
+
+def _add_known_prompts(profile: Profile) -> Profile:
+    """Put before a question what the catalogue says a packaged model was trained with, where nothing else is set."""
+    known = list_packaged_models()
+    return Profile(
+        profile.name,
+        {
+            space: replace(choice, query=known[choice.model].query)
+            if choice.model in known and not choice.query
+            else choice
+            for space, choice in profile.choices.items()
+        },
+    )
 
 
 def load_light_encoder(settings: Settings) -> Encoder:
@@ -69,8 +94,8 @@ def load_light_encoder(settings: Settings) -> Encoder:
     return next(load_profile_stages(settings)).encoder
 
 
-def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -> Iterator[EncoderStage]:
-    """Add the profile's other models to a stage of E1's model; an interim one is left out if others must load first.
+def _build_profile_encoder(stage: EncoderStage, profile: Profile, settings: Settings) -> Iterator[EncoderStage]:
+    """Add the profile's other models to a stage of E1's model; an interim one is left out if slow ones must load first.
 
     Raises:
         ConfigurationError: a model cannot be used here.
@@ -80,9 +105,9 @@ def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -
     foundation = profile.choice_of("e1")
     others = {space: choice for space, choice in profile.choices.items() if space != "e1"}
     foreign = {space for space, choice in others.items() if choice.model not in (foundation.model, RULE)}
-    if stage.interim and foreign:
+    if stage.interim and not all(space == "e12" and _is_light(others[space]) for space in foreign):
         return
-    models = _ModelLoader(stage, foundation, device)
+    models = _ModelLoader(stage, foundation, settings)
     eyes = ProfileEncoder(
         models.load_prompted(foundation),
         others={space: models.load_prompted(choice) for space, choice in others.items() if space not in ("e12", "e13")},
@@ -122,11 +147,12 @@ def _warm_up(eyes: ProfileEncoder) -> None:
 class _ModelLoader:
     """Loads each model once, however many spaces use it."""
 
-    def __init__(self, stage: EncoderStage, foundation: ModelChoice, device: str) -> None:
+    def __init__(self, stage: EncoderStage, foundation: ModelChoice, settings: Settings) -> None:
         self._loaded: dict[str, Encoder] = {foundation.model: stage.encoder}
         self._prompted: dict[ModelChoice, Encoder] = {}
         self._ids: dict[str, str] = {}
-        self._device = device
+        self._device = settings.device
+        self._models_dir = settings.models_dir
 
     def load_prompted(self, choice: ModelChoice) -> Encoder:
         """Return the same encoder for the same choice, so that its spaces are encoded in one call."""
@@ -145,21 +171,30 @@ class _ModelLoader:
     def _load_model(self, model: str) -> Encoder:
         if model == BUNDLED:
             return list(load_bundled_stages(self._device))[-1].encoder
+        if model in list_packaged_models():
+            return load_packaged_encoder(model, self._models_dir)
         from hyperloci.embedder.models.sentence_transformer import load_sentence_encoder
 
         return load_sentence_encoder(model, self._choose_device())
 
-    def load_colbert(self, choice: ModelChoice) -> ColbertModel:
-        from hyperloci.embedder.models.colbert import load_colbert
+    def load_colbert(self, choice: ModelChoice) -> TokenModel:
+        model: ColbertModel | OnnxTokenModel
+        if choice.model in list_packaged_models():
+            model = load_packaged_tokens(choice.model, self._models_dir)
+        else:
+            from hyperloci.embedder.models.colbert import load_colbert
 
-        model = load_colbert(choice.model, self._choose_device())
+            model = load_colbert(choice.model, self._choose_device())
         self._ids["e12"] = model.model_id
         return model
 
     def load_splade(self, choice: ModelChoice) -> SpladeModel:
         from hyperloci.embedder.models.splade import load_splade
 
-        model = load_splade(choice.model, self._choose_device())
+        name = choice.model
+        if name in list_packaged_models():
+            name = str(find_model_folder(require_kind(name, "sparse", "e13"), self._models_dir))
+        model = load_splade(name, self._choose_device())
         self._ids["e13"] = model.model_id
         return model
 

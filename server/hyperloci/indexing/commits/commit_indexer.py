@@ -378,12 +378,14 @@ class CommitIndexer:
             "branch": sanitize_name(branch) if branch else None,
             "flags": one.text.flags,
         }
+        content = one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}"
         node = self._writer.write_event(
             NewNode(
                 type=NodeType.DECISION,
                 subtype="commit",
-                title="commit",
-                content=one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}",
+                # Its subject is a commit's heading: among the lines of a long message it weighs next to nothing.
+                title=content.lstrip().partition("\n")[0],
+                content=content,
                 tier=Tier.LONGTERM,
                 confidence=1.0,
                 decay_rate=0.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -64,6 +65,8 @@ class WatchWorker:
     ) -> None:
         self._indexer = Indexer(store, settings, project, clock, cancelled=stop.is_set)
         self._root = self._indexer.root
+        self._store = store
+        self._project = project
         self._clock = clock
         self._inbox = inbox
         self._stop = stop
@@ -149,6 +152,7 @@ class WatchWorker:
         started = time.monotonic()
         self._head = self._read_head()
         self._try_index(self._indexer.index_tree)
+        self._read_shared(thorough=True)
         ended = time.monotonic()
         if self._polling is None:
             return ended + self._pace.reconcile
@@ -156,6 +160,7 @@ class WatchWorker:
 
     def _handle_batch(self, batch: ChangeBatch, due: float) -> float:
         self._tell(last_event=to_iso(self._clock()))
+        self._read_shared()
         if batch.everything or (batch.git and self._read_head() != self._head):
             self._start_watching()
             return self._compare_tree()
@@ -167,6 +172,18 @@ class WatchWorker:
         if batch.git:
             self._try_index(self._indexer.update_history)
         return due
+
+    def _read_shared(self, *, thorough: bool = False) -> None:
+        """Take in what others share in this tree; one look where nothing came or went."""
+        from hyperloci.facts.sharing.shared_folder import read_stamp
+
+        if read_stamp(self._root) is None:
+            return
+        from hyperloci.facts.sharing.intake import SharedIntake
+
+        # A folder that can't be read, or changes as it is, is read at the next change; indexing goes on.
+        with contextlib.suppress(OSError):
+            SharedIntake(self._store, self._project.id, self._root, self._clock).read(thorough=thorough)
 
     def _try_index(self, action: Callable[[], IndexReport]) -> None:
         self._tell(indexing=True)

@@ -2,20 +2,21 @@
 
 Every walk is iterative and reads hyperedges a batch of nodes at a time, so that a graph of 100,000 nodes costs some
 hundred statements, not a hundred thousand, and no recursion. A node counts as many steps from another as hyperedges
-lie between them.
+lie between them. Walks go from symbol to symbol (`symbol_steps`): a function that is cut into several snippets is one
+node, its first snippet.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError
+from hyperloci.knowledge.graph.symbol_steps import SymbolSteps, Walk
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, Crossing, Traversal
+from hyperloci.store.memories.traversal import Crossing
 
 MAX_DEPTH: Final = 3
 """Steps of a neighbourhood unless asked otherwise (D.02)."""
@@ -29,13 +30,8 @@ MAX_PATH_STEPS: Final = 10
 UNBOUNDED_ROWS: Final = 2**31
 """Rows of a step that must be complete: a shortest path over half of the neighbours is not the shortest."""
 
-BATCH: Final = 2_000
-"""Nodes of one statement."""
-
 READ_AHEAD: Final = 256
 """Nodes on top of the stack whose neighbours a depth-first walk reads at once."""
-
-_REVERSED: Final = {OUTWARD: INWARD, INWARD: OUTWARD, BOTH_WAYS: BOTH_WAYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,38 +50,32 @@ class Dependencies:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
-    """How to walk: over which hyperedges, in which direction, in which scopes."""
-
-    label: str | None = None
-    direction: str = OUTWARD
-    scopes: tuple[str, ...] = ()
-
-    def reversed(self) -> Walk:
-        """Return the same walk against its direction."""
-        return Walk(label=self.label, direction=_REVERSED[self.direction], scopes=self.scopes)
-
-
 def find_neighbourhood(
-    store: Store, start: NodeKey, walk: Walk, depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES
+    store: Store,
+    start: NodeKey,
+    walk: Walk,
+    depth: int = MAX_DEPTH,
+    max_nodes: int = MAX_NODES,
+    *,
+    also: Sequence[NodeKey] = (),
 ) -> dict[NodeKey, int]:
     """Return the nodes at most `depth` steps from `start`, itself included, with their distance; nearest first.
 
-    With more than `max_nodes`, the last level holds those of the oldest hyperedges.
+    With more than `max_nodes`, the last level holds those of the oldest hyperedges. `also` begins there too, as one
+    with `start`: the rest of a file.
 
     Raises:
         BadRequestError: a depth below 0.
     """
     if depth < 0:
         raise BadRequestError(f"depth={depth} is below 0.")
-    traversal = store.traversal
+    steps = SymbolSteps(store, [(start, *also)])
     found = {start: 0}
     frontier = [start]
     with store.snapshot():
         for distance in range(1, depth + 1):
             fresh: dict[NodeKey, int] = {}
-            for crossing in _cross_edges(traversal, frontier, walk, limit=5 * max_nodes):
+            for crossing in steps.cross_edges(frontier, walk, limit=5 * max_nodes):
                 if crossing.target not in found:
                     fresh[crossing.target] = distance
                     if len(found) + len(fresh) >= max_nodes:
@@ -97,9 +87,11 @@ def find_neighbourhood(
     return found
 
 
-def find_dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_NODES) -> Dependencies:
-    """Return everything that `start` depends on, over any number of steps, and the circles in it (D.02)."""
-    traversal = store.traversal
+def find_dependencies(
+    store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_NODES, *, also: Sequence[NodeKey] = ()
+) -> Dependencies:
+    """Return everything that `start` (and the rest of its file, `also`) depends on, and the circles in it (D.02)."""
+    steps = SymbolSteps(store, [(start, *also)])
     found: dict[NodeKey, int] = {start: 0}
     edges: dict[NodeKey, list[NodeKey]] = {}
     frontier, distance, complete = [start], 0, True
@@ -107,7 +99,7 @@ def find_dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int =
         while frontier:
             distance += 1
             fresh: dict[NodeKey, None] = {}
-            for source, target, _ in _cross_edges(traversal, frontier, walk, limit=UNBOUNDED_ROWS):
+            for source, target, _ in steps.cross_edges(frontier, walk, limit=UNBOUNDED_ROWS):
                 edges.setdefault(source, []).append(target)
                 if target not in found:
                     fresh[target] = None
@@ -119,15 +111,22 @@ def find_dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int =
 
 
 def find_shortest_path(
-    store: Store, start: NodeKey, end: NodeKey, walk: Walk, max_depth: int = MAX_PATH_STEPS
+    store: Store,
+    start: NodeKey,
+    end: NodeKey,
+    walk: Walk,
+    max_depth: int = MAX_PATH_STEPS,
+    *,
+    wholes: Sequence[Sequence[NodeKey]] = (),
 ) -> list[Crossing] | None:
     """Return the hyperedges crossed on a shortest way from `start` to `end`; None where there is none so short.
 
-    Both ends are walked towards each other, the smaller side first; of several shortest ways any.
+    Both ends are walked towards each other, the smaller side first; of several shortest ways any. `wholes` are the ends
+    with what counts as one with them, each end first: the rest of a file.
     """
-    if start == end:
+    steps = SymbolSteps(store, wholes or [(start,), (end,)])
+    if steps.find_first(start) == steps.find_first(end):
         return []
-    traversal = store.traversal
     # Of each node reached: the crossing that led to it, from its own end of the path.
     ahead: dict[NodeKey, Crossing | None] = {start: None}
     behind: dict[NodeKey, Crossing | None] = {end: None}
@@ -137,7 +136,7 @@ def find_shortest_path(
             side = 0 if len(fronts[0]) <= len(fronts[1]) else 1
             seen, other = sides[side], sides[1 - side]
             fresh: list[NodeKey] = []
-            for crossing in _cross_edges(traversal, fronts[side], walks[side], limit=UNBOUNDED_ROWS):
+            for crossing in steps.cross_edges(fronts[side], walks[side], limit=UNBOUNDED_ROWS):
                 if crossing.target not in seen:
                     seen[crossing.target] = crossing
                     if crossing.target in other:
@@ -163,23 +162,23 @@ def walk_all(store: Store, start: NodeKey, walk: Walk, order: str = "bfs") -> It
     """
     if order not in ("bfs", "dfs"):
         raise BadRequestError(f"order={order!r} is unknown: use bfs or dfs.")
-    traversal = store.traversal
-    return _walk_breadth_first(traversal, start, walk) if order == "bfs" else _walk_depth_first(traversal, start, walk)
+    steps = SymbolSteps(store, [(start,)])
+    return _walk_breadth_first(steps, start, walk) if order == "bfs" else _walk_depth_first(steps, start, walk)
 
 
-def _walk_breadth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
+def _walk_breadth_first(steps: SymbolSteps, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
     seen, frontier = {start}, [start]
     while frontier:
         yield from frontier
         fresh: dict[NodeKey, None] = {}
-        for crossing in _cross_edges(traversal, frontier, walk, limit=UNBOUNDED_ROWS):
+        for crossing in steps.cross_edges(frontier, walk, limit=UNBOUNDED_ROWS):
             if crossing.target not in seen:
                 fresh[crossing.target] = None
         seen.update(fresh)
         frontier = list(fresh)
 
 
-def _walk_depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
+def _walk_depth_first(steps: SymbolSteps, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
     seen: set[NodeKey] = set()
     children: dict[NodeKey, list[NodeKey]] = {}
     stack = [start]
@@ -192,23 +191,9 @@ def _walk_depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Itera
         if node not in children:
             asked = {node, *(key for key in stack[-READ_AHEAD:] if key not in seen and key not in children)}
             children.update({key: [] for key in asked})
-            for source, target, _ in _cross_edges(traversal, asked, walk, limit=UNBOUNDED_ROWS):
+            for source, target, _ in steps.cross_edges(asked, walk, limit=UNBOUNDED_ROWS):
                 children[source].append(target)
         stack.extend(target for target in reversed(children.pop(node)) if target not in seen)
-
-
-def _cross_edges(
-    traversal: Traversal, sources: Sequence[NodeKey] | set[NodeKey], walk: Walk, *, limit: int
-) -> Iterator[Crossing]:
-    keys = list(sources)
-    crossings = (
-        crossing
-        for first in range(0, len(keys), BATCH)
-        for crossing in traversal.iterate_crossings(
-            keys[first : first + BATCH], label=walk.label, direction=walk.direction, scopes=walk.scopes, limit=limit
-        )
-    )
-    return itertools.islice(crossings, limit)
 
 
 def _join_halves(

@@ -56,14 +56,25 @@ def _map_pieces(store: Store, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]
     return pieces | {key: key for key in listed}
 
 
-def describe_path(store: Store, start: NodeKey, path: Sequence[Crossing]) -> GraphAnswer:
-    """Return a path as the nodes on it, in order, and the hyperedge of each step."""
+def describe_path(
+    store: Store, start: NodeKey, path: Sequence[Crossing], wholes: Sequence[Sequence[NodeKey]] = ()
+) -> GraphAnswer:
+    """Return a path as the nodes on it, in order, and the hyperedge of each step.
+
+    Args:
+        store: the open store.
+        start: where the path begins.
+        path: the hyperedges crossed.
+        wholes: its ends with what counts as one with them (`paths.find_shortest_path`).
+    """
     distances = {start: 0} | {crossing.target: number for number, crossing in enumerate(path, start=1)}
+    drawn = {key: whole[0] for whole in wholes for key in whole} | _map_pieces(store, distances)
     nodes = store.nodes.get_by_keys(distances)
-    edges = {edge.key: edge for edge in store.edges.list_among(distances)}
+    edges = {edge.key: edge for edge in store.edges.list_among(drawn)}
+    shown = {key: nodes[there] for key, there in drawn.items() if there in nodes}
     return GraphAnswer(
         nodes=describe_nodes(store, distances),
-        edges=tuple(_describe_edge(edges[crossing.edge], nodes) for crossing in path),
+        edges=tuple(_describe_edge(edges[crossing.edge], shown) for crossing in path),
     )
 
 

@@ -1,9 +1,10 @@
 """Code relations: imports, calls, inheritance, overriding, and what a test tests (D.03).
 
 A name is resolved as its language does it - the scopes around it, then the file's imports, followed through
-re-exports - and only to a symbol that this project defines. A method is resolved where the receiver's class is plain:
-`self`, a class by name, a parameter with a type. A name that is assigned or a parameter in the same snippet, and one
-that could mean two things, means nothing here: a wrong edge costs more than a missing one.
+re-exports - and only to a symbol that this project defines. A method is resolved where the receiver's class is plain
+(`self`, a class by name, a parameter with a type), or by a name of several words that one method alone has. A name
+that is assigned or a parameter in the same snippet, and one that could mean two things, means nothing here: a wrong
+edge costs more than a missing one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final, Protocol
 
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_imported_names, read_whole_modules
 from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
+from hyperloci.knowledge.relations.only_methods import ONLY, NamedSymbols, find_only_methods, split_words
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
@@ -80,7 +82,6 @@ _BINDINGS: Final = (
     re.compile(r"\blambda\s++([\w,*][\w, *]{0,200}+):"),
 )
 
-_WORD_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
 
 
@@ -93,7 +94,7 @@ class RelationTarget:
     key: NodeKey
 
 
-class CodeContext(Protocol):
+class CodeContext(NamedSymbols, Protocol):
     """What the rules need to know about the project."""
 
     @property
@@ -126,6 +127,8 @@ class CodeRules:
             if row.symbol is not None and row.facts.get("imports"):
                 self._own.setdefault(row.symbol, {}).update(read_imported_names(view.path, row, world.modules))
                 self._own_modules.setdefault(row.symbol, {}).update(read_whole_modules(row))
+        imported = {part for row in rows for said in row.facts.get("imports", ()) for part in _SEPARATOR.split(said)}
+        self._from_elsewhere = imported - view.names.keys()
 
     def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once, in the order of the text."""
@@ -195,8 +198,10 @@ class CodeRules:
             yield WantedRelation("overrides", target.key, OWN_METHOD, f"overrides `{target.symbol}`")
 
     def _find_calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
-        for said in row.facts.get("calls", ()):
-            found = self._resolve_call(row, said)
+        calls = row.facts.get("calls", ())
+        only = find_only_methods(self._world, [_SEPARATOR.split(said)[-1] for said in calls])
+        for said in calls:
+            found = self._resolve_call(row, said) or self._find_only_method(row, said, only)
             if found is None:
                 continue
             target, sure = found
@@ -207,8 +212,8 @@ class CodeRules:
 
     def _find_tested(self, row: LinkableSnippet, target: RelationTarget) -> bool:
         """Say whether a test is of what it calls: its file is named after that one's, or it after the symbol."""
-        wanted = _split_words(target.symbol.rpartition(".")[2])
-        return self._is_test_of(target.path) or bool(wanted and wanted <= _split_words(row.function_name or ""))
+        wanted = split_words(target.symbol.rpartition(".")[2])
+        return self._is_test_of(target.path) or bool(wanted and wanted <= split_words(row.function_name or ""))
 
     def _is_test_of(self, path: str) -> bool:
         stem = _TEST_STEM.sub("", _file_stem(self._view.path))
@@ -240,6 +245,23 @@ class CodeRules:
             return own, OWN_METHOD
         inherited = self._find_inherited_method(self._view, owner, name)
         return None if inherited is None else (inherited, INHERITED)
+
+    def _find_only_method(
+        self, row: LinkableSnippet, said: str, only: Mapping[str, tuple[str, str]]
+    ) -> tuple[RelationTarget, float] | None:
+        """Resolve `editor.edit_files`, of whose receiver nothing is known, where one method alone has that name."""
+        parts = _SEPARATOR.split(said)
+        # Of `get().run_it()` only the last name is known.
+        on_something = (
+            parts[0] not in self._from_elsewhere if len(parts) > 1 else not _is_called_bare(row.content, said)
+        )
+        place = only.get(parts[-1]) if on_something else None
+        view = None if place is None else self._world.view(place[0])
+        if place is None or view is None or view.language != row.language:
+            return None
+        owner = place[1].rpartition(".")[0]
+        target = self._find_symbol(view, place[1]) if view.kinds.get(owner) in CLASS_LIKE else None
+        return None if target is None else (target, ONLY)
 
     def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`, or the snippet `memory = Memory()`."""
@@ -421,7 +443,3 @@ def _made_types(text: str) -> Mapping[str, str]:
 
 def _file_stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
-
-
-def _split_words(name: str) -> set[str]:
-    return {part.lower() for part in _WORD_PARTS.findall(name)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final, Protocol
@@ -98,10 +98,6 @@ class DocumentContext(CodeContext, Protocol):
 
     def rows(self, path: str) -> Sequence[LinkableSnippet]:
         """Return a file's snippets."""
-        ...
-
-    def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the (path, symbol) of the symbols that end in each of these names."""
         ...
 
     def commits_like(self, prefix: str) -> Sequence[NodeKey]:

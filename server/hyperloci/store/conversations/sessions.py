@@ -106,6 +106,13 @@ class Sessions:
         )
         return [_session_from_row(row) for row in rows]
 
+    def find_last_of_clients(self) -> dict[str, int]:
+        """Return when each client's last session showed a sign of life, in milliseconds."""
+        rows = self._connection.execute(
+            "SELECT client, max(last_seen_at) FROM sessions WHERE client IS NOT NULL GROUP BY client"
+        )
+        return {row[0]: int(row[1]) for row in rows}
+
     def take_sequence_number(self, session_key: int) -> int:
         """Return the session's next sequence number and move it on.
 

@@ -14,7 +14,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
 from hyperloci.model.author import AGENT_ORIGINS, Signature, Visibility
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
-from hyperloci.model.node import NewNode, Node, SearchCandidate
+from hyperloci.model.node import ONE_OCCASION_MS, NewNode, Node, SearchCandidate
 from hyperloci.store.archive import compressed_turns
 from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
@@ -291,6 +291,26 @@ class Nodes:
         ).fetchone()
         return node_from_row(row) if row else None
 
+    def find_told_before(self, scope: str, *, now: int) -> str:
+        """Return the fact that was told last in a scope, if that is not long ago and it still holds; else ''."""
+        row = self._connection.execute(
+            f"SELECT CASE WHEN n.deleted_at IS NULL AND n.valid_until IS NULL AND {NOT_WITHHELD} THEN n.content END"
+            " FROM nodes n WHERE n.scope_key = ? AND n.type = 'fact' AND n.origin = 'tool' AND n.created_at >= ?"
+            " ORDER BY n.key DESC LIMIT 1",
+            (self._scopes.find_key(scope), now - ONE_OCCASION_MS),
+        ).fetchone()
+        return (row[0] or "") if row else ""
+
+    def drop_told_before(self, node: Node) -> None:
+        """Take a memory's words out of what helps find the facts that were told soon after it."""
+        rows = self._connection.execute(
+            "SELECT key, title, content FROM nodes WHERE scope_key = ? AND type = 'fact' AND origin = 'tool'"
+            " AND created_at BETWEEN ? AND ? AND key > ?",
+            (self._scopes.find_key(node.scope), node.created_at, node.created_at + ONE_OCCASION_MS, node.key),
+        ).fetchall()
+        for row in rows:
+            self._keywords.put_text(row["key"], title=row["title"], body=row["content"], extra="")
+
     def find_forgotten(self, content: str, scope: str) -> Node | None:
         """Return the node with this content that was forgotten last in a scope, or None."""
         row = self._connection.execute(
@@ -359,6 +379,8 @@ class Nodes:
             " metadata = json_set(metadata, '$.tier_before', tier) WHERE key = ?",
             (now, now, node.key),
         )
+        if node.origin == Origin.TOOL:
+            self.drop_told_before(node)
         self._log.add_entry("forget", [node.id], now=now, from_tier=node.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from hyperloci.model.kinds import NodeKey
 
@@ -44,6 +45,21 @@ class SharedRecord:
     reason: str | None = None
 
 
+class EndedMemory(NamedTuple):
+    """A memory that was exchanged and is gone here: its id, whether it was shared from here, and its author."""
+
+    id: str
+    is_own: bool
+    author: str | None
+
+
+class FolderStamp(NamedTuple):
+    """What a folder looked like when it was last read, and when that was, in milliseconds."""
+
+    stamp: str
+    read_at: int
+
+
 class SharedRows:
     """What one database exchanged with others. Every write expects to run inside a transaction."""
 
@@ -76,12 +92,25 @@ class SharedRows:
             for row in rows
         ]
 
-    def get_stamp(self, scope_key: int, path: str) -> str | None:
+    def list_ended_here(self, scope_key: int) -> list[EndedMemory]:
+        """Return what was shared or received through Git, is forgotten or purged by now, and not withdrawn yet."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT r.id, r.state, n.author FROM shared_records r LEFT JOIN nodes n ON n.key = r.node_key"
+            " WHERE r.scope_key = ?1 AND r.door = 'git'"
+            " AND r.state IN ('sent', 'received')"
+            " AND (n.deleted_at IS NOT NULL OR (r.state = 'sent' AND n.key IS NULL))"
+            " AND NOT EXISTS (SELECT 1 FROM shared_records f WHERE f.scope_key = ?1 AND f.id = r.id"
+            " AND f.state = 'forgotten')",
+            (scope_key,),
+        )
+        return [EndedMemory(row[0], row[1] == ExchangeState.SENT, row[2]) for row in rows]
+
+    def get_stamp(self, scope_key: int, path: str) -> FolderStamp | None:
         """Return what a folder looked like when it was last read, None if it never was."""
         row = self._connection.execute(
-            "SELECT stamp FROM shared_folders WHERE scope_key = ? AND path = ?", (scope_key, path)
+            "SELECT stamp, read_at FROM shared_folders WHERE scope_key = ? AND path = ?", (scope_key, path)
         ).fetchone()
-        return None if row is None else str(row[0])
+        return None if row is None else FolderStamp(row[0], row[1])
 
     def set_stamp(self, scope_key: int, path: str, stamp: str, *, now: int) -> None:
         """Note what a folder looks like now that it was read."""

@@ -4,8 +4,8 @@
 - Code in a language with a grammar: by its syntax (`code`); in another one: windows of lines.
 - Other prose (reStructuredText, AsciiDoc, plain text): windows of about 200 words at paragraphs, 50 of them repeated.
   Only the title at the top is read from its markup.
-- Configuration (TOML, YAML, JSON, INI, Makefile...): windows of lines of about 2,000 characters, cut at blank lines;
-  only files of at most `MAX_CONFIG_BYTES`. Anything else is not cut at all.
+- Configuration (TOML, YAML, JSON, INI, Makefile...): by tables (`settings`), those of more than 2,000 characters at
+  blank lines; only files of at most `MAX_CONFIG_BYTES`. Anything else is not cut at all.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.position import Position
 from hyperloci.text.chunking.code import chunk_code, chunk_lines
 from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind, file_kind_of, language_of_plain_file
-from hyperloci.text.chunking.lines import LineIndex, Span, is_blank, line_windows
+from hyperloci.text.chunking.lines import LineIndex, Span, is_blank
 from hyperloci.text.chunking.markdown import chunk_markdown
 from hyperloci.text.chunking.prose import windows_of_text
+from hyperloci.text.chunking.settings import cut_settings
 
 _RULE: Final = r"[=#*~^\"-]{3,}+[ \t]*+\r?"
 _TITLE: Final = re.compile(
@@ -56,16 +57,24 @@ def chunk_file(path: str, text: str) -> list[TextChunk]:
             name = (title[1] or title[2]).strip() if title else PurePosixPath(path).stem
             return _chunks_of_spans(path, text, windows_of_text(text), name)
         case FileKind.CONFIG if len(text) <= MAX_CONFIG_BYTES:
-            return _chunks_of_spans(path, text, line_windows(text, 0, len(text)), PurePosixPath(path).name)
+            name = PurePosixPath(path).name
+            places = ((block.span, (name, block.name) if block.name else (name,)) for block in cut_settings(text))
+            return _chunks_of_places(path, text, places)
     return []
 
 
 def _chunks_of_spans(path: str, text: str, spans: Iterable[Span], name: str) -> list[TextChunk]:
+    return _chunks_of_places(path, text, ((span, (name,)) for span in spans))
+
+
+def _chunks_of_places(path: str, text: str, places: Iterable[tuple[Span, tuple[str, ...]]]) -> list[TextChunk]:
     lines = LineIndex.from_text(text)
     chunks: list[TextChunk] = []
-    for start, end in spans:
+    for (start, end), breadcrumb in places:
         if not is_blank(text[start:end]):
             first, last = lines.lines_of(start, end)
             position = Position(path=path, line_start=first, line_end=last, char_start=start, char_end=end)
-            chunks.append(TextChunk(text=text[start:end], kind=ChunkKind.TEXT, breadcrumb=(name,), position=position))
+            chunks.append(
+                TextChunk(text=text[start:end], kind=ChunkKind.TEXT, breadcrumb=breadcrumb, position=position)
+            )
     return chunks

@@ -1,0 +1,137 @@
+"""Client commands: `hyperloci install --client NAME|all` and `uninstall --client NAME|all`, told to people."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from hyperloci.cli.common import console
+from hyperloci.cli.install import installer
+from hyperloci.cli.install.client_install import (
+    ALL,
+    PROGRAMS,
+    choose_clients,
+    plan_client,
+    plan_client_removal,
+    plan_rules,
+    plan_rules_removal,
+)
+from hyperloci.cli.install.client_table import ClientFolders
+from hyperloci.cli.install.codex_trust import CodexHook, CodexUnreachableError, list_codex_hooks, plan_trust
+from hyperloci.cli.install.commands import locate_commands
+from hyperloci.cli.install.installer import InstallPlan, InstallScope
+from hyperloci.errors import ConfigurationError
+from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, load_dialect
+
+NOTES: Final = {
+    "codex": "Codex asks before it runs a hook: approve them there with /hooks (codex exec skips them silently until"
+    " then), or run `hyperloci install --client codex --trust`.",
+    "gemini": "Restart Gemini CLI. A project's hooks it asks about when they change.",
+    "opencode": "Restart OpenCode: its plugin keeps what is said, and puts the notes before the model.",
+    "cursor": "Restart Cursor. Some versions drop what a session's start brings: `--rules` tells it to ask.",
+    "copilot": "Restart Copilot CLI. It reads no answer of a hook: what is said is kept, `--rules` tells it to ask.",
+    "vscode": "VS Code runs Claude Code's hooks (Settings: chat.useClaudeHooks): `hyperloci install` puts them there.",
+}
+"""What a person has to know or do yet, by client."""
+
+
+def find_folders(project: Path) -> ClientFolders:
+    """Return where the clients' files lie for this user and project."""
+    return ClientFolders(home=Path.home(), project=project.absolute(), environ=dict(os.environ))  # noqa: TID251
+
+
+def install_clients(
+    name: str, scope: InstallScope, project: Path, *, dry_run: bool, rules: bool, trust: bool
+) -> list[str]:
+    """Install for one client, or for all that are found; return those with plans of their own.
+
+    Raises:
+        ConfigurationError: there is no such client, or a file can't be changed safely.
+    """
+    folders = find_folders(project)
+    commands = locate_commands(Path(sys.executable), portable=scope is InstallScope.PROJECT)
+    clients = choose_clients(name, folders)
+    for client in clients:
+        if client != CLAUDE_CODE:
+            _install_client(client, plan_client(client, folders, scope, commands), dry_run)
+    if rules:
+        carry_out(plan_rules(folders.project), dry_run)
+    if trust and "codex" in clients and not dry_run:
+        _trust_codex(folders)
+    return clients
+
+
+def _install_client(client: str, plan: InstallPlan, dry_run: bool) -> None:
+    table = load_dialect(client)
+    assert table is not None
+    console.print(f"{table.title}:", style="bold")
+    carry_out(plan, dry_run)
+    console.print(f"  {NOTES[client]}")
+
+
+def _trust_codex(folders: ClientFolders) -> None:
+    try:
+        hooks = list_codex_hooks(PROGRAMS["codex"], folders.project, folders.environ)
+    except CodexUnreachableError as error:
+        console.print(f"  Codex could not be asked which hooks it trusts ({error}): approve them there with /hooks.")
+        return
+    carry_out(InstallPlan(InstallScope.USER, (plan_trust(folders.codex / "config.toml", hooks),)), False)
+    console.print(f"  {count_trusted(hooks)}")
+
+
+def count_trusted(hooks: list[CodexHook]) -> str:
+    """Say how many of our hooks Codex was asked about."""
+    fresh = sum(not hook.is_trusted for hook in hooks)
+    return f"{len(hooks)} hooks of Codex are trusted now, {fresh} of them since this command."
+
+
+def find_others(project: Path) -> list[str]:
+    """Return the other clients that are found here and lack our entries; not those whose files can't be read."""
+    folders = find_folders(project)
+    found: list[str] = []
+    for client in choose_clients(ALL, folders):
+        with contextlib.suppress(ConfigurationError):
+            if client != CLAUDE_CODE and not plan_client_removal(client, folders, InstallScope.USER).changed:
+                found.append(client)
+    return found
+
+
+def uninstall_clients(name: str, scope: InstallScope, project: Path, *, dry_run: bool) -> list[str]:
+    """Take our entries out of a client's files; return the clients that were meant.
+
+    Raises:
+        ConfigurationError: there is no such client, or a file can't be changed safely.
+    """
+    folders = find_folders(project)
+    clients = choose_clients(name, folders)
+    for client in clients:
+        table = load_dialect(client)
+        if table is not None:
+            console.print(f"{table.title}:", style="bold")
+            carry_out(plan_client_removal(client, folders, scope), dry_run)
+    rules = plan_rules_removal(folders.project)
+    if rules.changed:
+        carry_out(rules, dry_run)
+    return clients
+
+
+def carry_out(plan: InstallPlan, dry_run: bool, write: Callable[[str], None] = typer.echo) -> bool:
+    """Show a plan, or carry it out and say what became of each file; return whether that was done."""
+    if not plan.changed:
+        console.print("Nothing to change.")
+        return False
+    if dry_run:
+        write(plan.diff())
+        return False
+    deleted = {change.path for change in plan.changes if change.after is None}
+    for path in installer.apply_plan(plan):
+        console.print(f"{'deleted' if path in deleted else 'wrote'} {path}")
+        if (backup := installer.find_backup(path)) is not None:
+            console.print(f"  {backup} is the file as it was before", style="dim")
+    return True

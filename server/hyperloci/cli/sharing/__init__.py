@@ -1,0 +1,1 @@
+"""Sharing commands: memories that the people of a project have together."""

@@ -1,0 +1,112 @@
+"""Sharing commands: share, unshare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
+from hyperloci.cli.layout import count_things, to_one_line
+from hyperloci.errors import BadRequestError
+from hyperloci.facts.sharing.promotion import ShareReport, check_folder
+from hyperloci.facts.sharing.shared_folder import FOLDER
+from hyperloci.store.ids import shorten_id
+
+
+def register_commands(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(share)
+    app.command()(unshare)
+
+
+def share(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Ids of the memories; or choose by --type and --since.")
+    ] = None,
+    project: ProjectOption = Path("."),
+    type: Annotated[list[str] | None, typer.Option("--type", "-t", help="decision, constraint, dead_end...")] = None,
+    since: Annotated[str | None, typer.Option(help="Only of this time or later.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what others would get.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the folder, for CI; needs no database.")] = False,
+    read: Annotated[bool, typer.Option("--read", help="Take in what others share, now and all of it.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Share memories with everybody who works on the project, through files that Git carries.
+
+    Nothing is shared by itself. What is shared is redacted again; what looks like an instruction or is withheld stays.
+
+    Examples:
+      hyperloci share 0c6b
+      hyperloci share --type decision --since "last week"
+      hyperloci share --check
+    """
+    if check:
+        _check(project, json)
+        return
+    if read:
+        with open_memory(project) as memory:
+            taken = memory.read_shared(thorough=True)
+        if json:
+            print_json(taken)
+            return
+        console.print(
+            f"{count_things(taken.taken, 'memory')} taken in, {taken.withdrawn} forgotten because they were withdrawn,"
+            f" {taken.disputes} contradictions found, {len(taken.refused)} lines left out"
+        )
+        return
+    with open_memory(project) as memory:
+        report = memory.share(ids or (), kinds=type or (), since=since, dry_run=dry_run)
+    _print_report(report, json, "would be shared" if dry_run else "shared")
+    if report.shared and not (json or dry_run):
+        console.print(f"Others get it with your next commit of {FOLDER}.")
+
+
+def unshare(
+    ids: Annotated[list[str], typer.Argument(help="Ids of the memories.")],
+    project: ProjectOption = Path("."),
+    json: JsonOption = False,
+) -> None:
+    """Take shared memories back: others forget them, you keep them. Git's history keeps what was committed."""
+    with open_memory(project) as memory:
+        report = memory.unshare(ids)
+    _print_report(report, json, "no longer shared")
+
+
+def _print_report(report: ShareReport, json: bool, done: str) -> None:
+    if json:
+        print_json(report)
+    else:
+        for item in report.shared:
+            console.print(to_one_line(item.text, f"{shorten_id(item.id)} {done}: "), markup=False)
+        if report.redactions:
+            errors.print(f"{report.redactions} secret(s) or private part(s) were left out.", style="yellow")
+        for id, reason in report.refused:
+            errors.print(Text(f"{shorten_id(id)} stays private: {reason}", style="yellow"))
+    if report.refused and not report.shared:
+        raise typer.Exit(Exit.FAILED)
+
+
+def _check(project: Path, json: bool) -> None:
+    root = next(
+        (place for place in (project.absolute(), *project.absolute().parents) if (place / FOLDER).is_dir()), None
+    )
+    if root is None:
+        raise BadRequestError(f"there is no {FOLDER} in {project} or above it: nothing is shared here.")
+    count, problems = check_folder(root)
+    if json:
+        print_json({"memories": count, "problems": [_as_dict(problem) for problem in problems]})
+    else:
+        for problem in problems:
+            errors.print(Text(f"{problem.file}:{problem.line}: {problem.reason}", style="yellow"))
+        console.print(f"{count_things(count, 'memory')}, {count_things(len(problems), 'problem')}")
+    if problems:
+        raise typer.Exit(Exit.FAILED)
+
+
+def _as_dict(problem: object) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(problem)  # type: ignore[call-overload, no-any-return]

@@ -1,0 +1,1 @@
+"""Sharing: memories that the people of a project have together, as files that Git carries."""

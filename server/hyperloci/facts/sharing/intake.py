@@ -1,0 +1,350 @@
+"""Intake: what others share becomes memories of class `teammate`, revisions, contradictions and tombstones.
+
+One's own words end on one's own word: what another author says replaces them is shown as a contradiction. Authors are
+as claimed, so whatever a file ends or forgets can be restored, and the log says who claimed it.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.sharing.intake_report import IntakeReport
+from hyperloci.facts.sharing.shared_folder import (
+    NAME_HASH_CHARS,
+    WITHDRAWN,
+    FileEntry,
+    FolderProblem,
+    FoundMemory,
+    read_folder,
+    read_stamp,
+    remove_versions,
+    write_memory,
+)
+from hyperloci.facts.sharing.shared_memory import SHARED_KINDS, SharedMemory
+from hyperloci.model.author import Visibility, is_same_author, make_author, parse_author
+from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, NodeId, Origin, Tier
+from hyperloci.model.node import NewNode, Node
+from hyperloci.model.set_aside import SetAsideKind
+from hyperloci.store import Store
+from hyperloci.store.memories.shared import ExchangeState, SharedRecord
+from hyperloci.store.purge import was_purged
+from hyperloci.text.sanitize.sanitizer import sanitize
+
+BATCH: Final = 100
+"""Memories taken in a transaction: nobody waits for the write lock for longer than some tenths of a second."""
+
+MAX_CHECKED: Final = 500
+"""New memories of one reading that are compared with all others; who joins a project with more is told of the
+contradictions among them by those who shared them."""
+
+MAX_NAME: Final = 60
+"""Of a claimed name that are shown; what is longer is no name."""
+
+UNNAMED: Final = "somebody <unknown>"
+
+SETTLED_MS: Final = 2_000
+"""A file changed so shortly before the last reading may have been changed after it: clocks of files are coarse."""
+
+CANDIDATES: Final = 30
+"""Memories with the words of a new one that it is compared with."""
+
+
+class SharedIntake:
+    """Takes in what is shared in one working tree of a project."""
+
+    def __init__(self, store: Store, project: str, root: Path, clock: Clock) -> None:
+        self._store = store
+        self._project = project
+        self._root = root
+        self._clock = clock
+        self._report = IntakeReport()
+        self._checked = 0
+
+    def read(self, *, thorough: bool = False, seconds: float | None = None) -> IntakeReport:
+        """Take in what is new in the folder; next to nothing is done where it looks as it did.
+
+        Args:
+            thorough: read every file, also those whose name is known: somebody may have edited one in its place.
+            seconds: how long it may take; None is as long as it takes.
+        """
+        self._report, self._checked = IntakeReport(), 0
+        stamp = read_stamp(self._root)
+        scope_key = self._store.scopes.find_key(self._project)
+        if stamp is None or scope_key is None or self._store.read_only:
+            return self._report
+        place, now = str(self._root), self._clock()
+        last = self._store.shared.get_stamp(scope_key, place)
+        if not thorough and last is not None and last.stamp == stamp:
+            return self._report
+        self._publish(scope_key)
+        records = self._store.shared.list_records(scope_key)
+        known = {(record.id, record.hash) for record in records}
+        is_known = _make_filter(records, None if thorough or last is None else last.read_at)
+        until = None if seconds is None else time.monotonic() + seconds
+        found = self._collect(read_folder(self._root, is_known), known, until)
+        if found is None:
+            return self._report
+        done = self._take_all(found, records, until)
+        self._report.waiting = len(found) - done
+        if not self._report.waiting:
+            with self._store.transaction():
+                # As it looked before it was read: what came meanwhile makes it look different.
+                self._store.shared.set_stamp(scope_key, place, stamp, now=now)
+        return self._report
+
+    def publish_withdrawals(self) -> int:
+        """Write for one's own shared memories that were forgotten or purged that they are withdrawn; return how many.
+
+        Raises:
+            StoreError: the folder can't be written; the next reading tries again.
+        """
+        scope_key = self._store.scopes.find_key(self._project)
+        if scope_key is None or read_stamp(self._root) is None or self._store.read_only:
+            return 0
+        self._publish(scope_key)
+        return self._report.published
+
+    def _collect(
+        self, items: Iterable[FoundMemory | FolderProblem], known: set[tuple[str, bytes]], until: float | None
+    ) -> list[FoundMemory] | None:
+        """Return what is new, withdrawals first, then in the order in which it was said.
+
+        None where time is up before all was read: what replaces what is known only then.
+        """
+        new: dict[tuple[str, bytes], FoundMemory] = {}
+        for item in items:
+            if until is not None and time.monotonic() > until:
+                self._report.waiting = len(new) + 1
+                return None
+            if isinstance(item, FolderProblem):
+                self._report.refused.append(item)
+            elif (version := (item.memory.id, item.memory.digest)) not in known:
+                new.setdefault(version, item)
+        return sorted(new.values(), key=lambda one: (not one.memory.withdrawn, one.is_edited, one.memory.at, one.file))
+
+    def _take_all(self, found: Sequence[FoundMemory], records: Sequence[SharedRecord], until: float | None) -> int:
+        gone = {record.id for record in records if record.state is ExchangeState.FORGOTTEN}
+        done = 0
+        while done < len(found) and (until is None or time.monotonic() < until):
+            # In a hurry one at a time: a transaction that is begun is finished.
+            batch = found[done : done + (BATCH if until is None else 1)]
+            with self._store.transaction():
+                scope_key = self._store.scopes.ensure_scope(self._project, now=self._clock())
+                writer = MemoryWriter(self._store)
+                for one in batch:
+                    record = self._try_one(one, gone, writer, scope_key)
+                    if record.state is ExchangeState.REFUSED:
+                        writer = MemoryWriter(self._store)
+                    elif record.state is ExchangeState.FORGOTTEN:
+                        gone.add(record.id)
+                    self._store.shared.put_record(scope_key, record, now=self._clock())
+            done += len(batch)
+        return done
+
+    def _try_one(self, one: FoundMemory, gone: set[str], writer: MemoryWriter, scope_key: int) -> SharedRecord:
+        """Work off one version; one that fails by itself is refused, and the rest goes on."""
+        shared, place = one.memory, f"{one.file}:{one.line}"
+        record = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.REFUSED, reason="it failed")
+        with self._store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.SHARED_MEMORY, place, now=self._clock()
+        ) as attempt:
+            record = self._withdraw(shared) if shared.withdrawn else self._take(one, gone, writer)
+        if attempt.failed:
+            self._report.refused.append(FolderProblem(one.file, one.line, "it could not be stored"))
+        return record
+
+    # -- what is shared ------------------------------------------------------------------------------------------------
+
+    def _take(self, one: FoundMemory, gone: set[str], writer: MemoryWriter) -> SharedRecord:
+        """Make a memory of a version; return what became of it."""
+        shared, digest = one.memory, one.memory.digest
+        if shared.id in gone or was_purged(self._store, shared.id):
+            return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.FORGOTTEN)
+        prepared = sanitize(shared.text)
+        if not prepared.text.strip():
+            self._report.refused.append(FolderProblem(one.file, one.line, "nothing of its text may be stored"))
+            return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.REFUSED, reason="empty")
+        known = self._store.nodes.get_node(shared.id)
+        if known is not None and known.scope == self._project and known.content == prepared.text:
+            self._end(known, shared)
+            return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.RECEIVED, node_key=known.key)
+        replaced, id = shared.supersedes, shared.id
+        if known is not None or one.is_edited:
+            # Other words under a known id: a revision, whose own id is the same for everybody.
+            id = str(uuid.uuid5(uuid.UUID(shared.id), digest.hex()))
+            replaced = (*replaced, shared.id)
+        revision = self._store.nodes.get_node(id)
+        if revision is None:
+            now = self._clock()
+            at = min(max(shared.at, 0), now)
+            author = clean_author(shared.author)
+            revision = writer.write_statement(
+                NewNode(
+                    id=NodeId(id),
+                    type=SHARED_KINDS[shared.kind],
+                    subtype=shared.kind,
+                    content=prepared.text,
+                    tier=Tier.LONGTERM,
+                    confidence=TRUST[Origin.TEAMMATE],
+                    # It ends when somebody withdraws or replaces it, not because this machine hasn't asked for it.
+                    decay_rate=0.0,
+                    provenance=f"shared by {parse_author(author).name}, as claimed",
+                    origin=Origin.TEAMMATE,
+                    scope=self._project,
+                    event_time=at,
+                    valid_from=at,
+                    metadata=_collect_metadata(prepared.flags, len(prepared.redactions)),
+                    author=author,
+                    agent=shared.agent,
+                    visibility=Visibility.SHARED,
+                ),
+                self._project,
+                now=now,
+                operation="share",
+                reason=f"shared by {author}, as claimed",
+            )
+            self._report.taken += 1
+        self._end(revision, shared)
+        if revision.valid_until is None and not prepared.flags:
+            self._replace(revision, replaced, writer)
+            self._compare(revision, writer, set(replaced))
+        return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.RECEIVED, node_key=revision.key)
+
+    def _end(self, node: Node, shared: SharedMemory) -> None:
+        """Note that a teammate's memory no longer holds."""
+        if shared.until is not None and node.valid_until is None and node.origin is Origin.TEAMMATE:
+            self._store.nodes.update_node(node.id, now=self._clock(), valid_until=min(shared.until, self._clock()))
+
+    def _replace(self, new: Node, ids: Iterable[str], writer: MemoryWriter) -> None:
+        """Let a revision replace what it says it replaces, as far as its author may."""
+        now = self._clock()
+        for id in ids:
+            old = self._store.nodes.get_node(id)
+            if old is None or old.key == new.key or old.scope != self._project or old.deleted_at is not None:
+                continue
+            if old.visibility is not Visibility.SHARED:
+                continue
+            reason = f"revised by {new.author}, as claimed"
+            rivals = self._find_successors(old, new)
+            for rival in rivals:
+                told = f"{rival.author or 'somebody'} and {new.author} replaced id {old.id} differently"
+                writer.dispute(new, rival, told, confidence=1.0, now=now)
+                self._report.disputes += 1
+            if old.origin is Origin.TEAMMATE or is_same_author(old.author, new.author) or old.valid_until is not None:
+                if old.valid_until is None or rivals:
+                    writer.supersede(old, new, reason, now=now, until=old.valid_until or now, automatic=True)
+            else:
+                # One's own words end on one's own word.
+                writer.dispute(new, old, reason, confidence=1.0, now=now)
+                self._report.disputes += 1
+
+    def _find_successors(self, old: Node, new: Node) -> list[Node]:
+        """Return what else replaced a memory, and holds."""
+        steps = self._store.traversal.find_steps([old.key], label="supersedes", direction="in")
+        nodes = self._store.nodes.get_by_keys({step.target for step in steps} - {new.key})
+        return [node for node in nodes.values() if node.valid_until is None and node.deleted_at is None]
+
+    def _compare(self, new: Node, writer: MemoryWriter, replaced: set[str]) -> None:
+        """Store with which memories that hold a new one surely can't."""
+        if self._checked >= MAX_CHECKED:
+            return
+        self._checked += 1
+        from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
+        from hyperloci.model.search import SearchFilter
+        from hyperloci.store.keywords.analysis import analyse_query
+
+        scopes = (self._project, GLOBAL_SCOPE)
+        wanted = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"))
+        allowed = self._store.filters.select_allowed(wanted)
+        near = self._store.keyword_search.rank_by_bm25(analyse_query(new.content), allowed, CANDIDATES)
+        nodes = self._store.nodes.get_by_keys(set(near) - {new.key})
+        candidates = [ContradictionCandidate(node, None) for _, node in sorted(nodes.items())]
+        report = ContradictionFinder(self._store, None).find(new.content, candidates, scopes=scopes)
+        for item in report.contradictions:
+            old = self._store.nodes.get_node(item.id)
+            if item.sure and old is not None and old.id not in replaced and old.valid_until is None:
+                writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=self._clock())
+                self._report.disputes += 1
+
+    # -- what is withdrawn ---------------------------------------------------------------------------------------------
+
+    def _withdraw(self, shared: SharedMemory) -> SharedRecord:
+        """Forget what was withdrawn; what is one's own becomes private, unless one withdrew it oneself, elsewhere."""
+        now = self._clock()
+        gone = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.FORGOTTEN)
+        scope_key = self._store.scopes.ensure_scope(self._project, now=now)
+        versions = {
+            record.node_key
+            for record in self._store.shared.list_records(scope_key)
+            if record.id == shared.id and record.node_key is not None
+        }
+        for node in self._store.nodes.get_by_keys(versions).values():
+            if node.scope != self._project or node.deleted_at is not None or node.visibility is not Visibility.SHARED:
+                continue
+            if node.origin is Origin.TEAMMATE or is_same_author(node.author, shared.author):
+                reason = f"withdrawn by {clean_author(shared.author)}, as claimed"
+                self._store.nodes.delete_node(node.id, now=now, reason=reason)
+                MemoryWriter(self._store).settle_disputes(node)
+                self._report.withdrawn += 1
+            else:
+                self._store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=now)
+                self._store.log.add_entry(
+                    "unshare", [node.id], now=now, reasoning=f"withdrawn by {clean_author(shared.author)}, as claimed"
+                )
+        return gone
+
+    def _publish(self, scope_key: int) -> None:
+        """Withdraw one's own memories, of this machine or another of one's own, that were forgotten or purged here."""
+        ended = self._store.shared.list_ended_here(scope_key)
+        author = (self._store.nodes.signature.find_author() if ended else None) or "somebody"
+        for one in ended:
+            if one.is_own or is_same_author(one.author, author):
+                publish_withdrawal(self._store, self._project, self._root, one.id, author, now=self._clock())
+                self._report.published += 1
+
+
+def clean_author(claimed: str) -> str:
+    """Return a claimed author as one may be shown: a name that is a sentence to an assistant is none."""
+    author = parse_author(claimed)
+    prepared = sanitize(f"{author.name} {author.id}")
+    if prepared.flags or prepared.redactions or prepared.private_blocks:
+        return UNNAMED
+    return str(make_author(author.name[:MAX_NAME], author.id[:MAX_NAME]))
+
+
+def publish_withdrawal(store: Store, project: str, root: Path, id: str, author: str, *, now: int) -> Path:
+    """Write that a memory is withdrawn, remove its files, and note it; return the file.
+
+    Raises:
+        StoreError: the folder can't be written.
+    """
+    mark = SharedMemory(id=id, author=author, at=now, withdrawn=True)
+    path = write_memory(root, mark)
+    remove_versions(root, id)
+    with store.transaction():
+        store.shared.put_record(
+            store.scopes.ensure_scope(project, now=now),
+            SharedRecord(id=id, hash=mark.digest, state=ExchangeState.FORGOTTEN),
+            now=now,
+        )
+    return path
+
+
+def _make_filter(records: Iterable[SharedRecord], read_at: int | None) -> Callable[[FileEntry], bool]:
+    """Return what tells of a file whether it was read: its version is known, and it is older than the last reading."""
+    if read_at is None:
+        return lambda entry: False
+    names = {f"{record.id}.{record.hash.hex()[:NAME_HASH_CHARS]}.json" for record in records}
+    names |= {f"{record.id}.{WITHDRAWN}.json" for record in records if record.state is ExchangeState.FORGOTTEN}
+    return lambda entry: entry.name in names and entry.changed_at < read_at - SETTLED_MS
+
+
+def _collect_metadata(flags: Sequence[str], redactions: int) -> dict[str, object]:
+    found = {"flags": list(flags), "redactions": redactions}
+    return {name: value for name, value in found.items() if value}

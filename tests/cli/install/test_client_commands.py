@@ -1,0 +1,78 @@
+"""`hyperloci install --client` and `uninstall --client`, as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperloci.cli.main import app
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "mine"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "RLM_MEMORY_DB", "CLAUDE_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "mine" / ".gemini").mkdir(parents=True)
+    (tmp_path / "mine" / ".codex").mkdir()
+    (tmp_path / "place").mkdir()
+    monkeypatch.chdir(tmp_path / "place")
+    return tmp_path / "mine"
+
+
+def type_command(*words: str) -> str:
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_an_installation_for_claude_code_names_the_others_and_one_for_all_wires_them(user: Path) -> None:
+    told = type_command("install")
+    assert "Found here too: Codex, Gemini CLI." in told and "--client all" in told
+    assert not (user / ".gemini" / "settings.json").exists()
+    told = type_command("install", "--client", "all")
+    assert "approve them there with /hooks" in told
+    assert files(user / ".codex") == ["config.toml", "hooks.json"]
+    assert "Nothing to change" in type_command("install", "--client", "all")
+    type_command("uninstall", "--client", "all")
+    assert files(user / ".codex") == files(user / ".gemini") == []
+
+
+def test_a_dry_run_shows_the_change_and_writes_nothing(user: Path) -> None:
+    told = type_command("install", "--client", "gemini", "--dry-run", "--rules")
+    assert "--client gemini BeforeAgent" in told and "hyperloci: begin" in told
+    assert files(user) == files(user.parent / "place") == []
+
+
+def test_the_rules_come_with_an_installation_and_go_with_its_removal(user: Path) -> None:
+    rules = user.parent / "place" / "AGENTS.md"
+    rules.write_text("# Ours\n")
+    type_command("install", "--client", "gemini", "--rules")
+    assert "hyperloci: begin" in rules.read_text()
+    type_command("uninstall", "--client", "gemini")
+    assert rules.read_text() == "# Ours\n"
+
+
+def test_trust_is_not_written_where_codex_cannot_be_asked(user: Path) -> None:
+    told = type_command("install", "--client", "codex", "--trust")
+    assert "could not be asked" in told
+    assert "trusted_hash" not in (user / ".codex" / "config.toml").read_text()
+
+
+def test_an_installation_into_a_project_is_shared_by_name(user: Path) -> None:
+    type_command("install", "--client", "cursor", "--scope", "project")
+    hooks = json.loads((user.parent / "place" / ".cursor" / "hooks.json").read_text())["hooks"]
+    assert hooks["sessionStart"][0]["command"] == "hyperloci-hook --client cursor sessionStart"
+
+
+def test_a_client_that_is_not_known_is_named_with_those_that_are(user: Path) -> None:
+    done = CliRunner().invoke(app, ["install", "--client", "netscape"])
+    assert done.exit_code != 0 and "opencode" in f"{done.output} {done.exception}"

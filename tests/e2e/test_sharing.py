@@ -1,0 +1,93 @@
+"""Sharing as two people live it: real clones, the installed command, real hooks and real servers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e import house as hooks
+from tests.e2e.conftest import SOON, House
+from tests.support import call
+
+DECISION = "We deploy with Kamal, because Kubernetes took a week to upgrade."
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.com"]
+    subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True)
+
+
+def clone(origin: Path, folder: Path, name: str) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    git(origin, "clone", "-q", str(origin), str(folder))
+    git(folder, "config", "user.name", name)
+    git(folder, "config", "user.email", f"{name.lower()}@example.com")
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    origin = tmp_path / "origin"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(origin)], check=True)
+    git(origin, "commit", "-q", "--allow-empty", "-m", "begin")
+    git(origin, "config", "receive.denyCurrentBranch", "ignore")
+    return origin
+
+
+def command(house: House, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).parent / "hyperloci"
+    return subprocess.run(
+        [str(program), *arguments],
+        env=house.environment,
+        cwd=house.project,
+        capture_output=True,
+        text=True,
+        timeout=3 * SOON,
+        check=False,
+    )
+
+
+@pytest.mark.anyio
+async def test_a_decision_shared_in_one_clone_is_in_the_opening_and_the_search_of_the_other(
+    origin: Path, tmp_path: Path
+) -> None:
+    clone(origin, tmp_path / "a" / "project", "Ada")
+    ada = House(tmp_path / "a")
+    async with ada.client() as client:
+        id = (await call(client, "remember_fact", fact=DECISION, category="decision"))["id"]
+    done = command(ada, "share", id)
+    assert done.returncode == 0, done.stderr
+    assert command(ada, "share", "--check").returncode == 0
+    git(ada.project, "add", "-A")
+    git(ada.project, "commit", "-q", "-m", "share")
+    git(ada.project, "push", "-q", "origin", "main")
+
+    (tmp_path / "b").mkdir()
+    bob = hooks.House(tmp_path / "b")
+    bob.project.rmdir()
+    clone(origin, bob.project, "Bob")
+    opening = bob.context("SessionStart", source="startup")
+    assert DECISION in opening
+    assert 'teammate "Ada"' in opening
+
+    server = House(tmp_path / "server", extra=dict(bob.environ) | {"RLM_MEMORY_DB": str(bob.settings.database)})
+    server.extra["CLAUDE_PROJECT_DIR"] = str(bob.project)
+    async with server.client() as client:
+        answer = await call(client, "search_memory", query="How do we deploy?")
+        (hit,) = [hit for hit in answer["results"] if hit["id"] == id]
+        assert hit["source"]["kind"] == "teammate"
+        assert hit["source"]["author"] == "Ada <ada@example.com>"
+
+
+def test_the_check_fails_in_ci_on_what_a_reader_would_leave_out(origin: Path, tmp_path: Path) -> None:
+    house = House(tmp_path / "ci")
+    folder = house.project / ".hyperloci" / "shared"
+    folder.mkdir(parents=True)
+    (folder / "one.json").write_text("<<<<<<< HEAD\n")
+    done = command(house, "share", "--check", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["problems"][0]["line"] == 1
+    assert not house.database.exists()
