@@ -16,6 +16,9 @@ The tree, by what a caller can do about it; those that one module alone raises a
     │   ├── ProtocolError        its socket is answered by something else
     │   ├── ConnectionLostError  it went away before it had answered
     │   └── DeadlineError        it did not answer in time
+    ├── TeamError                the team's database refused or failed; says what
+    │   ├── TeamRefusedError     it can't keep a value as it is
+    │   └── TeamUnreachableError  it did not answer, or not in time; what waits is sent later
     └── StoreError               the database operation failed
         ├── StoreBusyError       another process held the write lock for too long
         ├── StoreFullError       no room left on the disk
@@ -69,6 +72,18 @@ class ConfigurationError(HyperlociError):
 
 class EmbedderError(HyperlociError):
     """The embedder could not answer."""
+
+
+class TeamError(HyperlociError):
+    """The team's database failed."""
+
+
+class TeamRefusedError(TeamError):
+    """The team's database can't keep this memory as it is."""
+
+
+class TeamUnreachableError(TeamError):
+    """The team's database did not answer. What waits to be sent is kept."""
 
 
 class StoreError(HyperlociError):

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from hyperloci.store.conversations.sessions import StoredSession
     from hyperloci.store.export_selection import ExportChoice
     from hyperloci.store.projects.places import KnownProject, ScopeLink
+    from hyperloci.team.team_search import TeamSearch
 
 _log = logging.getLogger(__name__)
 
@@ -101,6 +102,8 @@ SHARED_SECONDS: Final = 0.3
 
 REPL_PATIENCE_MS: Final = 3_000
 """How long one write of a program waits for another process's; a program has 10 s for all that it does."""
+
+SEARCH_SCOPES: Final = ("project", "team")
 
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
@@ -174,6 +177,7 @@ class Memory:
         explain: bool = False,
         reinforce: bool = True,
         quick: bool = False,
+        scope: str = "project",
     ) -> SearchAnswer:
         """Find the memories that answer a query best.
 
@@ -188,11 +192,14 @@ class Memory:
             explain: give each hit's scores by space.
             reinforce: record that the hits were recalled (B.12).
             quick: search by meaning and words only, for a caller that makes the user wait.
+            scope: `project` for what is here; `team` asks the team's database too, for what is not on this machine.
 
         Raises:
             BadRequestError: an argument is invalid; the message says what is valid.
         """
-        return self._search_service.search(
+        if scope not in SEARCH_SCOPES:
+            raise BadRequestError(f"scope={scope!r} is unknown: use one of {', '.join(SEARCH_SCOPES)}.")
+        answer = self._search_service.search(
             query,
             content_type=content_type,
             profile=profile,
@@ -205,6 +212,7 @@ class Memory:
             reinforce=reinforce,
             quick=quick,
         )
+        return self._team_search.add_hits(answer, limit) if scope == "team" else answer
 
     def search_by_query_line(
         self, line: str, *, limit: int = 5, explain: bool = False, reinforce: bool = True, **otherwise: Any
@@ -1425,6 +1433,12 @@ class Memory:
 
         return EntityService(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 
+    @functools.cached_property
+    def _team_search(self) -> TeamSearch:
+        from hyperloci.team.team_search import TeamSearch
+
+        return TeamSearch(self.store, self.settings, self._query_encoder)
+
     @property
     def _search_service(self) -> SearchService:
         from hyperloci.queries.search_service import SearchService
@@ -1510,6 +1524,8 @@ class Memory:
 
     def close(self) -> None:
         """Close the database."""
+        if "_team_search" in self.__dict__:
+            self._team_search.close()
         self.store.close()
 
     def __enter__(self) -> Self:

@@ -54,6 +54,11 @@ DERIVED = {
     # Who may come in here, and who did: of no use elsewhere, or of too much.
     "access_tokens",
     "access_log",
+    # What one machine exchanges with its team.
+    "team_projects",
+    "team_rows",
+    "team_outbox",
+    "team_conflicts",
     "topics",
     "topic_members",
     "topic_runs",

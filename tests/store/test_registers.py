@@ -77,7 +77,8 @@ def tables_with_scopes(store: Store) -> list[str]:
         # When topics were looked for, how far the history is read and what is set aside is noted anew; a scope that
         # goes is no longer one to be taken over.
         " WHERE m.type = 'table'"
-        " AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames', 'set_aside', 'shared_folders')"
+        " AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames', 'set_aside', 'shared_folders',"
+        " 'team_projects')"
         " ORDER BY m.name"
     )
     return [row[0] for row in rows]

@@ -31,6 +31,7 @@ from hyperloci.cli.command_group import HintingGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
 from hyperloci.cli.install import model_command
 from hyperloci.cli.sharing import access, share_commands
+from hyperloci.cli.team import commands as team_commands
 from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
 from hyperloci.store.database.error_translation import describe_error
@@ -88,6 +89,7 @@ maintenance.register_commands(app)
 entities.register_commands(app)
 conversations.register_commands(app)
 projects.register_commands(app)
+team_commands.register_commands(app)
 model_command.register_command(app)
 viewer.register_command(app)
 access.register_commands(app)

@@ -126,6 +126,12 @@ def _embed_exemplars(context: MaintenanceContext) -> int:
     return embed_exemplars(context)
 
 
+def _sync_with_team(context: MaintenanceContext) -> int:
+    from hyperloci.team.sync_job import sync_with_team
+
+    return sync_with_team(context)
+
+
 JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("abandon_sessions", ALWAYS, _close_abandoned_sessions),
     MaintenanceJob("catch_up", HOURLY, _store_late_turns),
@@ -145,6 +151,7 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("link", HOURLY, _link_waiting),
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),
+    MaintenanceJob("team", ALWAYS, _sync_with_team),
     # The last: the others change what it is made of.
     MaintenanceJob("openings", ALWAYS, _prepare_openings),
 )

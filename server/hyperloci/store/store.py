@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hyperloci.store.projects.git_history import CommitHistory
     from hyperloci.store.search.filters import Filters
     from hyperloci.store.search.keyword_search import KeywordSearch
+    from hyperloci.store.team.team_rows import TeamRows
     from hyperloci.store.vectors.fingerprints import Fingerprints
     from hyperloci.store.vectors.sparse import SparseIndex
 
@@ -239,6 +240,13 @@ class Store:
         from hyperloci.store.memories.facets import FacetRows
 
         return FacetRows(self.connection)
+
+    @functools.cached_property
+    def team(self) -> TeamRows:
+        """What of the team's memories is here, and what waits to be told."""
+        from hyperloci.store.team.team_rows import TeamRows
+
+        return TeamRows(self.connection)
 
     @functools.cached_property
     def filters(self) -> Filters:

@@ -87,6 +87,8 @@ class Scopes:
             self._connection.execute(
                 "UPDATE OR IGNORE shared_records SET scope_key = ? WHERE scope_key = ?", (new, old)
             )
+            # The project in force stays whose it is in the team; the other's place there is taken only if it has none.
+            self._connection.execute("UPDATE OR IGNORE team_projects SET scope_key = ? WHERE scope_key = ?", (new, old))
             for column in ("from_scope_key", "to_scope_key"):
                 self._connection.execute(f"UPDATE place_links SET {column} = ? WHERE {column} = ?", (new, old))
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))

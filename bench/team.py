@@ -1,0 +1,54 @@
+"""Team: `python -m bench team search|bulk|foreign|partition ...` (docs/benchmarks.md, "Team")."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench team")
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    search = kinds.add_parser("search", help="time and recall of searches at size")
+    search.add_argument("--rows", type=int, default=100_000)
+    search.add_argument("--folder", type=Path, help="keep the server's folder, and ask what is in it")
+    bulk = kinds.add_parser("bulk", help="one machine tells many memories, another takes them in")
+    bulk.add_argument("--memories", type=int, default=100_000)
+    foreign = kinds.add_parser("foreign", help="random statements of one team's member against another's rows")
+    foreign.add_argument("--queries", type=int, default=10_000)
+    partition = kinds.add_parser("partition", help="clients write through a partition and kills")
+    partition.add_argument("--clients", type=int, default=2)
+    partition.add_argument("--writes", type=int, default=400)
+    partition.add_argument("--seconds", type=float, default=30)
+    local = kinds.add_parser("local", help="local search and hooks with and without a team, in turns")
+    local.add_argument("--turns", type=int, default=20)
+    asked = parser.parse_args()
+    print(json.dumps(run(asked), indent=2))
+
+
+def run(asked: argparse.Namespace) -> object:
+    if asked.kind == "search":
+        from bench._team_search import measure_search
+
+        return measure_search(asked.rows, asked.folder or Path(tempfile.mkdtemp(prefix="hlbench-")))
+    if asked.kind == "bulk":
+        from bench._team_exchange import measure_bulk
+
+        return measure_bulk(asked.memories)
+    if asked.kind == "foreign":
+        from bench._team_foreign import measure_foreign
+
+        return measure_foreign(asked.queries)
+    if asked.kind == "partition":
+        from bench._team_partition import measure_partition
+
+        return measure_partition(asked.clients, asked.writes, asked.seconds)
+    from bench._team_exchange import measure_local
+
+    return measure_local(asked.turns)
+
+
+if __name__ == "__main__":
+    main()

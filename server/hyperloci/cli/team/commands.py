@@ -1,0 +1,190 @@
+"""Team commands: team init, invite, revoke, join, leave, sync, status."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperloci.cli.common import (
+    Exit,
+    JsonOption,
+    ProjectOption,
+    ReportingCommand,
+    console,
+    errors,
+    open_memory,
+    print_json,
+)
+from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError
+from hyperloci.memory import Memory
+from hyperloci.store.team.shared_values import MemberRole
+
+app = typer.Typer(
+    help="Share memories with a team through a PostgreSQL database (docs/team.md).",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+TokenOption = Annotated[
+    str | None,
+    typer.Option("--token", help="Your token; asked for if it isn't given.", envvar="HYPERLOCI_TEAM_TOKEN"),
+]
+
+
+def register_commands(root: typer.Typer) -> None:
+    """Add the commands of this module."""
+    root.add_typer(app, name="team", rich_help_panel="Projects")
+
+
+@app.command(cls=ReportingCommand)
+def init(
+    url: Annotated[str, typer.Argument(help="postgresql://OWNER@HOST/DATABASE, of who may make schemas and roles.")],
+    name: Annotated[str, typer.Option("--name", help="Of the team.")] = "team",
+    member: Annotated[str | None, typer.Option("--as", help="Your name in the team.")] = None,
+    project: ProjectOption = Path("."),
+) -> None:
+    """Make a team in a PostgreSQL database with pgvector, and join it with this project.
+
+    Example: hyperloci team init postgresql://postgres@db.example.com/memory --name platform --as ada
+    """
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        made = enrolment.create_team(
+            memory.store, memory.settings, url, name, member or _own_name(), password=secrets.token_urlsafe(24)
+        )
+        linked = _link(memory, None)
+    console.print(f"made the team {made.team_name} and joined it as {made.member_name}")
+    console.print(f"this project is {linked} there")
+    console.print("others join after: hyperloci team invite NAME")
+
+
+def _own_name() -> str:
+    import getpass
+
+    return f"{getpass.getuser()}@{socket.gethostname()}"
+
+
+@app.command(cls=ReportingCommand)
+def invite(
+    name: Annotated[str, typer.Argument(help="The person's name in the team.")],
+    role: Annotated[MemberRole, typer.Option("--role", help="What they may do; a reader only reads (CI).")] = (
+        MemberRole.MEMBER
+    ),
+    project: ProjectOption = Path("."),
+) -> None:
+    """Add a person, or another token for one, and print what they join with; the token is shown this once."""
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        url, token = enrolment.invite_member(memory.settings, name, role)
+    console.print(f"hyperloci team join '{url}' --token {token}")
+
+
+@app.command(cls=ReportingCommand)
+def revoke(
+    name: Annotated[str, typer.Argument(help="The person's name in the team.")], project: ProjectOption = Path(".")
+) -> None:
+    """Revoke all tokens of a person. What they shared stays."""
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        revoked = enrolment.revoke_member(memory.settings, name)
+    if not revoked:
+        raise BadRequestError(f"{name!r} has no token in this team: `hyperloci team status` lists its members.")
+    console.print(f"revoked {revoked} of {name}'s tokens")
+
+
+@app.command(cls=ReportingCommand)
+def join(
+    url: Annotated[str | None, typer.Argument(help="The team's address; not needed for a further project.")] = None,
+    token: TokenOption = None,
+    as_project: Annotated[
+        str | None, typer.Option("--as-project", help="The project's name in the team; default: its remote's address.")
+    ] = None,
+    project: ProjectOption = Path("."),
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+) -> None:
+    """Join a team, and take part in it with this project; run it again in another folder to add that project.
+
+    Members of the team who have the same project get what you share of it, and you what they share.
+    """
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        if url is not None:
+            joined = enrolment.join_team(
+                memory.store, memory.settings, url, token or typer.prompt("Token", hide_input=True)
+            )
+            console.print(f"joined {joined.team_name} as {joined.member_name}")
+        wanted = as_project or enrolment.suggest_project(memory.project)
+        if not yes:
+            typer.confirm(f"Take part in the team's {wanted} with {memory.project.root}?", abort=True, err=True)
+        linked = _link(memory, wanted)
+    console.print(f"this project is {linked} there; `hyperloci team sync` exchanges now")
+
+
+def _link(memory: Memory, wanted: str | None) -> str:
+    from hyperloci.team import enrolment
+
+    return enrolment.link_project(memory.store, memory.settings, memory.project, wanted)
+
+
+@app.command(cls=ReportingCommand)
+def leave(
+    here: Annotated[bool, typer.Option("--here", help="Only with this project.")] = False,
+    project: ProjectOption = Path("."),
+) -> None:
+    """Leave the team, or take this project out of it. What was received stays here, what was shared stays there."""
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        waiting = enrolment.leave_team(memory.store, memory.settings, memory.project if here else None)
+    console.print("this project is no longer the team's" if here else "left the team")
+    if waiting:
+        errors.print(f"{waiting} shared memories were not told yet; they stay here, marked as shared", style="yellow")
+
+
+@app.command(cls=ReportingCommand)
+def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
+    """Exchange shared memories with the team now; servers do so by themselves while they are idle."""
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        report = enrolment.sync_by_hand(memory.store, memory.settings)
+    if json:
+        print_json(report)
+    else:
+        console.print(f"{report.sent} sent, {report.received} received, {report.diverged} diverged")
+    for line in report.refused:
+        errors.print(f"not exchanged: {line}", style="yellow")
+    if report.refused:
+        raise typer.Exit(Exit.DEGRADED)
+
+
+@app.command(cls=ReportingCommand)
+def status(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
+    """Show the team, its members and projects, what waits here, and what members changed without seeing each other."""
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        told = enrolment.describe_team(memory.store, memory.settings)
+    if json:
+        print_json(replace(told))
+        return
+    console.print(f"{told.team_name} at {told.url}, as {told.member_name}{f' ({told.role})' if told.role else ''}")
+    console.print(f"members: {', '.join(told.members) or 'unknown while it does not answer'}")
+    for linked in told.projects:
+        console.print(f"project {linked.project}: taken in up to change {linked.cursor}")
+    console.print(f"{told.own} of yours and {told.others} of others exchanged; {told.waiting} may have to be told")
+    console.print(f"last exchange: {to_iso(told.last_success) if told.last_success else 'none yet'}")
+    for conflict in told.conflicts:
+        errors.print(f"diverged: {conflict.node_id}: {conflict.reason}", style="yellow")
+    for line in (*told.refused, *((told.error,) if told.error else ())):
+        errors.print(line, style="yellow")

@@ -1,0 +1,309 @@
+"""Incoming: takes in what others told the team, in its order, as the words of teammates.
+
+A teammate's text is quoted and never obeyed: it is cleaned like any foreign text, flagged where it looks like an
+instruction (then no session is shown it unasked), and believed no further than `TRUST[Origin.TEAMMATE]`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.safe_arguments import safety_metadata
+from hyperloci.model.author import Visibility
+from hyperloci.model.kinds import TRUST, NodeId, NodeType, Origin, Tier
+from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
+from hyperloci.store import Store
+from hyperloci.store.purge import erase_memory, was_purged
+from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import (
+    SHARED_SUBTYPES,
+    SHARED_TYPES,
+    IncomingRevision,
+    SharedMemory,
+    SharedPayload,
+    SharedState,
+)
+from hyperloci.store.team.team_rows import TeamConflict, TeamProject, TeamRow
+from hyperloci.team.payload import MAX_TITLE_CHARS, PayloadBuilder
+from hyperloci.text.sanitize.sanitizer import sanitize
+
+PAGE_REVISIONS: Final = 200
+"""Revisions in one transaction here: some 200 ms of the write lock, which a prompt's hook may wait for."""
+
+_ALL: Final = 2**62
+
+_COPIES: Final = uuid.UUID("6b1c5f0e-6f0b-4a86-9c1e-2f6d8a1f7a55")
+"""Names the memories that hold what a diverged revision said: the same on every machine."""
+
+
+@dataclass(slots=True)
+class IncomingChanges:
+    """Takes changes of the shared truth into one store."""
+
+    store: Store
+    truth: SharedTruth
+    clock: Clock
+    yield_to_others: Callable[[], None]
+    received: int = 0
+    refused: list[str] = field(default_factory=list)
+
+    def receive_all(self, project: TeamProject) -> bool:
+        """Take in all that changed in a project; False if something changed here meanwhile that is to be told first.
+
+        Raises:
+            TeamUnreachableError: what was taken in stays, the rest comes the next time.
+        """
+        cursor = project.cursor
+        while changes := self.truth.list_changes(project.project, cursor, PAGE_REVISIONS):
+            self._erase_purged(changes)
+            with self.store.transaction():
+                if self._has_changed_here(changes):
+                    return False
+                page = _IncomingPage(self, project, self.clock())
+                page.take_in(changes)
+                self.store.team.clear_outbox([change.memory.id for change in changes if _is_purged(change)], _ALL)
+                cursor = changes[-1].change
+                self.store.team.set_cursor(project.project, cursor)
+            self.yield_to_others()
+        return True
+
+    def _has_changed_here(self, changes: Sequence[IncomingRevision]) -> bool:
+        """Tell whether memories of a page have changed here since they were told, so that theirs do not replace it."""
+        waiting = self.store.team.select_waiting(change.memory.id for change in changes if not _is_purged(change))
+        rows, builder = self.store.team.get_rows(waiting), PayloadBuilder(self.store)
+        for id in waiting:
+            payload = builder.build_payload(self.store.nodes.get_node(id), rows.get(id))
+            if payload is not None and (id not in rows or rows[id].digest != payload.digest):
+                return True
+        return False
+
+    def _erase_purged(self, changes: Sequence[IncomingRevision]) -> None:
+        for change in changes:
+            if _is_purged(change):
+                erase_memory(self.store, NodeId(change.memory.id), now=self.clock())
+
+
+def _is_purged(change: IncomingRevision) -> bool:
+    return change.memory.payload.state is SharedState.PURGED
+
+
+@dataclass(slots=True)
+class _IncomingPage:
+    """One page of changes, taken in inside one transaction."""
+
+    run: IncomingChanges
+    project: TeamProject
+    now: int
+    _writer: MemoryWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._writer = MemoryWriter(self.run.store)
+
+    def take_in(self, changes: Sequence[IncomingRevision]) -> None:
+        rows = self.run.store.team.get_rows(change.memory.id for change in changes)
+        taken = {}
+        for change in changes:
+            row, memory = rows.get(change.memory.id), change.memory
+            if memory.id not in taken and (row is None or row.revision < memory.revision):
+                self._take_memory(memory, change.editor)
+                taken[memory.id] = memory
+        for memory in taken.values():
+            self._join_superseded(memory)
+        for change in changes:
+            if change.told is not None:
+                self._keep_diverged(change, change.told)
+        for memory in taken.values():
+            self._note_exchange(memory, rows.get(memory.id))
+        self.run.received += len(taken)
+
+    # -- what holds --------------------------------------------------------------------------------------------------
+
+    def _take_memory(self, memory: SharedMemory, editor: str) -> None:
+        """Make the memory here what it is there."""
+        node = self.run.store.nodes.get_node(memory.id)
+        if node is None:
+            if memory.payload.state is SharedState.LIVE and not was_purged(self.run.store, memory.id):
+                self._add_memory(memory)
+        elif memory.payload.state is SharedState.WITHDRAWN:
+            self._withdraw(node, memory)
+        elif memory.payload.state is not SharedState.PURGED:
+            self._change_memory(node, memory.payload, editor)
+
+    def _add_memory(self, memory: SharedMemory) -> None:
+        new = self._make_node(memory.id, memory.author, memory.payload)
+        if new is None:
+            self.run.refused.append(f"{memory.id}: nothing in it can be kept.")
+            return
+        node = self._writer.write_statement(
+            new, self.project.scope_id, now=self.now, operation="receive", reason=f"shared by {memory.author}"
+        )
+        if memory.payload.valid_until is not None:
+            self.run.store.nodes.update_node(node.id, now=self.now, valid_until=memory.payload.valid_until)
+
+    def _make_node(
+        self, id: str, author: str, payload: SharedPayload, visibility: Visibility = Visibility.SHARED
+    ) -> NewNode | None:
+        """Return a memory of a teammate's words as they may be stored; None if nothing in them may."""
+        text, title = sanitize(payload.content), sanitize(payload.title)
+        if payload.type not in SHARED_TYPES or payload.subtype not in SHARED_SUBTYPES or not text.text.strip():
+            return None
+        is_mine = author == self.run.truth.identity.member_name
+        origin = Origin.TOOL if is_mine else Origin.TEAMMATE
+        return NewNode(
+            id=NodeId(id),
+            type=NodeType(payload.type),
+            subtype=payload.subtype,
+            content=text.text.strip(),
+            title=title.text.strip()[:MAX_TITLE_CHARS],
+            tier=Tier.LONGTERM,
+            confidence=min(max(payload.confidence, 0.0), TRUST[origin]),
+            # A teammate's memory is forgotten when a person forgets it, not because nobody here asked for it.
+            decay_rate=0.0,
+            provenance=f"shared by {author}"[:MAX_NAME_CHARS],
+            origin=origin,
+            scope=self.project.scope_id,
+            event_time=min(payload.event_time, self.now),
+            valid_from=payload.valid_from,
+            author=author[:MAX_NAME_CHARS],
+            agent=None if payload.agent is None else sanitize(payload.agent).text[:MAX_NAME_CHARS] or None,
+            visibility=visibility,
+            metadata=safety_metadata(text, title),
+        )
+
+    def _change_memory(self, node: Node, payload: SharedPayload, editor: str) -> None:
+        text = sanitize(payload.content)
+        changes: dict[str, object] = {}
+        if text.text.strip() and text.text.strip() != node.content:
+            changes["content"] = text.text.strip()
+            changes["metadata"] = {**node.metadata, **safety_metadata(text)}
+            self.run.store.log.add_entry("update", [node.id], now=self.now, reasoning=f"by {editor}")
+        if payload.valid_until != node.valid_until:
+            changes["valid_until"] = payload.valid_until
+        if changes:
+            self.run.store.nodes.update_node(node.id, now=self.now, reason=f"by {editor}", **changes)
+        if payload.state is SharedState.FORGOTTEN and node.deleted_at is None:
+            self.run.store.nodes.delete_node(node.id, now=self.now, reason=f"forgotten by {editor}")
+            self._writer.settle_disputes(node)
+        elif payload.state is SharedState.LIVE and node.deleted_at is not None:
+            self.run.store.nodes.restore_node(node.id, now=self.now, reason=f"restored by {editor}")
+        if node.visibility is not Visibility.SHARED:
+            self.run.store.nodes.set_visibility(node.key, Visibility.SHARED, now=self.now)
+
+    def _withdraw(self, node: Node, memory: SharedMemory) -> None:
+        """Keep what its author no longer shares to the author alone."""
+        if memory.author != self.run.truth.identity.member_name:
+            self.run.store.nodes.delete_node(node.id, now=self.now, reason=f"no longer shared by {memory.author}")
+            self._writer.settle_disputes(node)
+        self.run.store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=self.now)
+
+    def _join_superseded(self, memory: SharedMemory) -> None:
+        """Join a memory to what it replaced; what else replaced that and still holds contradicts it."""
+        store = self.run.store
+        node = store.nodes.get_node(memory.id)
+        if node is None or not memory.payload.supersedes:
+            return
+        known = {step.target for step in store.traversal.find_steps([node.key], label="supersedes", direction="out")}
+        for id in memory.payload.supersedes:
+            old = store.nodes.get_node(id)
+            if old is None or old.key == node.key:
+                continue
+            if old.key not in known:
+                store.edges.link_nodes("supersedes", node.key, [old.key], now=self.now, evidence="as the team has it")
+            self._dispute_rivals(node, old)
+
+    def _dispute_rivals(self, node: Node, old: Node) -> None:
+        """Two members replaced one memory without having seen each other's: both hold until somebody settles it."""
+        store = self.run.store
+        steps = store.traversal.find_steps([old.key], label="supersedes", direction="in")
+        rivals = store.nodes.get_by_keys({step.target for step in steps} - {node.key})
+        for rival in rivals.values():
+            if all(one.valid_until is None and one.deleted_at is None for one in (node, rival)):
+                self._writer.dispute(
+                    node,
+                    rival,
+                    f"both replace {old.id}, by members who had not seen the other",
+                    confidence=1.0,
+                    now=self.now,
+                )
+
+    # -- what was told beside it -------------------------------------------------------------------------------------
+
+    def _keep_diverged(self, change: IncomingRevision, told: SharedPayload) -> None:
+        """Keep what a member told without having seen another's change, and say so."""
+        holds, store = change.memory.payload, self.run.store
+        copy_id = None
+        if told.content and holds.content and told.content != holds.content:
+            copy_id = str(uuid.uuid5(_COPIES, f"{change.memory.id} {change.revision}"))
+        conflict = TeamConflict(
+            node_id=change.memory.id,
+            revision=change.revision,
+            editor=change.editor,
+            reason=_describe_divergence(change, told),
+            copy_id=copy_id,
+            noted_at=self.now,
+        )
+        if not store.team.add_conflict(conflict):
+            return
+        store.log.add_entry("diverge", [NodeId(change.memory.id)], now=self.now, reasoning=conflict.reason)
+        if copy_id is not None:
+            self._add_copy(copy_id, change, told)
+
+    def _add_copy(self, id: str, change: IncomingRevision, told: SharedPayload) -> None:
+        """Add a memory of what was told, and join it to what stands in its place."""
+        store = self.run.store
+        if store.nodes.get_node(id) is not None or was_purged(store, id):
+            return
+        new = self._make_node(id, change.editor, told, Visibility.PRIVATE)
+        original = store.nodes.get_node(change.memory.id)
+        if new is None or original is None:
+            return
+        copy = self._writer.write_statement(
+            new,
+            self.project.scope_id,
+            now=self.now,
+            operation="receive",
+            reason=f"told by {change.editor} of {original.id}",
+        )
+        if original.valid_until is None and original.deleted_at is None:
+            reason = f"{change.editor} changed {original.id} without having seen what it says now"
+            self._writer.dispute(copy, original, reason, confidence=1.0, now=self.now)
+
+    def _note_exchange(self, memory: SharedMemory, row: TeamRow | None) -> None:
+        """Note what is here of a memory now, so that only another change of it is told."""
+        is_mine = memory.author == self.run.truth.identity.member_name
+        known = TeamRow(
+            node_id=memory.id,
+            project=self.project.project,
+            revision=memory.revision,
+            digest=b"",
+            is_mine=is_mine,
+            has_vector=not is_mine or (row is not None and row.has_vector),
+        )
+        node = self.run.store.nodes.get_node(memory.id)
+        payload = PayloadBuilder(self.run.store).build_payload(node, known)
+        digest = b"" if payload is None else payload.digest
+        self.run.store.team.put_row(
+            TeamRow(
+                node_id=known.node_id,
+                project=known.project,
+                revision=known.revision,
+                digest=digest,
+                is_mine=is_mine,
+                has_vector=known.has_vector,
+            )
+        )
+
+
+def _describe_divergence(change: IncomingRevision, told: SharedPayload) -> str:
+    """Return in words what a member told, and what holds all the same."""
+    holds = change.memory.payload
+    if told.content and holds.content and told.content != holds.content:
+        return f"{change.editor} told another text without having seen this one; both are kept"
+    if told.state is not holds.state:
+        return f"{change.editor} told it {told.state} without having seen that it is {holds.state}, which stands"
+    return f"{change.editor} changed it without having seen the change before; both are kept"

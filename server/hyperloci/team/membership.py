@@ -1,0 +1,93 @@
+"""Membership: which team a database belongs to, in a file of the user's own that no backup or export takes along."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperloci.config import Settings
+from hyperloci.errors import ConfigurationError, NotFoundError
+from hyperloci.store.export_import import write_private_file
+from hyperloci.store.team.postgres import hide_password
+
+NOT_JOINED = "This machine has joined no team: `hyperloci team join URL --token TOKEN` does."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """What is needed to ask as a member.
+
+    Attributes:
+        url: of the team's database, with the password of the members' role.
+        token: proves who asks; a secret.
+        team, team_name, member_name: whose it is.
+        client: names this machine in edits, so that what is told twice is stored once.
+        invitation_url: what new members join with; None: the same as `url`.
+    """
+
+    url: str
+    token: str
+    team: str
+    team_name: str
+    member_name: str
+    client: str
+    invitation_url: str | None = None
+
+    @property
+    def shown_url(self) -> str:
+        """The address without its password."""
+        return hide_password(self.url)
+
+
+def make_client_id() -> str:
+    """Return a new name for a machine."""
+    return str(uuid.uuid4())
+
+
+def find_membership_file(settings: Settings) -> Path:
+    """Return where the membership of a database is kept."""
+    digest = hashlib.sha256(str(settings.database).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return settings.state_dir / f"team-{digest}.json"
+
+
+def has_joined(settings: Settings) -> bool:
+    """Tell whether a database belongs to a team; a look at one file."""
+    return find_membership_file(settings).exists()
+
+
+def load_membership(settings: Settings) -> Membership:
+    """Return the membership of a database.
+
+    Raises:
+        NotFoundError: it belongs to no team.
+        ConfigurationError: the file can't be read.
+    """
+    path = find_membership_file(settings)
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return Membership(**values)
+    except FileNotFoundError as error:
+        raise NotFoundError(NOT_JOINED) from error
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigurationError(f"{path} can't be read: {error}. Remove it and join again.") from error
+
+
+def save_membership(settings: Settings, membership: Membership) -> None:
+    """Keep a membership, readable by the user alone.
+
+    Raises:
+        StoreError: the file can't be written.
+    """
+    path = find_membership_file(settings)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(asdict(membership), indent=2, ensure_ascii=False)
+    write_private_file(path, lambda out: out.write(text + "\n"))
+
+
+def drop_membership(settings: Settings) -> None:
+    """Belong to no team any more."""
+    find_membership_file(settings).unlink(missing_ok=True)

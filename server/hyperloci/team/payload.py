@@ -1,0 +1,119 @@
+"""Payload: what the team is told of a memory, redacted again on its way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.model.author import Visibility
+from hyperloci.model.kinds import NodeKey, Origin
+from hyperloci.model.node import MAX_NAME_CHARS, Node
+from hyperloci.store import Store
+from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.store.team.shared_values import SHARED_SUBTYPES, SHARED_TYPES, SharedPayload, SharedState
+from hyperloci.store.team.team_rows import TeamRow
+from hyperloci.text.sanitize.sanitizer import sanitize
+
+MAX_TITLE_CHARS: Final = 2_000
+"""Of where a memory stands, in words; the truth refuses longer ones."""
+
+NOTHING: Final = SharedPayload(
+    state=SharedState.PURGED,
+    type="fact",
+    subtype=None,
+    title="",
+    content="",
+    agent=None,
+    confidence=0.0,
+    event_time=0,
+    valid_from=0,
+    valid_until=None,
+)
+"""What is told of a memory that is gone here for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadBuilder:
+    """Makes payloads of memories of one store."""
+
+    store: Store
+
+    def build_payload(self, node: Node | None, row: TeamRow | None) -> SharedPayload | None:
+        """Return what the team is told of a memory; None if it is not to be told.
+
+        Args:
+            node: the memory as it is here; None if it is gone for good.
+            row: as it was exchanged last; None if it never was.
+        """
+        if node is None:
+            return None if row is None else NOTHING
+        if row is None and not is_shareable(node):
+            return None
+        if node.visibility is not Visibility.SHARED:
+            return _make_payload(node, SharedState.WITHDRAWN) if row is not None and row.is_mine else None
+        if node.deleted_at is None:
+            return self._describe(node, SharedState.LIVE)
+        # What fades on one machine is nobody else's loss.
+        return None if row is None or self._has_faded(node) else self._describe(node, SharedState.FORGOTTEN)
+
+    def _describe(self, node: Node, state: SharedState) -> SharedPayload | None:
+        text = sanitize(node.content).text.strip()
+        if not text:
+            return None
+        title = sanitize(node.title).text.strip()[:MAX_TITLE_CHARS]
+        return _make_payload(node, state, title=title, content=text, supersedes=self._find_superseded(node.key))
+
+    def _has_faded(self, node: Node) -> bool:
+        entries = self.store.log.list_of_node(node.id)
+        ends = [entry.operation for entry in entries if entry.operation in (PRUNE_OPERATION, "forget")]
+        return bool(ends) and ends[-1] == PRUNE_OPERATION
+
+    def _find_superseded(self, key: NodeKey) -> tuple[str, ...]:
+        if not self.store.traversal.has_label("supersedes"):
+            return ()
+        steps = self.store.traversal.find_steps([key], label="supersedes", direction="out")
+        nodes = self.store.nodes.get_by_keys({step.target for step in steps})
+        return tuple(sorted(old.id for old in nodes.values() if old.visibility is Visibility.SHARED))
+
+    def find_successors(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return the shared memories that replaced some that have ended: what they replaced may be told only now."""
+        ended = [node.key for node in nodes if node.valid_until is not None]
+        if not ended or not self.store.traversal.has_label("supersedes"):
+            return []
+        steps = self.store.traversal.find_steps(ended, label="supersedes", direction="in")
+        found = self.store.nodes.get_by_keys({step.target for step in steps})
+        return [node for node in found.values() if node.visibility is Visibility.SHARED]
+
+
+def is_shareable(node: Node) -> bool:
+    """Tell whether a memory is a statement of this person's own that they share; never a turn, a file or a commit."""
+    return (
+        node.visibility is Visibility.SHARED
+        and node.origin is not Origin.TEAMMATE
+        and node.type in SHARED_TYPES
+        and node.subtype in SHARED_SUBTYPES
+    )
+
+
+def _make_payload(
+    node: Node, state: SharedState, *, title: str = "", content: str = "", supersedes: tuple[str, ...] = ()
+) -> SharedPayload:
+    return SharedPayload(
+        state=state,
+        type=str(node.type),
+        subtype=node.subtype,
+        title=_encodable(title),
+        content=_encodable(content),
+        agent=None if node.agent is None else _encodable(node.agent)[:MAX_NAME_CHARS],
+        confidence=node.confidence,
+        event_time=node.event_time,
+        valid_from=node.valid_from,
+        valid_until=node.valid_until,
+        supersedes=supersedes,
+    )
+
+
+def _encodable(text: str) -> str:
+    """Return a text as PostgreSQL keeps it: no half of a surrogate pair, no NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
