@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.knowledge.contradictions.antonyms import are_opposites, read_opposites
+from hyperloci.knowledge.contradictions.antonyms import are_opposites, pair_opposites, read_opposites
 from tests.support import examples
 
 
@@ -47,3 +47,25 @@ def test_words_that_only_look_alike_are_no_opposites(a: str, b: str) -> None:
 def test_no_word_is_its_own_opposite_and_the_relation_is_symmetric(word: str, other: str) -> None:
     assert not are_opposites(word, word)
     assert are_opposites(word, other.lower()) == are_opposites(other.lower(), word)
+
+
+WORDS = st.one_of(
+    st.sampled_from(sorted({word for pair in read_opposites() for word in pair})),
+    st.builds(
+        lambda start, root, end: start + root + end,
+        st.sampled_from(["", "un", "non-", "non", "de-", "in", "im", "dis", "a", "single-", "multi"]),
+        st.sampled_from(["port", "valid", "typed", "state", "thread", "code", "sync", "possible", "form", "x"]),
+        st.sampled_from(["", "less", "ful", "ed", "able", "s"]),
+    ),
+    st.text("abdeilmnstu-", max_size=8),
+)
+
+
+@pytest.mark.req("D.10")
+@given(left=st.lists(WORDS, max_size=12), right=st.lists(WORDS, max_size=12))
+@settings(max_examples=examples(300))
+def test_looking_keys_up_finds_the_opposites_that_comparing_each_word_with_each_does(
+    left: list[str], right: list[str]
+) -> None:
+    compared = [(i, j) for i, one in enumerate(left) for j, other in enumerate(right) if are_opposites(one, other)]
+    assert pair_opposites(left, right) == compared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +47,42 @@ def are_opposites(a: str, b: str) -> bool:
     if one != other and not read_opposites().isdisjoint({(a, b), (one, other)}):
         return True
     return _is_formed_opposite(a, b) or _is_formed_opposite(b, a)
+
+
+@functools.lru_cache(maxsize=16_384)
+def list_opposite_keys(word: str) -> frozenset[str]:
+    """Return texts of which two words that mean the opposite have at least one in common.
+
+    So opposites among many words are found by looking keys up; whether two words with a common key are opposites,
+    `are_opposites` says.
+    """
+    stem, partners = stem_of(word), _find_partners()
+    roots = {stem_of(word.removeprefix(prefix)) for prefix in _PREFIXES if word.startswith(prefix)}
+    ends = {word.removesuffix(end) for end in ("less", "ful") if word.endswith(end)}
+    counted = {word.removeprefix(start).lstrip("-") for start in _COUNTING if word.startswith(start)}
+    return frozenset({word, stem, *partners.get(word, ()), *partners.get(stem, ()), *roots, *ends, *counted})
+
+
+@functools.cache
+def _find_partners() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for one, other in read_opposites():
+        found.setdefault(one, set()).add(other)
+    return {one: frozenset(others) for one, others in found.items()}
+
+
+def pair_opposites(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of words of two lists, in lower case, that mean the opposite, in the order of the lists."""
+    places: dict[str, list[int]] = {}
+    for at, word in enumerate(right):
+        for key in list_opposite_keys(word):
+            places.setdefault(key, []).append(at)
+    return [
+        (at, other)
+        for at, word in enumerate(left)
+        for other in sorted({place for key in list_opposite_keys(word) for place in places.get(key, ())})
+        if are_opposites(word, right[other])
+    ]
 
 
 def _is_formed_opposite(longer: str, shorter: str) -> bool:

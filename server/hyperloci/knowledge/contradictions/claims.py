@@ -89,7 +89,7 @@ def select_comparable_sentences(text: str, needles: Sequence[str]) -> list[Analy
         text: the memory; of a long one only sentences that hold a needle are analysed.
         needles: what `search_needles` returned for the statement.
     """
-    parts = split_statements(text)
+    parts: Sequence[str] = split_statements(text)
     if len(parts) > FEW_SENTENCES:
         parts = [part for part in parts if any(needle in part.lower() for needle in needles)][:MAX_COMPARED]
     return [sentence for part in parts if (sentence := analyse_sentence(part)).words]

@@ -220,7 +220,7 @@ class ContradictionFinder:
             if node.valid_until is not None:
                 continue
             if node.origin is Origin.MARKDOWN:
-                sentences = split_statements(node.content)
+                sentences: Sequence[str] = split_statements(node.content)
             elif node.key in facts:
                 sentences = list_code_statements(node.content, facts[node.key])
             else:

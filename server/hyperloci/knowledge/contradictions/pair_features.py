@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from hyperloci.knowledge.contradictions import sentence_match
-from hyperloci.knowledge.contradictions.antonyms import are_opposites
+from hyperloci.knowledge.contradictions.antonyms import pair_opposites
 from hyperloci.knowledge.contradictions.claims import analyse_statements
 from hyperloci.knowledge.contradictions.figure_features import measure_loose_figures
 from hyperloci.knowledge.contradictions.quantities import Value, are_same_value
@@ -169,7 +169,7 @@ def find_opposites(a: StatementProfile, b: StatementProfile) -> list[tuple[str, 
     negators = word_set("clauses.negators")
     left = [word.lower for word in a.words if word.stem not in b.stems and word.lower not in negators]
     right = [word.lower for word in b.words if word.stem not in a.stems and word.lower not in negators]
-    return [(one, other) for one in left for other in right if are_opposites(one, other)]
+    return [(left[one], right[other]) for one, other in pair_opposites(left, right)]
 
 
 def _measure_quantifiers(a: StatementProfile, b: StatementProfile, cover: Mapping[str, float]) -> dict[str, float]:

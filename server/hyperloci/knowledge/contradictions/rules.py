@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.knowledge.contradictions import sentence_match
-from hyperloci.knowledge.contradictions.antonyms import are_opposites, has_opposite
+from hyperloci.knowledge.contradictions.antonyms import has_opposite, pair_opposites
 from hyperloci.knowledge.contradictions.claims import (
     AnalysedSentence,
     analyse_statements,
@@ -129,7 +130,13 @@ def _score_uptake(a: AnalysedSentence, b: AnalysedSentence) -> float:
 
 def find_verdict(statement: str, candidate: str, similarity: float | None = None) -> Verdict | None:
     """Return why a candidate text contradicts a statement, or None (D.10); see `ContradictionJudge`."""
-    return ContradictionJudge(statement).compare_memory(candidate, similarity)
+    return make_judge(statement).compare_memory(candidate, similarity)
+
+
+@functools.lru_cache(maxsize=16)
+def make_judge(statement: str) -> ContradictionJudge:
+    """Return a statement ready to be compared; one that was asked for a moment ago is ready already."""
+    return ContradictionJudge(statement)
 
 
 def _judge_sentences(a: AnalysedSentence, b: AnalysedSentence, similarity: float | None) -> Verdict | None:
@@ -203,15 +210,15 @@ def _find_opposites(a: AnalysedSentence, b: AnalysedSentence) -> Iterator[tuple[
     known_a, known_b = {word.stem for word in a.words}, {word.stem for word in b.words}
     if known_a.isdisjoint(known_b):
         return
-    right = [(j, word) for j, word in enumerate(b.words) if word.stem not in known_a and _may_oppose(b, j, word)]
-    for i, word in enumerate(a.words):
-        if right and word.stem not in known_b and _may_oppose(a, i, word):
-            for j, other in right:
-                if (
-                    are_opposites(word.lower, other.lower)
-                    and sentence_match.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE
-                ):
-                    yield i, j
+    for i, j in pair_opposites([word.lower for word in a.words], [word.lower for word in b.words]):
+        if (
+            a.words[i].stem not in known_b
+            and b.words[j].stem not in known_a
+            and _may_oppose(a, i, a.words[i])
+            and _may_oppose(b, j, b.words[j])
+            and sentence_match.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE
+        ):
+            yield i, j
 
 
 def _may_oppose(sentence: AnalysedSentence, at: int, word: Word) -> bool:

@@ -18,6 +18,9 @@ MAX_CHARS: Final = 8_000
 MAX_SENTENCE_CHARS: Final = 400
 """Statements are one thought; what is longer is a list or pasted output."""
 
+REMEMBERED_CHARS: Final = 1_000
+"""How a text so long is split is remembered: a statement is compared with the same memories several times over."""
+
 _TOKEN: Final = re.compile(
     r"""
     \$?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)*(?:[:/-][0-9]+)*(?:\s?%|[^\W\d_]+(?:/\w+)?)?  # 30, 30s, 3.11.4, 02:00, 80%
@@ -88,11 +91,18 @@ def analyse_word(text: str) -> Word:
     )
 
 
-def split_statements(text: str) -> list[str]:
+def split_statements(text: str) -> tuple[str, ...]:
     """Split a text into its statements; questions and what is too long to be a statement are left out."""
+    return _split_short(text) if len(text) <= REMEMBERED_CHARS else _split(text)
+
+
+def _split(text: str) -> tuple[str, ...]:
     sentences = split_sentences(text[:MAX_CHARS], code=True)
     parts = (part for sentence in sentences for part in sentence.translate(_QUOTES).split(";"))
-    return [part for part in map(_without_question, parts) if 1 < len(part) <= MAX_SENTENCE_CHARS]
+    return tuple(part for part in map(_without_question, parts) if 1 < len(part) <= MAX_SENTENCE_CHARS)
+
+
+_split_short = functools.lru_cache(maxsize=2_048)(_split)
 
 
 def _without_question(part: str) -> str:
