@@ -83,9 +83,22 @@ class IncomingChanges:
         return False
 
     def _erase_purged(self, changes: Sequence[IncomingRevision]) -> None:
-        for change in changes:
-            if _is_purged(change):
-                erase_memory(self.store, NodeId(change.memory.id), now=self.clock())
+        purged = [change.memory for change in changes if _is_purged(change)]
+        rows = self.store.team.get_rows(memory.id for memory in purged)
+        for memory in purged:
+            if self.may_change(memory, rows.get(memory.id)):
+                erase_memory(self.store, NodeId(memory.id), now=self.clock())
+
+    def may_change(self, memory: SharedMemory, row: TeamRow | None) -> bool:
+        """Tell whether what the team says of a memory may touch the one that has its id here.
+
+        Whoever learnt the id of a private memory could tell the team another of that id: one's own that was never
+        exchanged is only changed by what one told oneself, on another machine or before this database came from a backup.
+        """
+        node = self.store.nodes.get_node(memory.id)
+        if node is None or row is not None or memory.author == self.truth.identity.member_name:
+            return True
+        return node.origin is Origin.TEAMMATE or node.visibility is Visibility.SHARED
 
 
 def _is_purged(change: IncomingRevision) -> bool:
@@ -107,6 +120,7 @@ class _IncomingPage:
     def take_in(self, changes: Sequence[IncomingRevision]) -> None:
         rows = self.run.store.team.get_rows(change.memory.id for change in changes)
         taken = {}
+        changes = [change for change in changes if self._is_theirs(change.memory, rows.get(change.memory.id))]
         for change in changes:
             row, memory = rows.get(change.memory.id), change.memory
             if memory.id not in taken and (row is None or row.revision < memory.revision):
@@ -122,6 +136,12 @@ class _IncomingPage:
         self.run.received += len(taken)
 
     # -- what holds --------------------------------------------------------------------------------------------------
+
+    def _is_theirs(self, memory: SharedMemory, row: TeamRow | None) -> bool:
+        if self.run.may_change(memory, row):
+            return True
+        self.run.refused.append(f"{memory.id}: a private memory of yours has this id; it stays as it is.")
+        return False
 
     def _take_memory(self, memory: SharedMemory, editor: str) -> None:
         """Make the memory here what it is there."""
@@ -212,6 +232,8 @@ class _IncomingPage:
             old = store.nodes.get_node(id)
             if old is None or old.key == node.key:
                 continue
+            if old.visibility is not Visibility.SHARED and old.origin is not Origin.TEAMMATE:
+                continue  # A private memory is replaced by nobody else's word.
             if old.key not in known:
                 store.edges.link_nodes("supersedes", node.key, [old.key], now=self.now, evidence="as the team has it")
             self._dispute_rivals(node, old)
