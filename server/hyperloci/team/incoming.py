@@ -15,14 +15,12 @@ from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata
 from hyperloci.model.author import Visibility
-from hyperloci.model.kinds import TRUST, NodeId, NodeType, Origin, Tier
+from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.purge import erase_memory, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
-    SHARED_SUBTYPES,
-    SHARED_TYPES,
     IncomingRevision,
     SharedMemory,
     SharedPayload,
@@ -170,7 +168,7 @@ class _IncomingPage:
     ) -> NewNode | None:
         """Return a memory of a teammate's words as they may be stored; None if nothing in them may."""
         text, title = sanitize(payload.content), sanitize(payload.title)
-        if payload.type not in SHARED_TYPES or payload.subtype not in SHARED_SUBTYPES or not text.text.strip():
+        if payload.type != SHARED_KINDS.get(payload.subtype or "") or not text.text.strip():
             return None
         is_mine = author == self.run.truth.identity.member_name
         origin = Origin.TOOL if is_mine else Origin.TEAMMATE
