@@ -91,7 +91,7 @@ class IncomingChanges:
         """Tell whether what the team says of a memory may touch the one that has its id here.
 
         Whoever learnt the id of a private memory could tell the team another of that id: one's own that was never
-        exchanged is only changed by what one told oneself, on another machine or before this database came from a backup.
+        exchanged is changed only by what one told oneself, on another machine or before a backup was put back.
         """
         node = self.store.nodes.get_node(memory.id)
         if node is None or row is not None or memory.author == self.truth.identity.member_name:

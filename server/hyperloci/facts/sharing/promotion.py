@@ -1,4 +1,4 @@
-"""Promotion: one's own memories are shared, in the project's folder or with the team, and taken back. Never by itself."""
+"""Promotion: one's own memories are shared, by the project's folder or by the team, and taken back; never by itself."""
 
 from __future__ import annotations
 
