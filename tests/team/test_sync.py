@@ -19,8 +19,6 @@ from hyperloci.team.membership import save_membership
 from hyperloci.team.payload import NOTHING
 from tests.team.machines import PROJECT, Machine, Team
 
-pytestmark = pytest.mark.req("team")
-
 Join = Callable[[str], Machine]
 
 
