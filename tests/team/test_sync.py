@@ -343,3 +343,14 @@ def test_a_private_memory_whose_id_somebody_learnt_stays_as_it_is(join: Join, st
     report = ada.sync()
     assert (ada.node(id).content, ada.node(id).visibility) == ("My own business", Visibility.PRIVATE)
     assert any("has this id" in line for line in report.refused)
+
+
+def test_ones_own_memory_in_a_teammates_words_is_believed_as_a_teammates(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    assert ada.node(id).confidence == 0.9
+    bob.edit(id, "Deploys go out on Fridays")
+    exchange(bob, ada)
+    assert ada.node(id).content == "Deploys go out on Fridays"
+    assert ada.node(id).confidence <= 0.5

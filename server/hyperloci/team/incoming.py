@@ -119,10 +119,11 @@ class _IncomingPage:
         rows = self.run.store.team.get_rows(change.memory.id for change in changes)
         taken = {}
         changes = [change for change in changes if self._is_theirs(change.memory, rows.get(change.memory.id))]
+        foreign = {change.memory.id for change in changes if not change.is_mine}
         for change in changes:
             row, memory = rows.get(change.memory.id), change.memory
             if memory.id not in taken and (row is None or row.revision < memory.revision):
-                self._take_memory(memory, change.editor)
+                self._take_memory(memory, change.editor, is_foreign=memory.id in foreign)
                 taken[memory.id] = memory
         for memory in taken.values():
             self._join_superseded(memory)
@@ -141,7 +142,7 @@ class _IncomingPage:
         self.run.refused.append(f"{memory.id}: a private memory of yours has this id; it stays as it is.")
         return False
 
-    def _take_memory(self, memory: SharedMemory, editor: str) -> None:
+    def _take_memory(self, memory: SharedMemory, editor: str, *, is_foreign: bool) -> None:
         """Make the memory here what it is there."""
         node = self.run.store.nodes.get_node(memory.id)
         if node is None:
@@ -150,7 +151,7 @@ class _IncomingPage:
         elif memory.payload.state is SharedState.WITHDRAWN:
             self._withdraw(node, memory)
         elif memory.payload.state is not SharedState.PURGED:
-            self._change_memory(node, memory.payload, editor)
+            self._change_memory(node, memory.payload, editor, is_foreign=is_foreign)
 
     def _add_memory(self, memory: SharedMemory) -> None:
         new = self._make_node(memory.id, memory.author, memory.payload)
@@ -193,12 +194,15 @@ class _IncomingPage:
             metadata=safety_metadata(text, title),
         )
 
-    def _change_memory(self, node: Node, payload: SharedPayload, editor: str) -> None:
+    def _change_memory(self, node: Node, payload: SharedPayload, editor: str, *, is_foreign: bool) -> None:
         text = sanitize(payload.content)
         changes: dict[str, object] = {}
         if text.text.strip() and text.text.strip() != node.content:
             changes["content"] = text.text.strip()
             changes["metadata"] = {**node.metadata, **safety_metadata(text)}
+            if is_foreign:
+                # One's own memory in a teammate's words is believed no further than a teammate's.
+                changes["confidence"] = min(node.confidence, TRUST[Origin.TEAMMATE])
             self.run.store.log.add_entry("update", [node.id], now=self.now, reasoning=f"by {editor}")
         if payload.valid_until != node.valid_until:
             changes["valid_until"] = payload.valid_until

@@ -112,7 +112,9 @@ $$;
 CREATE FUNCTION hyperloci.current_team() RETURNS uuid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$ SELECT (hyperloci.current_identity()).team $$;
 CREATE FUNCTION hyperloci.current_writer() RETURNS uuid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$ SELECT i.member FROM hyperloci.current_identity() i WHERE i.role <> 'reader' $$;
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT i.member FROM hyperloci.current_identity() i WHERE i.role <> 'reader'
+$$;
 
 CREATE FUNCTION hyperloci.add_member(new_member uuid, new_name text, new_role text, new_hash bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
