@@ -5,7 +5,7 @@
 First, with `--layouts`, four ways to lay out shared memories, merged by Git alone after everybody added twenty, edited
 the same five and withdrew two: merges that Git refused, and texts that were withdrawn and came back. Then clones that
 share a part each and are merged into one: what is lost, and how long Git and the readings take. Last, in turns, with
-and without the folder: a look at a session's start, a search, and a prompt's search. Times are processor times of this
+and without the folder: a look at a session's start, and a search. Times are processor times of this
 process unless said otherwise.
 """
 

@@ -799,6 +799,7 @@ class Memory:
         kinds: Sequence[str] = (),
         since: str | None = None,
         dry_run: bool = False,
+        through_team: bool = False,
     ) -> ShareReport:
         """Share memories of one's own with the project: write them, redacted again, where Git carries them.
 
@@ -807,10 +808,11 @@ class Memory:
             kinds: subtypes.
             since: of this time or later, as `retrieval.time_bounds.parse_time_bound` reads it.
             dry_run: only say what would be shared.
+            through_team: through the team's database instead of Git.
 
         Raises:
             BadRequestError: nothing was chosen, or an argument is invalid.
-            NotFoundError: no memory has one of the ids.
+            NotFoundError: no memory has one of the ids, or no team was joined.
             StoreError: the folder can't be written.
         """
         from hyperloci.retrieval.time_bounds import parse_time_bound
@@ -819,9 +821,13 @@ class Memory:
             raise BadRequestError(
                 "Nothing is chosen: give ids, or kinds or a time since when. Nothing is shared by itself."
             )
+        if through_team:
+            from hyperloci.team.membership import load_membership
+
+            load_membership(self.settings)
         after = None if since is None else parse_time_bound(since, self._clock(), argument="since")
         nodes = [self._facts.resolve_node(id, "ids") for id in ids] or self._promotion.choose(kinds, after)
-        return self._promotion.share(nodes, dry_run=dry_run)
+        return self._promotion.share(nodes, dry_run=dry_run, through_team=through_team)
 
     def unshare(self, ids: Sequence[str]) -> ShareReport:
         """Withdraw memories from the project: others forget them, you keep them as your own.

@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from hyperloci.config import Settings
@@ -63,6 +64,35 @@ async def test_every_call_is_noted_with_who_made_it_and_what_it_named(house: Htt
     assert told.structured_content["id"] in remembered.memories
     assert (empty.tool, empty.outcome, empty.memories) == ("search_memory", "refused", ())
     assert (unknown.tool, unknown.outcome) == ("no_such_tool", "refused")
+
+
+async def test_resources_and_prompts_are_noted_like_calls(house: HttpHouse) -> None:
+    _, token = house.give_token("laptop")
+    async with house.serving(), house.session(token) as session:
+        told = await session.call_tool("remember_fact", {"fact": FACT})
+        assert told.structured_content is not None
+        id = told.structured_content["id"]
+        await session.read_resource(f"memory://node/{id}")
+        await session.get_prompt("recall", {"topic": "releases"})
+    recalled, read, _ = house.list_calls()
+    assert (recalled.tool, recalled.outcome) == ("recall", "done")
+    assert (read.tool, read.outcome, read.memories) == (f"memory://node/{id}", "done", (id,))
+
+
+async def test_a_common_memory_tells_nothing_of_the_servers_machine_and_asks_no_team(
+    house: HttpHouse, settings: Settings, project: Path
+) -> None:
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, token = house.give_token("Ada <ada@example.org>")
+    async with house.serving(), house.session(token) as session:
+        offered = {tool.name for tool in (await session.list_tools()).tools}
+        with pytest.raises(MCPError, match="common memory"):
+            await session.read_resource("memory://stats")
+        asked = await session.call_tool("search_memory", {"query": "releases", "scope": "team"})
+    assert "memory_stats" not in offered
+    assert asked.is_error
+    assert "leave scope out" in str(asked.content)
+    assert [call.outcome for call in house.list_calls()] == ["refused", "refused"]
 
 
 async def test_a_reader_may_search_and_change_nothing(house: HttpHouse) -> None:

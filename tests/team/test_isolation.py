@@ -122,6 +122,33 @@ def test_another_members_name_can_not_be_used(teams: tuple[Team, Team], connecti
         )
 
 
+def test_no_statement_of_another_member_erases_a_memory(teams: tuple[Team, Team], connection: Any) -> None:
+    bob = teams[0].invite("bob")
+    erase = b"UPDATE hyperloci.memories SET state = 'purged', title = '', content = ''"
+    with pytest.raises(TeamError, match="only its author or an admin"), member_transaction(connection, bob) as cursor:
+        cursor.execute(erase)
+    with member_transaction(connection, teams[0].token) as cursor:
+        cursor.execute(erase)
+        assert cursor.rowcount == 1
+
+
+def test_an_operator_of_ones_own_makes_no_writer_of_a_reader(teams: tuple[Team, Team], connection: Any) -> None:
+    """Databases made before PostgreSQL 15 let everybody make objects in `public`."""
+    reader = teams[0].invite("ci", MemberRole.READER)
+    connection.execute(
+        "CREATE SCHEMA forged; GRANT USAGE ON SCHEMA forged TO hyperloci_member;"
+        " CREATE FUNCTION forged.differs(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';"
+        " CREATE OPERATOR forged.<> (LEFTARG = text, RIGHTARG = text, FUNCTION = forged.differs)"
+    )
+    try:
+        with member_transaction(connection, reader) as cursor:
+            cursor.execute("SET LOCAL search_path = forged, pg_catalog")
+            cursor.execute("SELECT 'a' <> 'a', hyperloci.current_writer()")
+            assert cursor.fetchone() == (True, None)
+    finally:
+        connection.execute("DROP SCHEMA forged CASCADE")
+
+
 @pytest.mark.parametrize("token", ["", "hlt_", "x' OR true --", "hlt_" + "0" * 32 + "_" + "a" * 43])
 def test_a_wrong_token_shows_nothing(teams: tuple[Team, Team], connection: Any, token: str) -> None:
     for table in TABLES:

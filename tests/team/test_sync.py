@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hyperloci.errors import TeamError, TeamUnreachableError
+from hyperloci.errors import NotFoundError, TeamError, TeamUnreachableError
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import Origin
 from hyperloci.store.purge import erase_memory
 from hyperloci.store.team import members, postgres
-from tests.team.machines import Machine, Team
+from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import OutgoingRevision, SharedState
+from hyperloci.team.membership import save_membership
+from hyperloci.team.payload import NOTHING
+from tests.team.machines import PROJECT, Machine, Team
 
 Join = Callable[[str], Machine]
 
@@ -306,3 +311,46 @@ def test_memories_come_back_from_the_truth_as_they_went(join: Join) -> None:
     rows = [machine.memory.store.connection.execute(query).fetchall() for machine in (ada, back)]
     assert len(rows[0]) == 51
     assert [tuple(row) for row in rows[0]] == [tuple(row) for row in rows[1]]
+
+
+def test_share_marks_a_memory_for_the_team_and_unshare_takes_it_back_without_a_file(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    here = ada.memory.remember_fact("Deploys go out on Tuesdays", category="decision").id
+    everywhere = ada.memory.remember_fact("Answers in French", category="preference", scope="global").id
+    with pytest.raises(NotFoundError, match="joined no team"):
+        ada.memory.share([here], through_team=True)
+    save_membership(ada.memory.settings, ada.membership)
+    report = ada.memory.share([here, everywhere], through_team=True)
+    assert {item.id for item in report.shared} == {here, everywhere}
+    exchange(ada, bob)
+    assert bob.texts() == {"Deploys go out on Tuesdays"}  # Bob takes part with the project alone.
+    ada.memory.unshare([here])
+    exchange(ada, bob)
+    assert bob.node(here).deleted_at is not None
+    assert ada.node(here).visibility is Visibility.PRIVATE
+    assert not (Path(ada.memory.project.root) / ".hyperloci").exists()
+
+
+@pytest.mark.parametrize("state", [SharedState.LIVE, SharedState.PURGED])
+def test_a_private_memory_whose_id_somebody_learnt_stays_as_it_is(join: Join, state: SharedState) -> None:
+    ada, eve = join("ada"), join("eve")
+    id = ada.memory.remember_fact("My own business", category="decision").id
+    with postgres.connect(eve.membership.url) as connection:
+        identity = members.identify_member(connection, eve.membership.token)
+        told = replace(NOTHING, state=state, content="" if state is SharedState.PURGED else "Eve's words")
+        revision = OutgoingRevision.make(eve.membership.client, id, 0, replace(told, subtype="insight"))
+        SharedTruth(connection, eve.membership.token, identity).store_revisions(PROJECT, [revision])
+    report = ada.sync()
+    assert (ada.node(id).content, ada.node(id).visibility) == ("My own business", Visibility.PRIVATE)
+    assert any("has this id" in line for line in report.refused)
+
+
+def test_ones_own_memory_in_a_teammates_words_is_believed_as_a_teammates(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    assert ada.node(id).confidence == 0.9
+    bob.edit(id, "Deploys go out on Fridays")
+    exchange(bob, ada)
+    assert ada.node(id).content == "Deploys go out on Fridays"
+    assert ada.node(id).confidence <= 0.5

@@ -100,7 +100,7 @@ PANELS: Final = {
     "Correct and tidy up": ("confirm", "forget", "restore", "weak", "facets", "purge", "prune"),
     "The project": ("index", "outline", "graph", "topics", "entities", "entity", "merge-entities", "set-aside"),
     "Projects": ("projects", "link", "unlink"),
-    "Together": ("share", "unshare"),
+    "Together": ("share", "unshare", "team", "token", "audit"),
     "Backups and other programs": ("backup", "restore-backup", "export", "import"),
     "Set up": (
         "install",
@@ -114,18 +114,21 @@ PANELS: Final = {
         "migrate",
         "serve",
         "hook",
-        "audit",
     ),
 }
 """The commands as `--help` lists them, those of every day first."""
 
 
 def _arrange_commands() -> None:
-    """Put every command into its panel, in the order of `PANELS`, and have it report its errors."""
+    """Put every command and group into its panel, in the order of `PANELS`, and have each command report its errors."""
     places = {name: (panel, number) for number, (panel, name) in enumerate(_list_panels())}
     for command in app.registered_commands:
         command.cls = ReportingCommand
         command.rich_help_panel = places.get(_name_of(command), ("More", 0))[0]
+    for group in app.registered_groups:
+        group.rich_help_panel = places.get(group.name or "", ("More", 0))[0]
+        for command in group.typer_instance.registered_commands if group.typer_instance else ():
+            command.cls = ReportingCommand
     app.registered_commands.sort(key=lambda command: places.get(_name_of(command), ("", len(places)))[1])
 
 

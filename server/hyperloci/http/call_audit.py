@@ -1,7 +1,9 @@
-"""Call audit: who called which tool with what outcome, on the disk before the answer goes out; and who may not."""
+"""Call audit: who asked for what with what outcome, on the disk before the answer goes out; and who may not."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,7 +11,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import BaseModel
 
 from hyperloci.clock import Clock
@@ -26,6 +28,12 @@ READING: Final = frozenset(spec.run.__name__ for spec in TOOL_SPECS if spec.read
 
 OWN_ONLY: Final = frozenset({"forget"})
 """Tools that in a common memory touch only what their caller told: the rest has a history that all can see."""
+
+ASKED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Requests whose answers hold memories, with the parameter that says for what they ask."""
+
+STATS: Final = "memory://stats"
+"""The resource that tells what the tool `memory_stats` tells; a common memory has neither."""
 
 MAX_MEMORIES: Final = 100
 """Ids noted of one call: an answer names fewer, a hostile one can't fill the disk."""
@@ -50,11 +58,15 @@ class CallAudit:
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Answer one request."""
-        if ctx.method != "tools/call":
+        if ctx.method not in ASKED_BY:
             return await call_next(ctx)
         holder = get_access_token()
-        tool = str((ctx.params or {}).get("name", ""))[:MAX_CLIENT]
-        refusal = await self._refuse(tool, holder, (ctx.params or {}).get("arguments"))
+        tool = str((ctx.params or {}).get(ASKED_BY[ctx.method], ""))[:MAX_CLIENT]
+        if ctx.method != "tools/call" and self._is_common and tool == STATS:
+            await self._note(ctx, holder, tool, "refused", ())
+            raise MCPError(INVALID_PARAMS, f"{STATS} tells of the server's machine; a common memory has it not.")
+        arguments = (ctx.params or {}).get("arguments")
+        refusal = await self._refuse(tool, holder, arguments) if ctx.method == "tools/call" else None
         if refusal is not None:
             await self._note(ctx, holder, tool, "refused", ())
             return CallToolResult(content=[TextContent(type="text", text=refusal)], is_error=True)
@@ -72,7 +84,8 @@ class CallAudit:
             CALLER.reset(signed)
         fields = answer.model_dump() if isinstance(answer, BaseModel) else dict(answer or {})
         outcome: Outcome = "refused" if fields.get("is_error", fields.get("isError")) else "done"
-        named = tuple(_iterate_ids(fields.get("structured_content", fields.get("structuredContent"))))
+        told = fields.get("structured_content", fields.get("structuredContent"))
+        named = tuple(_iterate_ids(_read_contents(fields) if ctx.method == "resources/read" else told))
         await self._note(ctx, holder, tool, outcome, named)
         return answer
 
@@ -80,6 +93,8 @@ class CallAudit:
         """Return why a call is refused, None if it is not."""
         if holder is None or (tool not in READING and WRITE not in holder.scopes):
             return f"{tool}: this token may only read; ask for one that may write (`hyperloci token create`)."
+        if self._is_common and isinstance(arguments, Mapping) and arguments.get("scope") == "team":
+            return f"{tool}: scope='team' is for one's own memory; this one is common to who asks it: leave scope out."
         id = arguments.get("id") if isinstance(arguments, Mapping) else None
         if self._is_common and tool in OWN_ONLY and isinstance(id, str):
             author = await self._door.call(_find_author, id)
@@ -127,6 +142,15 @@ def _name_client(ctx: ServerRequestContext[Any, Any]) -> str | None:
     params = getattr(ctx.session, "client_params", None)
     info = getattr(params, "client_info", None)
     return None if info is None else f"{info.name} {info.version}"[:MAX_CLIENT]
+
+
+def _read_contents(answer: Mapping[str, Any]) -> list[object]:
+    """Return the documents of a resource's answer, as what their JSON says."""
+    found: list[object] = []
+    for content in answer.get("contents") or ():
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            found.append(json.loads(content["text"]))
+    return found
 
 
 def _iterate_ids(value: object) -> Iterator[str]:

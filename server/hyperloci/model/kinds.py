@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NewType
 
@@ -23,6 +24,20 @@ class NodeType(StrEnum):
     EXPERIENCE = "experience"
     DECISION = "decision"
     SNIPPET = "snippet"
+
+
+SHARED_KINDS: Final[Mapping[str, NodeType]] = {
+    "decision": NodeType.DECISION,
+    "constraint": NodeType.FACT,
+    "preference": NodeType.FACT,
+    "insight": NodeType.FACT,
+    "procedure": NodeType.FACT,
+    "deadline": NodeType.FACT,
+    "semantic": NodeType.FACT,
+    "dead_end": NodeType.EXPERIENCE,
+    "outcome": NodeType.EXPERIENCE,
+}
+"""Statements. What was said in a session, code, commits and what is known of the user are never shared."""
 
 
 class Tier(StrEnum):

@@ -15,14 +15,12 @@ from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata
 from hyperloci.model.author import Visibility
-from hyperloci.model.kinds import TRUST, NodeId, NodeType, Origin, Tier
+from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.purge import erase_memory, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
-    SHARED_SUBTYPES,
-    SHARED_TYPES,
     IncomingRevision,
     SharedMemory,
     SharedPayload,
@@ -83,9 +81,22 @@ class IncomingChanges:
         return False
 
     def _erase_purged(self, changes: Sequence[IncomingRevision]) -> None:
-        for change in changes:
-            if _is_purged(change):
-                erase_memory(self.store, NodeId(change.memory.id), now=self.clock())
+        purged = [change.memory for change in changes if _is_purged(change)]
+        rows = self.store.team.get_rows(memory.id for memory in purged)
+        for memory in purged:
+            if self.may_change(memory, rows.get(memory.id)):
+                erase_memory(self.store, NodeId(memory.id), now=self.clock())
+
+    def may_change(self, memory: SharedMemory, row: TeamRow | None) -> bool:
+        """Tell whether what the team says of a memory may touch the one that has its id here.
+
+        Whoever learnt the id of a private memory could tell the team another of that id: one's own that was never
+        exchanged is changed only by what one told oneself, on another machine or before a backup was put back.
+        """
+        node = self.store.nodes.get_node(memory.id)
+        if node is None or row is not None or memory.author == self.truth.identity.member_name:
+            return True
+        return node.origin is Origin.TEAMMATE or node.visibility is Visibility.SHARED
 
 
 def _is_purged(change: IncomingRevision) -> bool:
@@ -107,10 +118,12 @@ class _IncomingPage:
     def take_in(self, changes: Sequence[IncomingRevision]) -> None:
         rows = self.run.store.team.get_rows(change.memory.id for change in changes)
         taken = {}
+        changes = [change for change in changes if self._is_theirs(change.memory, rows.get(change.memory.id))]
+        foreign = {change.memory.id for change in changes if not change.is_mine}
         for change in changes:
             row, memory = rows.get(change.memory.id), change.memory
             if memory.id not in taken and (row is None or row.revision < memory.revision):
-                self._take_memory(memory, change.editor)
+                self._take_memory(memory, change.editor, is_foreign=memory.id in foreign)
                 taken[memory.id] = memory
         for memory in taken.values():
             self._join_superseded(memory)
@@ -123,7 +136,13 @@ class _IncomingPage:
 
     # -- what holds --------------------------------------------------------------------------------------------------
 
-    def _take_memory(self, memory: SharedMemory, editor: str) -> None:
+    def _is_theirs(self, memory: SharedMemory, row: TeamRow | None) -> bool:
+        if self.run.may_change(memory, row):
+            return True
+        self.run.refused.append(f"{memory.id}: a private memory of yours has this id; it stays as it is.")
+        return False
+
+    def _take_memory(self, memory: SharedMemory, editor: str, *, is_foreign: bool) -> None:
         """Make the memory here what it is there."""
         node = self.run.store.nodes.get_node(memory.id)
         if node is None:
@@ -132,7 +151,7 @@ class _IncomingPage:
         elif memory.payload.state is SharedState.WITHDRAWN:
             self._withdraw(node, memory)
         elif memory.payload.state is not SharedState.PURGED:
-            self._change_memory(node, memory.payload, editor)
+            self._change_memory(node, memory.payload, editor, is_foreign=is_foreign)
 
     def _add_memory(self, memory: SharedMemory) -> None:
         new = self._make_node(memory.id, memory.author, memory.payload)
@@ -150,7 +169,7 @@ class _IncomingPage:
     ) -> NewNode | None:
         """Return a memory of a teammate's words as they may be stored; None if nothing in them may."""
         text, title = sanitize(payload.content), sanitize(payload.title)
-        if payload.type not in SHARED_TYPES or payload.subtype not in SHARED_SUBTYPES or not text.text.strip():
+        if payload.type != SHARED_KINDS.get(payload.subtype or "") or not text.text.strip():
             return None
         is_mine = author == self.run.truth.identity.member_name
         origin = Origin.TOOL if is_mine else Origin.TEAMMATE
@@ -175,12 +194,15 @@ class _IncomingPage:
             metadata=safety_metadata(text, title),
         )
 
-    def _change_memory(self, node: Node, payload: SharedPayload, editor: str) -> None:
+    def _change_memory(self, node: Node, payload: SharedPayload, editor: str, *, is_foreign: bool) -> None:
         text = sanitize(payload.content)
         changes: dict[str, object] = {}
         if text.text.strip() and text.text.strip() != node.content:
             changes["content"] = text.text.strip()
             changes["metadata"] = {**node.metadata, **safety_metadata(text)}
+            if is_foreign:
+                # One's own memory in a teammate's words is believed no further than a teammate's.
+                changes["confidence"] = min(node.confidence, TRUST[Origin.TEAMMATE])
             self.run.store.log.add_entry("update", [node.id], now=self.now, reasoning=f"by {editor}")
         if payload.valid_until != node.valid_until:
             changes["valid_until"] = payload.valid_until
@@ -212,6 +234,8 @@ class _IncomingPage:
             old = store.nodes.get_node(id)
             if old is None or old.key == node.key:
                 continue
+            if old.visibility is not Visibility.SHARED and old.origin is not Origin.TEAMMATE:
+                continue  # A private memory is replaced by nobody else's word.
             if old.key not in known:
                 store.edges.link_nodes("supersedes", node.key, [old.key], now=self.now, evidence="as the team has it")
             self._dispute_rivals(node, old)

@@ -12,7 +12,6 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, NotFoundError
 from hyperloci.store.export_import import write_private_file
-from hyperloci.store.team.postgres import hide_password
 
 NOT_JOINED = "This machine has joined no team: `hyperloci team join URL --token TOKEN` does."
 
@@ -36,11 +35,6 @@ class Membership:
     member_name: str
     client: str
     invitation_url: str | None = None
-
-    @property
-    def shown_url(self) -> str:
-        """The address without its password."""
-        return hide_password(self.url)
 
 
 def make_client_id() -> str:

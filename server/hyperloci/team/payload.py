@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.author import Visibility
-from hyperloci.model.kinds import NodeKey, Origin
+from hyperloci.model.kinds import SHARED_KINDS, NodeKey, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, Node
 from hyperloci.store import Store
 from hyperloci.store.memories.decay import PRUNE_OPERATION
-from hyperloci.store.team.shared_values import SHARED_SUBTYPES, SHARED_TYPES, SharedPayload, SharedState
+from hyperloci.store.team.shared_values import SharedPayload, SharedState
 from hyperloci.store.team.team_rows import TeamRow
 from hyperloci.text.sanitize.sanitizer import sanitize
 
@@ -91,8 +91,7 @@ def is_shareable(node: Node) -> bool:
     return (
         node.visibility is Visibility.SHARED
         and node.origin is not Origin.TEAMMATE
-        and node.type in SHARED_TYPES
-        and node.subtype in SHARED_SUBTYPES
+        and SHARED_KINDS.get(node.subtype or "") == node.type
     )
 
 

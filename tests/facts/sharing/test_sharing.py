@@ -485,6 +485,20 @@ def test_a_folder_that_is_a_link_is_neither_read_nor_written(ada: Person, tmp_pa
     assert list((outside / "shared").iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
+def test_a_link_in_the_folder_is_replaced_and_never_written_through(ada: Person, tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("mine")
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    for name in (f".{id}.withdrawn.json.partial", f"{id}.withdrawn.json"):
+        (ada.root / FOLDER / name).symlink_to(own)
+    ada.memory.unshare([id])
+    assert own.read_text() == "mine"
+    assert [file.name for file in (ada.root / FOLDER).iterdir()] == [f"{id}.withdrawn.json"]
+    assert not (ada.root / FOLDER / f"{id}.withdrawn.json").is_symlink()
+
+
 def test_the_check_for_ci_names_what_is_wrong_and_passes_what_is_right(ada: Person) -> None:
     ada.memory.share([ada.remember(DECISION)])
     assert check_folder(ada.root) == (1, [])

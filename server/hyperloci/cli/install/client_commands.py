@@ -13,6 +13,7 @@ import typer
 
 from hyperloci.cli.common import console
 from hyperloci.cli.install import installer
+from hyperloci.cli.install.client_entries import render_command
 from hyperloci.cli.install.client_install import (
     ALL,
     PROGRAMS,
@@ -23,8 +24,14 @@ from hyperloci.cli.install.client_install import (
     plan_rules_removal,
 )
 from hyperloci.cli.install.client_table import ClientFolders
-from hyperloci.cli.install.codex_trust import CodexHook, CodexUnreachableError, list_codex_hooks, plan_trust
-from hyperloci.cli.install.commands import locate_commands
+from hyperloci.cli.install.codex_trust import (
+    CodexHook,
+    CodexUnreachableError,
+    choose_trustworthy,
+    list_codex_hooks,
+    plan_trust,
+)
+from hyperloci.cli.install.commands import InstalledCommands, locate_commands
 from hyperloci.cli.install.installer import InstallPlan, InstallScope
 from hyperloci.errors import ConfigurationError
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, load_dialect
@@ -63,7 +70,7 @@ def install_clients(
     if rules:
         carry_out(plan_rules(folders.project), dry_run)
     if trust and "codex" in clients and not dry_run:
-        _trust_codex(folders)
+        _trust_codex(folders, commands)
     return clients
 
 
@@ -75,12 +82,16 @@ def _install_client(client: str, plan: InstallPlan, dry_run: bool) -> None:
     console.print(f"  {NOTES[client]}")
 
 
-def _trust_codex(folders: ClientFolders) -> None:
+def _trust_codex(folders: ClientFolders, commands: InstalledCommands) -> None:
+    table = load_dialect("codex")
+    assert table is not None
+    lines = {render_command(commands.hook, table.name, event) for event in table.events}
     try:
-        hooks = list_codex_hooks(PROGRAMS["codex"], folders.project, folders.environ)
+        listed = list_codex_hooks(PROGRAMS["codex"], folders.project, folders.environ)
     except CodexUnreachableError as error:
         console.print(f"  Codex could not be asked which hooks it trusts ({error}): approve them there with /hooks.")
         return
+    hooks = choose_trustworthy(listed, lines)
     carry_out(InstallPlan(InstallScope.USER, (plan_trust(folders.codex / "config.toml", hooks),)), False)
     console.print(f"  {count_trusted(hooks)}")
 

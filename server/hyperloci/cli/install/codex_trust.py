@@ -6,13 +6,16 @@ hash of the hook as it stands, kept in its `config.toml`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import select
+import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -27,8 +30,9 @@ ASK_SECONDS: Final = 20.0
 
 TRUSTED: Final = frozenset({"trusted", "managed"})
 
+END_SECONDS: Final = 2.0
+
 _STATE: Final = ("hooks", "state")
-_MARK: Final = "hyperloci"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +43,13 @@ class CodexHook:
         key: names it in `config.toml`.
         current_hash: what it is now.
         trust: Codex's word: trusted, untrusted, modified, managed.
+        command: the line that it runs.
     """
 
     key: str
     current_hash: str
     trust: str
+    command: str = ""
 
     @property
     def is_trusted(self) -> bool:
@@ -69,15 +75,26 @@ def list_codex_hooks(program: str, project: Path, environ: Mapping[str, str]) ->
             stderr=subprocess.DEVNULL,
             env=dict(environ),
             cwd=project,
+            start_new_session=True,
         )
     except OSError as error:
         raise CodexUnreachableError(str(error)) from error
     try:
         answer = _ask_hooks(process, project)
     finally:
-        process.kill()
-        process.communicate()
+        _end_process(process)
     return list(_read_hooks(answer))
+
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """End the app server with what it started: npm's `codex` is a script that starts the program."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=END_SECONDS)
 
 
 def _ask_hooks(process: subprocess.Popen[bytes], project: Path) -> Mapping[str, Any]:
@@ -123,8 +140,18 @@ def _read_lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
 def _read_hooks(answer: Mapping[str, Any]) -> Iterator[CodexHook]:
     for folder in answer.get("data", ()):
         for hook in folder.get("hooks", ()):
-            if _MARK in str(hook.get("command", "")):
-                yield CodexHook(str(hook["key"]), str(hook["currentHash"]), str(hook["trustStatus"]))
+            if is_our_handler(hook):
+                yield CodexHook(
+                    str(hook["key"]), str(hook["currentHash"]), str(hook["trustStatus"]), str(hook["command"])
+                )
+
+
+def choose_trustworthy(hooks: Sequence[CodexHook], lines: Collection[str]) -> list[CodexHook]:
+    """Return the hooks that run one of the lines that we install, letter by letter.
+
+    A project's own files are listed too: a line there that begins like ours and goes on otherwise is not trusted.
+    """
+    return [hook for hook in hooks if hook.command in lines]
 
 
 def plan_trust(config: Path, hooks: Sequence[CodexHook]) -> FileChange:

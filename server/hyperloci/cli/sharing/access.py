@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, ReportingCommand, console, errors, load_settings, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, errors, load_settings, print_json
 from hyperloci.cli.layout import count_things, make_table
 from hyperloci.clock import format_age, system_clock, to_iso
 from hyperloci.errors import BadRequestError
@@ -22,9 +22,7 @@ CommonOption = Annotated[
     typer.Option("--common", metavar="NAME", help="A memory that several people share, instead of your own."),
 ]
 
-tokens = typer.Typer(
-    name="token", help="Tokens by which people and machines reach this memory over HTTP.", no_args_is_help=True
-)
+tokens = typer.Typer(help="Tokens by which people and machines reach this memory over HTTP.", no_args_is_help=True)
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -32,8 +30,8 @@ def register_commands(app: typer.Typer) -> None:
     app.command()(serve)
     app.command()(audit)
     for command in (create, list_tokens, revoke):
-        tokens.command(name=command.__name__.removesuffix("_tokens"), cls=ReportingCommand)(command)
-    app.add_typer(tokens, rich_help_panel="Set up")
+        tokens.command(name=command.__name__.removesuffix("_tokens"))(command)
+    app.add_typer(tokens, name="token")
 
 
 def serve(

@@ -29,18 +29,20 @@ def share(
     project: ProjectOption = Path("."),
     type: Annotated[list[str] | None, typer.Option("--type", "-t", help="decision, constraint, dead_end...")] = None,
     since: Annotated[str | None, typer.Option(help="Only of this time or later.")] = None,
+    team: Annotated[bool, typer.Option("--team", help="Through the team's database instead of Git.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what others would get.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Check the folder, for CI; needs no database.")] = False,
     read: Annotated[bool, typer.Option("--read", help="Take in what others share, now and all of it.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Share memories with everybody who works on the project, through files that Git carries.
+    """Share memories with everybody who works on the project, through files that Git carries, or with your team.
 
     Nothing is shared by itself. What is shared is redacted again; what looks like an instruction or is withheld stays.
 
     Examples:
       hyperloci share 0c6b
       hyperloci share --type decision --since "last week"
+      hyperloci share 0c6b --team
       hyperloci share --check
     """
     if check:
@@ -58,10 +60,11 @@ def share(
         )
         return
     with open_memory(project) as memory:
-        report = memory.share(ids or (), kinds=type or (), since=since, dry_run=dry_run)
+        report = memory.share(ids or (), kinds=type or (), since=since, dry_run=dry_run, through_team=team)
     _print_report(report, json, "would be shared" if dry_run else "shared")
     if report.shared and not (json or dry_run):
-        console.print(f"Others get it with your next commit of {FOLDER}.")
+        others = "the next exchange (`hyperloci team sync`)" if team else f"your next commit of {FOLDER}"
+        console.print(f"Others get it with {others}.")
 
 
 def unshare(
@@ -69,7 +72,11 @@ def unshare(
     project: ProjectOption = Path("."),
     json: JsonOption = False,
 ) -> None:
-    """Take shared memories back: others forget them, you keep them. Git's history keeps what was committed."""
+    """Take shared memories back: others forget them, you keep them. Git's history keeps what was committed.
+
+    Examples:
+      hyperloci unshare 0c6b
+    """
     with open_memory(project) as memory:
         report = memory.unshare(ids)
     _print_report(report, json, "no longer shared")

@@ -14,7 +14,6 @@ from hyperloci.cli.common import (
     Exit,
     JsonOption,
     ProjectOption,
-    ReportingCommand,
     console,
     errors,
     open_memory,
@@ -26,9 +25,8 @@ from hyperloci.memory import Memory
 from hyperloci.store.team.shared_values import MemberRole
 
 app = typer.Typer(
-    help="Share memories with a team through a PostgreSQL database (docs/team.md).",
+    help="Share memories with a team through a PostgreSQL database; `hyperloci share ID --team` shares one.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 TokenOption = Annotated[
@@ -39,10 +37,10 @@ TokenOption = Annotated[
 
 def register_commands(root: typer.Typer) -> None:
     """Add the commands of this module."""
-    root.add_typer(app, name="team", rich_help_panel="Projects")
+    root.add_typer(app, name="team")
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def init(
     url: Annotated[str, typer.Argument(help="postgresql://OWNER@HOST/DATABASE, of who may make schemas and roles.")],
     name: Annotated[str, typer.Option("--name", help="Of the team.")] = "team",
@@ -51,7 +49,8 @@ def init(
 ) -> None:
     """Make a team in a PostgreSQL database with pgvector, and join it with this project.
 
-    Example: hyperloci team init postgresql://postgres@db.example.com/memory --name platform --as ada
+    Examples:
+      hyperloci team init postgresql://postgres@db.example.com/memory --name platform --as ada
     """
     from hyperloci.team import enrolment
 
@@ -71,7 +70,7 @@ def _own_name() -> str:
     return f"{getpass.getuser()}@{socket.gethostname()}"
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def invite(
     name: Annotated[str, typer.Argument(help="The person's name in the team.")],
     role: Annotated[MemberRole, typer.Option("--role", help="What they may do; a reader only reads (CI).")] = (
@@ -79,7 +78,12 @@ def invite(
     ),
     project: ProjectOption = Path("."),
 ) -> None:
-    """Add a person, or another token for one, and print what they join with; the token is shown this once."""
+    """Add a person, or another token for one, and print what they join with; the token is shown this once.
+
+    Examples:
+      hyperloci team invite bob
+      hyperloci team invite ci --role reader
+    """
     from hyperloci.team import enrolment
 
     with open_memory(project) as memory:
@@ -87,11 +91,15 @@ def invite(
     console.print(f"hyperloci team join '{url}' --token {token}")
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def revoke(
     name: Annotated[str, typer.Argument(help="The person's name in the team.")], project: ProjectOption = Path(".")
 ) -> None:
-    """Revoke all tokens of a person. What they shared stays."""
+    """Revoke all tokens of a person. What they shared stays.
+
+    Examples:
+      hyperloci team revoke bob
+    """
     from hyperloci.team import enrolment
 
     with open_memory(project) as memory:
@@ -101,7 +109,7 @@ def revoke(
     console.print(f"revoked {revoked} of {name}'s tokens")
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def join(
     url: Annotated[str | None, typer.Argument(help="The team's address; not needed for a further project.")] = None,
     token: TokenOption = None,
@@ -114,6 +122,10 @@ def join(
     """Join a team, and take part in it with this project; run it again in another folder to add that project.
 
     Members of the team who have the same project get what you share of it, and you what they share.
+
+    Examples:
+      hyperloci team join 'postgresql://hyperloci_member@db.example.com/memory'
+      hyperloci team join --as-project example.com/platform/api
     """
     from hyperloci.team import enrolment
 
@@ -136,12 +148,16 @@ def _link(memory: Memory, wanted: str | None) -> str:
     return enrolment.link_project(memory.store, memory.settings, memory.project, wanted)
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def leave(
     here: Annotated[bool, typer.Option("--here", help="Only with this project.")] = False,
     project: ProjectOption = Path("."),
 ) -> None:
-    """Leave the team, or take this project out of it. What was received stays here, what was shared stays there."""
+    """Leave the team, or take this project out of it. What was received stays here, what was shared stays there.
+
+    Examples:
+      hyperloci team leave --here
+    """
     from hyperloci.team import enrolment
 
     with open_memory(project) as memory:
@@ -151,9 +167,13 @@ def leave(
         errors.print(f"{waiting} shared memories were not told yet; they stay here, marked as shared", style="yellow")
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
-    """Exchange shared memories with the team now; servers do so by themselves while they are idle."""
+    """Exchange shared memories with the team now; servers do so by themselves while they are idle.
+
+    Examples:
+      hyperloci team sync
+    """
     from hyperloci.team import enrolment
 
     with open_memory(project) as memory:
@@ -168,9 +188,13 @@ def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
         raise typer.Exit(Exit.DEGRADED)
 
 
-@app.command(cls=ReportingCommand)
+@app.command()
 def status(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
-    """Show the team, its members and projects, what waits here, and what members changed without seeing each other."""
+    """Show the team, its members and projects, what waits here, and what members changed without seeing each other.
+
+    Examples:
+      hyperloci team status --json
+    """
     from hyperloci.team import enrolment
 
     with open_memory(project) as memory:

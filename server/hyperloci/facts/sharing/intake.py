@@ -26,9 +26,9 @@ from hyperloci.facts.sharing.shared_folder import (
     remove_versions,
     write_memory,
 )
-from hyperloci.facts.sharing.shared_memory import SHARED_KINDS, SharedMemory
+from hyperloci.facts.sharing.shared_memory import SharedMemory
 from hyperloci.model.author import Visibility, is_same_author, make_author, parse_author
-from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, NodeId, Origin, Tier
+from hyperloci.model.kinds import GLOBAL_SCOPE, SHARED_KINDS, TRUST, NodeId, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store

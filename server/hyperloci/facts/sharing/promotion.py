@@ -1,4 +1,4 @@
-"""Promotion: one's own memories are put into the project's shared folder, and taken back. Never by itself."""
+"""Promotion: one's own memories are shared, by the project's folder or by the team, and taken back; never by itself."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.sharing.intake import publish_withdrawal
 from hyperloci.facts.sharing.shared_folder import FolderProblem, read_folder, write_memory
-from hyperloci.facts.sharing.shared_memory import SHARED_KINDS, SharedMemory
+from hyperloci.facts.sharing.shared_memory import SharedMemory
 from hyperloci.model.author import Visibility
-from hyperloci.model.kinds import Origin
+from hyperloci.model.kinds import GLOBAL_SCOPE, SHARED_KINDS, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.shared import ExchangeState, SharedRecord
@@ -25,11 +25,11 @@ MAX_CHOSEN: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedItem:
-    """A memory that was shared or taken back: its id, what it says, and its file."""
+    """A memory that was shared or taken back: its id, what it says, and its file where it has one."""
 
     id: str
     text: str
-    path: str
+    path: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ class Promotion:
             node for node in nodes if node.origin is not Origin.TEAMMATE and (since is None or node.event_time >= since)
         ]
 
-    def share(self, nodes: Sequence[Node], *, dry_run: bool = False) -> ShareReport:
-        """Write memories into the folder, redacted again.
+    def share(self, nodes: Sequence[Node], *, dry_run: bool = False, through_team: bool = False) -> ShareReport:
+        """Write memories into the folder, redacted again; or mark them for the team, whose exchange tells them.
 
         Raises:
             StoreError: the folder can't be written; what was written before stays shared.
@@ -83,32 +83,26 @@ class Promotion:
         withheld = self._store.withheld.select_withheld({node.key for node in nodes})
         for node in nodes:
             prepared = sanitize(node.content)
-            problem = self._find_problem(node, withheld=node.key in withheld, flagged=bool(prepared.flags))
-            if node.id in withdrawn:
+            problem = _find_problem(node, withheld=node.key in withheld, flagged=bool(prepared.flags))
+            if node.scope not in (self._project, *((GLOBAL_SCOPE,) if through_team else ())):
+                problem = "it is not this project's, and a project's folder is for its own memories"
+            elif node.id in withdrawn and not through_team:
                 problem = "it was withdrawn, and others forgot it; remember it anew to share it again"
             if problem or not prepared.text.strip():
                 refused.append((str(node.id), problem or "nothing of it may leave this machine"))
                 continue
             redactions += len(prepared.redactions) + prepared.private_blocks
-            memory = self._make_memory(node, prepared.text)
-            path = self._root if dry_run else self._write(node, memory)
-            shared.append(SharedItem(id=node.id, text=prepared.text, path=str(path)))
+            path = None if dry_run else self._put(node, prepared.text, through_team)
+            shared.append(SharedItem(id=node.id, text=prepared.text, path=path))
         return ShareReport(shared=tuple(shared), refused=tuple(refused), redactions=redactions)
 
-    def _find_problem(self, node: Node, *, withheld: bool, flagged: bool) -> str | None:
-        if node.origin is Origin.TEAMMATE:
-            return "it is a teammate's, and shared already"
-        if node.scope != self._project:
-            return "it is not this project's, and a project's folder is for its own memories"
-        if node.subtype not in SHARED_KINDS:
-            return f"a memory of kind {node.subtype} is not shared: {', '.join(SHARED_KINDS)} are"
-        if withheld:
-            return "it is withheld: you want no session to be shown it"
-        if node.metadata.get("flags") or flagged:
-            return "it looks like an instruction; settle it in the review first"
-        if node.deleted_at is not None:
-            return "it is forgotten"
-        return "it no longer holds" if node.valid_until is not None else None
+    def _put(self, node: Node, text: str, through_team: bool) -> str | None:
+        """Share one memory; return its file where it has one."""
+        if not through_team:
+            return str(self._write(node, self._make_memory(node, text)))
+        with self._store.transaction():
+            self._mark_shared(node, "shared with the team")
+        return None
 
     def _make_memory(self, node: Node, text: str) -> SharedMemory:
         steps = self._store.traversal.find_steps([node.key], label="supersedes", direction="out")
@@ -130,20 +124,27 @@ class Promotion:
             scope_key = self._store.scopes.ensure_scope(self._project, now=now)
             record = SharedRecord(id=memory.id, hash=memory.digest, state=ExchangeState.SENT, node_key=node.key)
             self._store.shared.put_record(scope_key, record, now=now)
-            if node.visibility is not Visibility.SHARED:
-                self._store.nodes.set_visibility(node.key, Visibility.SHARED, now=now)
-                # What others rely on doesn't fade because its author has not asked for it.
-                self._store.nodes.update_node(node.id, now=now, decay_rate=0.0)
-                self._store.log.add_entry("share", [node.id], now=now, reasoning="shared with the project")
+            self._mark_shared(node, "shared with the project")
         return path
 
+    def _mark_shared(self, node: Node, reason: str) -> None:
+        if node.visibility is Visibility.SHARED:
+            return
+        now = self._clock()
+        self._store.nodes.set_visibility(node.key, Visibility.SHARED, now=now)
+        # What others rely on doesn't fade because its author has not asked for it.
+        self._store.nodes.update_node(node.id, now=now, decay_rate=0.0)
+        self._store.log.add_entry("share", [node.id], now=now, reasoning=reason)
+
     def unshare(self, nodes: Sequence[Node]) -> ShareReport:
-        """Withdraw memories: others forget them, you keep them as your own.
+        """Withdraw memories from wherever they were shared: others forget them, you keep them as your own.
 
         Raises:
             StoreError: the folder can't be written.
         """
         taken, refused = list[SharedItem](), list[tuple[str, str]]()
+        scope_key = self._store.scopes.find_key(self._project)
+        in_folder = {record.id for record in ([] if scope_key is None else self._store.shared.list_records(scope_key))}
         for node in nodes:
             if node.visibility is not Visibility.SHARED:
                 refused.append((str(node.id), "it is not shared"))
@@ -152,13 +153,30 @@ class Promotion:
                 refused.append((str(node.id), "it is a teammate's; forget it, and it is gone for you alone"))
                 continue
             now = self._clock()
-            author = self._store.nodes.signature.find_author() or "somebody"
-            path = publish_withdrawal(self._store, self._project, self._root, str(node.id), author, now=now)
+            path = None
+            if node.id in in_folder:
+                author = self._store.nodes.signature.find_author() or "somebody"
+                path = str(publish_withdrawal(self._store, self._project, self._root, str(node.id), author, now=now))
             with self._store.transaction():
                 self._store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=now)
                 self._store.log.add_entry("unshare", [node.id], now=now, reasoning="withdrawn from the project")
-            taken.append(SharedItem(id=node.id, text=node.content, path=str(path)))
+            taken.append(SharedItem(id=node.id, text=node.content, path=path))
         return ShareReport(shared=tuple(taken), refused=tuple(refused))
+
+
+def _find_problem(node: Node, *, withheld: bool, flagged: bool) -> str | None:
+    """Return why a memory is not shared, whatever carries it; None if it may be."""
+    if node.origin is Origin.TEAMMATE:
+        return "it is a teammate's, and shared already"
+    if node.subtype not in SHARED_KINDS:
+        return f"a memory of kind {node.subtype} is not shared: {', '.join(SHARED_KINDS)} are"
+    if withheld:
+        return "it is withheld: you want no session to be shown it"
+    if node.metadata.get("flags") or flagged:
+        return "it looks like an instruction; settle it in the review first"
+    if node.deleted_at is not None:
+        return "it is forgotten"
+    return "it no longer holds" if node.valid_until is not None else None
 
 
 def check_folder(root: Path) -> tuple[int, list[FolderProblem]]:

@@ -178,8 +178,11 @@ def write_memory(root: Path, memory: SharedMemory) -> Path:
     partial = folder / f".{target.name}.partial"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            partial.write_bytes(f"{memory.to_line()}\n".encode())
+        if not _is_plain_file(target):
+            # A repository may hold a link of either name: it is replaced, never written through.
+            partial.unlink(missing_ok=True)
+            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as out:
+                out.write(f"{memory.to_line()}\n".encode())
             partial.replace(target)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror}.") from error
@@ -187,6 +190,13 @@ def write_memory(root: Path, memory: SharedMemory) -> Path:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
     return target
+
+
+def _is_plain_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def remove_versions(root: Path, id: str) -> int:

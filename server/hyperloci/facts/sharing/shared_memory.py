@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 from hyperloci.clock import from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.model.author import MAX_AUTHOR_CHARS, parse_author
-from hyperloci.model.kinds import NodeType
+from hyperloci.model.kinds import SHARED_KINDS
 from hyperloci.model.node import MAX_CONTENT_CHARS
 
 FORMAT_VERSION: Final = 1
@@ -29,19 +29,6 @@ MAX_SUPERSEDED: Final = 50
 """Memories that one may replace."""
 
 MAX_AGENT_CHARS: Final = 60
-
-SHARED_KINDS: Final[Mapping[str, NodeType]] = {
-    "decision": NodeType.DECISION,
-    "constraint": NodeType.FACT,
-    "preference": NodeType.FACT,
-    "insight": NodeType.FACT,
-    "procedure": NodeType.FACT,
-    "deadline": NodeType.FACT,
-    "semantic": NodeType.FACT,
-    "dead_end": NodeType.EXPERIENCE,
-    "outcome": NodeType.EXPERIENCE,
-}
-"""Statements. What was said in a session, code, commits and what is known of the user are never shared."""
 
 _HIDDEN: Final = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 

@@ -160,20 +160,14 @@ class RelationQueue:
 
     # -- edges -------------------------------------------------------------------------------------------------------
 
-    def replace_relations(
-        self, subject: NodeKey, wanted: Sequence[WantedRelation], labels: Sequence[str], *, now: int
+    def replace_relations_of_all(
+        self, wanted: dict[NodeKey, Sequence[WantedRelation]], labels: Sequence[str], *, now: int
     ) -> tuple[int, int]:
-        """Make the automatic edges of `labels` that a snippet speaks in exactly these; return (added, removed).
+        """Make the automatic edges of `labels` that snippets speak in exactly these; return (added, removed).
 
         An edge that is wanted still keeps its id; one that somebody confirmed stays whatever the rules say, and is not
         made twice.
         """
-        return self.replace_relations_of_all({subject: wanted}, labels, now=now)
-
-    def replace_relations_of_all(
-        self, wanted: dict[NodeKey, Sequence[WantedRelation]], labels: Sequence[str], *, now: int
-    ) -> tuple[int, int]:
-        """Do the same for several snippets at once."""
         known = self._known_relations(list(wanted), labels)
         new: list[tuple[NodeKey, WantedRelation]] = []
         for subject, links in wanted.items():

@@ -214,15 +214,6 @@ class SharedTruth:
                 cursor.execute("SELECT hyperloci.erase_history(%s)", (expired,))
         return len(expired)
 
-    def count_memories(self) -> dict[str, int]:
-        """Return how many memories of each project hold now."""
-        with member_transaction(self._connection, self._token) as cursor:
-            cursor.execute(
-                "SELECT project, count(*) FROM hyperloci.memories WHERE team = %s AND state = 'live' GROUP BY project",
-                (self.identity.team,),
-            )
-            return {row[0]: int(row[1]) for row in cursor.fetchall()}
-
     def list_memories(self, project: str) -> Iterator[SharedMemory]:
         """Return every memory of a project as it stands, in the order of their ids."""
         with member_transaction(self._connection, self._token) as cursor:

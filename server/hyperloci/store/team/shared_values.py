@@ -10,20 +10,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from hyperloci.model.kinds import NodeType
-
 MEANING_DIMENSIONS: Final = 384
 """Of the vectors that the shared truth keeps: those of the bundled model. What another model sees is found by words."""
-
-SHARED_SUBTYPES: Final = frozenset(
-    {
-        *("semantic", "user_info", "preference", "constraint", "deadline", "insight", "opinion", "procedure"),
-        *("decision", "dead_end", "outcome"),
-    }
-)
-"""What may be shared: statements. Never turns, actions, files or commits, whatever their row says."""
-
-SHARED_TYPES: Final = frozenset({NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE})
 
 
 class SharedState(StrEnum):

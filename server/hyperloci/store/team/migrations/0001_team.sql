@@ -107,10 +107,14 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         AND t.hash = sha256(convert_to(current_setting('hyperloci.token', true), 'UTF8'))
         AND t.revoked_at IS NULL
 $$;
+-- Policies call these two with the rights, and else with the search path, of whoever asks: an operator of their own must
+-- not decide who they are.
 CREATE FUNCTION hyperloci.current_team() RETURNS uuid
-LANGUAGE sql STABLE AS $$ SELECT (hyperloci.current_identity()).team $$;
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$ SELECT (hyperloci.current_identity()).team $$;
 CREATE FUNCTION hyperloci.current_writer() RETURNS uuid
-LANGUAGE sql STABLE AS $$ SELECT i.member FROM hyperloci.current_identity() i WHERE i.role <> 'reader' $$;
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT i.member FROM hyperloci.current_identity() i WHERE i.role <> 'reader'
+$$;
 
 CREATE FUNCTION hyperloci.add_member(new_member uuid, new_name text, new_role text, new_hash bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -157,6 +161,23 @@ BEGIN
         AND (m.state IN ('purged', 'withdrawn') OR m.stored_at < now() - interval '30 days')
         AND (m.author = caller.member OR caller.role = 'admin' OR m.state = 'forgotten');
 END $$;
+
+-- What is purged or withdrawn is erased on every member's machine, and nobody brings it back: so only its author or an
+-- admin may say it, whatever statement a member sends.
+CREATE FUNCTION hyperloci.guard_erasure() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    caller record;
+BEGIN
+    SELECT * INTO caller FROM hyperloci.current_identity();
+    IF caller.member IS DISTINCT FROM old.author AND caller.role IS DISTINCT FROM 'admin' THEN
+        RAISE insufficient_privilege USING MESSAGE = 'only its author or an admin of the team erases a memory';
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER guard_erasure BEFORE UPDATE OF state ON hyperloci.memories FOR EACH ROW
+    WHEN (new.state IN ('purged', 'withdrawn') AND new.state <> old.state)
+    EXECUTE FUNCTION hyperloci.guard_erasure();
 
 -- Under row-level security an operator that might leak a row is asked last, and so the index of words never: this asks for the
 -- caller's team itself, as the owner.
