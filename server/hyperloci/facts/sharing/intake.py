@@ -15,6 +15,7 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.sharing.comparison import compare_shared
 from hyperloci.facts.sharing.intake_report import IntakeReport
 from hyperloci.facts.sharing.publication import Publication
 from hyperloci.facts.sharing.shared_folder import (
@@ -28,7 +29,7 @@ from hyperloci.facts.sharing.shared_folder import (
 )
 from hyperloci.facts.sharing.shared_memory import SHARED_KINDS, SharedMemory
 from hyperloci.model.author import Visibility, is_same_author, make_author, parse_author
-from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, NodeId, Origin, Tier
+from hyperloci.model.kinds import TRUST, NodeId, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -40,8 +41,7 @@ BATCH: Final = 100
 """Memories taken in a transaction: nobody waits for the write lock for longer than some tenths of a second."""
 
 MAX_CHECKED: Final = 500
-"""New memories of one reading that are compared with all others; who joins a project with more is told of the
-contradictions among them by those who shared them."""
+"""New memories of one reading that are compared with all others at once; the rest waits for maintenance."""
 
 MAX_NAME: Final = 60
 """Of a claimed name that are shown; what is longer is no name."""
@@ -52,9 +52,6 @@ SETTLED_MS: Final = 2_000
 """A file changed so shortly before the last reading may have been changed after it: clocks of files are coarse."""
 
 _EXCHANGED: Final = (ExchangeState.SENT, ExchangeState.RECEIVED)
-
-CANDIDATES: Final = 30
-"""Memories with the words of a new one that it is compared with."""
 
 
 class SharedIntake:
@@ -262,26 +259,13 @@ class SharedIntake:
         return [node for node in nodes.values() if node.valid_until is None and node.deleted_at is None]
 
     def _compare(self, new: Node, writer: MemoryWriter, replaced: set[str]) -> None:
-        """Store with which memories that hold a new one surely can't."""
+        """Compare a new memory with what is held; of a large reading most wait for maintenance."""
         if self._checked >= MAX_CHECKED:
+            self._store.shared.queue_comparison(new.key)
+            self._report.uncompared += 1
             return
         self._checked += 1
-        from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
-        from hyperloci.model.search import SearchFilter
-        from hyperloci.store.keywords.analysis import analyse_query
-
-        scopes = (self._project, GLOBAL_SCOPE)
-        wanted = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"))
-        allowed = self._store.filters.select_allowed(wanted)
-        near = self._store.keyword_search.rank_by_bm25(analyse_query(new.content), allowed, CANDIDATES)
-        nodes = self._store.nodes.get_by_keys(set(near) - {new.key})
-        candidates = [ContradictionCandidate(node, None) for _, node in sorted(nodes.items())]
-        report = ContradictionFinder(self._store, None).find(new.content, candidates, scopes=scopes)
-        for item in report.contradictions:
-            old = self._store.nodes.get_node(item.id)
-            if item.sure and old is not None and old.id not in replaced and old.valid_until is None:
-                writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=self._clock())
-                self._report.disputes += 1
+        self._report.disputes += compare_shared(self._store, new, writer, self._clock, replaced=replaced)
 
     # -- what is withdrawn ---------------------------------------------------------------------------------------------
 

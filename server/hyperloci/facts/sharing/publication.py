@@ -1,7 +1,7 @@
 """Publication: what others are told of one's own shared memories without being asked: that they are over.
 
-A withdrawal says that a memory is to be forgotten, an ending that it no longer holds. Neither says anything that was not
-shared: the words that replace a memory are shared on purpose (`promotion`).
+A withdrawal says that a memory is to be forgotten, an ending that it no longer holds. Neither says anything that was
+not shared: the words that replace a memory are shared on purpose (`promotion`).
 """
 
 from __future__ import annotations

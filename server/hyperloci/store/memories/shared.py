@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
 
 
 class Door(StrEnum):
@@ -162,3 +164,18 @@ class SharedRows:
             "INSERT OR REPLACE INTO shared_folders(scope_key, path, stamp, read_at) VALUES (?, ?, ?, ?)",
             (scope_key, path, stamp, now),
         )
+
+    def queue_comparison(self, key: NodeKey) -> None:
+        """Note that a teammate's memory is yet to be compared with what else is held."""
+        self._connection.execute("INSERT OR IGNORE INTO shared_comparisons(node_key) VALUES (?)", (key,))
+
+    def list_uncompared(self, limit: int) -> list[Node]:
+        """Return teammates' memories that wait to be compared, in the order in which they came."""
+        rows = self._connection.execute(
+            f"{SELECT_NODE} JOIN shared_comparisons c ON c.node_key = n.key ORDER BY n.key LIMIT ?", (limit,)
+        )
+        return [node_from_row(row) for row in rows]
+
+    def finish_comparison(self, key: NodeKey) -> None:
+        """Take a memory off those that wait to be compared."""
+        self._connection.execute("DELETE FROM shared_comparisons WHERE node_key = ?", (key,))
