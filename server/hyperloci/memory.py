@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.client_names import CLIENT_VERSION_NOTE
 from hyperloci.errors import BadRequestError, HyperlociError, StoreError
 from hyperloci.facts.facts import Facts, resolve_category
 from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
@@ -151,6 +152,17 @@ class Memory:
         if scope != self.project.id:
             self.project = replace(self.project, id=scope)
             self._facts = Facts(self.store, scope, self._clock)
+
+    def note_client_version(self, client: str, version: str) -> None:
+        """Note which version of a client has a session in this project now, as it told the server that it started."""
+        if self.store.read_only:
+            return
+        scope_key = self.store.scopes.find_key(self.project.id)
+        with self.store.transaction():
+            # Hooks that tell no version take it from here when their session begins.
+            self.store.meta.set(f"{CLIENT_VERSION_NOTE}{client}", version)
+            if scope_key is not None:
+                self.store.sessions.put_client_version(scope_key, client, version, now=self._clock())
 
     def sign_as(self, *, author: str | None = None, agent: str | None = None) -> None:
         """Sign what is written from now on.
