@@ -28,8 +28,8 @@ The tree, by what a caller can do about it; those that one module alone raises a
         └── StoreVersionError    the schema is newer than this program knows
 
 Raised and caught inside, never seen by a caller: GitError and BrokenRepositoryError (a repository can't be read),
-ParsingCancelledError (an indexing run), Refused, Stopped and CallFailed (a program in the sandbox), and FrameError (the
-pipes of the parser and of the sandbox).
+ParsingCancelledError (an indexing run), Refused, Stopped and CallFailed (a program in the sandbox), FrameError (the
+pipes of the parser and of the sandbox), and CodexUnreachableError (Codex's app server, asked by installer and doctor).
 
 A class's docstring is its default message. Messages name the value that was wrong and what would be right.
 """

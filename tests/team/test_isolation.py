@@ -61,7 +61,6 @@ def connection(teams: tuple[Team, Team]) -> Iterator[Any]:
         yield opened
 
 
-@pytest.mark.req("team")
 def test_no_statement_shows_a_foreign_teams_rows(teams: tuple[Team, Team], connection: Any) -> None:
     ours, theirs = teams
     attempts = list_attempts(theirs.identity.team, random.Random(1))

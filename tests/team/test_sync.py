@@ -14,8 +14,6 @@ from hyperloci.store.purge import erase_memory
 from hyperloci.store.team import members, postgres
 from tests.team.machines import Machine, Team
 
-pytestmark = pytest.mark.req("team")
-
 Join = Callable[[str], Machine]
 
 

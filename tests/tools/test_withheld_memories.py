@@ -51,6 +51,9 @@ class _Filled:
         for label in ("supports", "contradicts", "updates", "caused_by"):
             for secret in self.secrets[-3:]:
                 memory.relate(label, [{"id": secret, "role": "subject"}, {"id": self.beside, "role": "object"}])
+        self.beyond = memory.remember_fact("Parcels for the lighthouse wait a week.").id
+        ends = [{"id": self.secrets[-1], "role": "subject"}, {"id": self.beyond, "role": "object"}]
+        memory.relate("supports", ends)
         self.chunks = [memory.store.chunks.list_of_session(1, level)[0].id for level in PyramidLevel]
 
     def withhold_all(self) -> None:
@@ -116,18 +119,18 @@ async def test_no_answer_to_a_client_quotes_what_is_withheld_and_it_comes_back_w
             filled.release_all()
         async with connect("all") as client:
             answers = await _ask_everything(client, filled)
-        walked = [
-            memory.get_neighbourhood(filled.beside),
-            memory.get_dependencies(filled.beside, relationship="any"),
-            memory.get_subgraph(filled.beside, depth=3, limit=100),
-            memory.get_context_window(50_000, session_id="s").text,
-            memory.get_context_window(1_000, session_id="s").text,
-            *(memory.path_between(filled.beside, id) for id in filled.chunks),
-            memory.get_session_report("s"),
-        ]
+        walked = {
+            "neighbourhood": memory.get_neighbourhood(filled.beside),
+            "dependencies": memory.get_dependencies(filled.beside, relationship="any"),
+            "subgraph": memory.get_subgraph(filled.beside, depth=3, limit=100),
+            "window": memory.get_context_window(50_000, session_id="s").text,
+            "short window": memory.get_context_window(1_000, session_id="s").text,
+            "path": memory.path_between(filled.beside, filled.beyond),
+            "report": memory.get_session_report("s"),
+        }
     quoting = [asked for asked, answer in answers.items() if f"in {SECRET}." in answer or f"to {SECRET}" in answer]
-    quoting += [f"walk {number}" for number, found in enumerate(walked) if SECRET in str(found)]
+    quoting += [name for name, found in walked.items() if SECRET in str(found)]
     if withheld:
         assert quoting == []
     else:
-        assert {"weak_facts {'limit': 50}", "session/s", "walk 0", "walk 6"} <= set(quoting)
+        assert {"weak_facts {'limit': 50}", "session/s", "neighbourhood", "report", "window", "path"} <= set(quoting)

@@ -24,7 +24,13 @@ from hyperloci.queries.starting_point import StartingPoint, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
-from hyperloci.retrieval.presentation import SPARE_HITS, arrange_hits, fold_said_twice, present_hits
+from hyperloci.retrieval.presentation import (
+    SPARE_HITS,
+    arrange_hits,
+    find_whole_statements,
+    fold_said_twice,
+    present_hits,
+)
 from hyperloci.retrieval.scoring import show_score
 from hyperloci.retrieval.search import MAX_LIMIT, Searcher, SearchResult
 from hyperloci.store import Store
@@ -182,7 +188,11 @@ class SearchService:
         by_words = self.store.keyword_search.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self.searcher.find_nearest(statement, allowed, CONTRADICTION_CANDIDATES)
         nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in by_words), *near})
-        return [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())], by_words
+        # What a turn says counts once, as the statement that is made of it: that one ends when minds change.
+        whole = find_whole_statements(self.store, list(nodes.values()))
+        said_once = {node.key: node for node in (whole.get(key, node) for key, node in nodes.items())}
+        like, in_words = _move_scores(near, whole), _move_scores(by_words, whole)
+        return [ContradictionCandidate(node, like.get(key)) for key, node in sorted(said_once.items())], in_words
 
     def find_memory(self, topic: str, argument: str = "topic") -> Node:
         """Return the memory that a topic means (`find_start`)."""
@@ -299,3 +309,15 @@ def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...
     if any(node.subtype == "dead_end" for node in found.nodes):
         hints.append("A dead end is among the results: it was tried and failed.")
     return tuple(hints)
+
+
+def _move_scores(
+    scores: Mapping[NodeKey, float] | Mapping[int, float], whole: Mapping[NodeKey, Node]
+) -> dict[int, float]:
+    """Return scores by node, a turn's as those of the statement that says all of it, the better of two."""
+    moved: dict[int, float] = {}
+    for key, score in scores.items():
+        statement = whole.get(NodeKey(key))
+        at = key if statement is None else statement.key
+        moved[at] = max(score, moved.get(at, score))
+    return moved

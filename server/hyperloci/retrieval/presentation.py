@@ -100,13 +100,19 @@ def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bo
 def fold_said_twice(store: Store, nodes: Sequence[Node]) -> list[Node]:
     """Return nodes without the turns of which a hit says all: that hit stands at the better of both places."""
     places = {node.key: node for node in nodes}
-    statements: dict[NodeKey, Node] = {}
-    for step in _find_steps(store, [node.key for node in nodes if node.subtype == "episode"], "derived_from", "in"):
-        turn, statement = places[step.source], places.get(step.target)
-        if statement is not None and _holds_all(statement, turn):
-            statements[turn.key] = statement
+    told = find_whole_statements(store, nodes)
+    statements = {turn: places[statement.key] for turn, statement in told.items() if statement.key in places}
     folded = [statements.get(node.key, node) for node in nodes]
     return list({node.key: node for node in folded}.values())
+
+
+def find_whole_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, Node]:
+    """Return, of the turns among some nodes, the statement that says all of one, past ones too."""
+    turns = {node.key: node for node in nodes if node.subtype == "episode"}
+    steps = _find_steps(store, list(turns), "derived_from", "in")
+    statements = store.nodes.get_by_keys({step.target for step in steps})
+    pairs = [(turns[step.source], statements.get(step.target)) for step in steps]
+    return {turn.key: said for turn, said in pairs if said is not None and _holds_all(said, turn)}
 
 
 def _holds_all(statement: Node, turn: Node) -> bool:

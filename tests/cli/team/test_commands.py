@@ -11,8 +11,6 @@ import pytest
 
 from tests.cli.helpers import invoke, remember, run
 
-pytestmark = pytest.mark.req("team")
-
 
 @pytest.fixture
 def team(database_url: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.facts import memory_writer as writer_module
 from hyperloci.facts.memory_writer import annotate
-from hyperloci.indexing.commits import commit_writer as commits_module
+from hyperloci.indexing.commits import commit_indexer, commit_writer
 from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
 from hyperloci.indexing.commits.commit_reader import PATIENCE
 from hyperloci.indexing.indexer import Indexer
@@ -83,7 +83,7 @@ def past(store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree) 
 @pytest.mark.req("E.02")
 def test_ten_thousand_commits_are_stored_newest_first(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 10_000)
-    monkeypatch.setattr(commits_module, "WINDOW", 4_000)  # Walked three times.
+    monkeypatch.setattr(commit_indexer, "WINDOW", 4_000)  # Walked three times.
 
     indexer = past.indexer()
     first = indexer.run()
@@ -474,7 +474,7 @@ def test_a_message_that_cannot_be_prepared_costs_itself_alone(past: Past, monkey
             raise ValueError("unforeseen")
         return sanitize(text)
 
-    monkeypatch.setattr(commits_module, "sanitize", prepare_unless_seventh)
+    monkeypatch.setattr(commit_writer, "sanitize", prepare_unless_seventh)
     past.run_all()
 
     assert len(past.stored()) == 19
@@ -486,7 +486,7 @@ def test_a_commit_that_was_set_aside_is_tried_again_when_asked_and_by_another_pr
 ) -> None:
     fast_import(past.tree.root, 20)
     with monkeypatch.context() as patch:
-        patch.setattr(commits_module, "sanitize", lambda text: exec("raise ValueError"))
+        patch.setattr(commit_writer, "sanitize", lambda text: exec("raise ValueError"))
         past.run_all()
     past.run_all()
     assert (len(past.stored()), past.store.set_aside.count_by_kind()) == (0, {"commit": 20})
@@ -501,7 +501,7 @@ def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
 ) -> None:
     fast_import(past.tree.root, 20)
     with monkeypatch.context() as patch:
-        patch.setattr(commits_module, "sanitize", lambda text: exec("raise ValueError"))
+        patch.setattr(commit_writer, "sanitize", lambda text: exec("raise ValueError"))
         past.run_all()
 
     assert retry_set_aside(past.store, past.scope) == 20

@@ -7,8 +7,6 @@ import time
 import uuid
 from typing import Any
 
-import pytest
-
 from hyperloci.store.team import postgres
 from hyperloci.store.team.postgres import member_transaction
 from hyperloci.store.team.shared_truth import SharedTruth, merge_payload
@@ -36,7 +34,6 @@ def make_revision(content: str) -> OutgoingRevision:
     return OutgoingRevision.make(str(uuid.uuid4()), str(uuid.uuid4()), 0, make_payload(content))
 
 
-@pytest.mark.req("team")
 def test_a_second_writer_waits_so_that_no_reader_passes_over_the_first(database_url: str) -> None:
     team = Team.make(database_url)
     with postgres.connect(team.url) as first, postgres.connect(team.url) as second, postgres.connect(team.url) as third:
