@@ -61,10 +61,10 @@ def remove_rules(project: Path, name: str) -> bool:
             folder.rmdir()
     exclude = _find_exclude(project)
     if exclude is not None and exclude.is_file():
-        before = exclude.read_text("utf-8", "surrogateescape")
-        lines = [line for line in before.splitlines(keepends=True) if line.rstrip("\r\n") != _pattern(name)]
-        if "".join(lines) != before:
-            exclude.write_text("".join(lines), "utf-8", "surrogateescape")
+        before = exclude.read_bytes()
+        lines = [line for line in before.splitlines(keepends=True) if line.rstrip(b"\r\n") != _pattern(name)]
+        if b"".join(lines) != before:
+            exclude.write_bytes(b"".join(lines))
     return True
 
 
@@ -80,8 +80,8 @@ def _is_ours_to_write(project: Path, path: Path) -> bool:
         return True
 
 
-def _pattern(name: str) -> str:
-    return f"**/{name}"
+def _pattern(name: str) -> bytes:
+    return f"**/{name}".encode()
 
 
 def _hide_from_git(project: Path, name: str) -> bool:
@@ -90,12 +90,12 @@ def _hide_from_git(project: Path, name: str) -> bool:
     if exclude is None:
         return True
     try:
-        before = exclude.read_text("utf-8", "surrogateescape") if exclude.is_file() else ""
+        before = exclude.read_bytes() if exclude.is_file() else b""
         if _pattern(name) not in before.splitlines():
             exclude.parent.mkdir(exist_ok=True)
-            gap = "\n" if before and not before.endswith("\n") else ""
-            with exclude.open("a", encoding="utf-8") as file:
-                file.write(f"{gap}{_pattern(name)}\n")
+            gap = b"\n" if before and not before.endswith(b"\n") else b""
+            with exclude.open("ab") as file:
+                file.write(gap + _pattern(name) + b"\n")
     except OSError:
         return False
     return True
