@@ -11,10 +11,12 @@ file.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,11 @@ MIN_WEIGHT = 0.02
 APART = 0.03
 """How much a pair counts that was written apart from a session: such pairs show more wordings, and how often a mind
 changes they do not show."""
+
+CROWD = 100
+"""Statements of other projects that a new one is put beside too; a project of its own has some thirty."""
+
+SEED = 17
 
 COSINE_DIGITS = 3
 """Digits of a cosine: more differ from machine to machine."""
@@ -165,6 +172,23 @@ def read_changes(path: Path) -> Iterator[Situation]:
             yield Situation(new, living, ended, weight=APART)
 
 
+def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation]:
+    """Yield the situations of sessions once more, among statements of other projects, none of which is ended.
+
+    A memory of a year holds hundreds of statements on other subjects. What only tells that something has changed, or
+    is said of many things, must not end the nearest of them.
+    """
+    chance = random.Random(SEED)
+    sessions = [situation for situation in situations if situation.weight == 1.0]
+    everything = sorted({situation.new for situation in sessions}, key=lambda said: (said.project, said.name))
+    for situation in sessions:
+        drawn = chance.sample(everything, size)
+        others = [said for said in drawn if said.project != situation.new.project]
+        # Names are of a project: "0/3/0" of another one is somebody else's.
+        strange = tuple(replace(said, name=f"{said.project}/{said.name}") for said in others)
+        yield replace(situation, living=(*strange, *situation.living))
+
+
 def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledProject]) -> dict[Said, KindShares]:
     """Return how likely each statement is of each kind, by models that have not seen its project."""
     samples = [
@@ -214,11 +238,13 @@ def make_pairs(
     cosine: Callable[[Said, Said], float] | None,
 ) -> Iterator[Pair]:
     """Yield the pairs of situations, with their features."""
+
+    @functools.cache
+    def read_said(said: Said) -> ComparedStatement:
+        return ComparedStatement(said.quote, about=said.about, kinds=kinds[said])
+
     for situation in situations:
-        new, *olds = (
-            ComparedStatement(said.quote, about=said.about, kinds=kinds[said])
-            for said in (situation.new, *situation.living)
-        )
+        new, *olds = (read_said(said) for said in (situation.new, *situation.living))
         cosines = None if cosine is None else [cosine(situation.new, old) for old in situation.living]
         rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines)
         found = [
@@ -265,10 +291,12 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
     parser.add_argument("--pairs", type=int, default=5, help="changed minds that must have a feature")
     parser.add_argument("--strength", type=float, default=1.0, help="inverse strength of regularisation")
+    parser.add_argument("--crowd", type=int, default=CROWD, help="statements of other projects to stand among")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     projects = list(read_projects())
     situations = [*read_sessions(projects), *read_changes(CHANGES_FILE)]
+    situations += add_crowds(situations, options.crowd)
     kinds = estimate_kinds(situations, projects)
     sets = {"words": None, "meaning": embed_statements(situations)}
     how = {"min_pairs": options.pairs, "strength": options.strength}

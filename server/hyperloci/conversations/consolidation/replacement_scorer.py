@@ -43,12 +43,22 @@ _UNIT: Final = re.compile(
 
 _MAX_RANK: Final = 3
 
+USUAL_LIVING: Final = 30
+"""Statements that hold in a young project. Among more, one that is near by chance is nearer: so many count."""
+
 SHORT_WORDS: Final = 12
 """Words of a short statement. Those of a longer one count less each, so that a story does not add up to a change."""
+
+BRIEF_WORDS: Final = 20
+"""Words of a statement that says one thing. Two stories share words and name other days by chance: what longer ones
+share and where they differ counts less."""
 
 COSINE_SCALE: Final = 3.0
 """Cosines of statements differ by some tenths: as large as the other features, regularisation treats them alike."""
 
+
+BESIDE: Final = 6
+"""Words before and after a shared one that may speak of it; in a long story the rest speaks of something else."""
 
 AROUND: Final = 3
 """Words before and after one that both statements share, which tell how it is meant."""
@@ -143,6 +153,9 @@ def compare_statements(
         cosines: of the new statement with each of the living ones in E1, where they are known.
     """
     rows = [dict(_pair_features(new, old, rarity)) for old in living]
+    crowd = max(0.0, math.log((len(living) + 1) / USUAL_LIVING))
+    for row in rows:
+        row["crowd"] = crowd
     _add_ranks(rows, "rank", [row["share old"] + row["told shared"] for row in rows])
     if cosines is not None:
         _add_ranks(rows, "near", cosines)
@@ -161,31 +174,47 @@ def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordR
     whole = rarity.add(old.all_words) or 1.0
     yield "share old", rarity.add(shared) / whole
     yield "share new", rarity.add(core) / (rarity.add(new.words) or 1.0)
-    yield "told shared", rarity.add(shared) / 4
-    yield "told core", rarity.add(core) / 4
+    brief = math.prod(min(1.0, BRIEF_WORDS / max(1, len(one.tokens))) for one in (new, old))
+    yield "told shared", brief * rarity.add(shared) / 4
+    yield "told core", brief * rarity.add(core) / 4
     yield "context shares", rarity.add(new.context & old.all_words) / whole
     yield f"core={min(len(core), 4)}", 1.0
-    yield "other number", float(bool(new.numbers and old.numbers and not new.numbers & old.numbers))
-    yield "same number", float(bool(new.numbers & old.numbers))
-    yield "same unit", float(bool(new.units & old.units))
-    yield from _value_features(new, old, rarity)
-    told, is_other = rarity.add(core) / 4, bool(_other_sorts(new, old))
+    yield "other number", brief * bool(new.numbers and old.numbers and not new.numbers & old.numbers)
+    yield "same number", brief * bool(new.numbers & old.numbers)
+    yield "same unit", brief * bool(new.units & old.units)
+    yield from ((name, brief * value) for name, value in _value_features(new, old, rarity))
+    told, is_other = brief * rarity.add(core) / 4, brief * bool(_other_sorts(new, old))
     yield "other value told", told * is_other
-    for cue in new.cues:
+    beside = _list_beside(new, shared)
+    for cue in new.cues & read_cues([new.tokens[at] for at in beside]):
         yield f"c:{cue}", 1.0
         yield f"c:{cue} told", told
-        yield f"c:{cue} other value", float(is_other)
+        yield f"c:{cue} other value", is_other
     yield from ((f"both={kind}", share * old.kinds.get(kind, 0.0)) for kind, share in new.kinds.items())
     yield "same kind", math.fsum(share * old.kinds.get(kind, 0.0) for kind, share in new.kinds.items())
     yield from ((f"new={kind}", share) for kind, share in new.kinds.items())
     yield from ((f"old={kind}", share) for kind, share in old.kinds.items())
     if shared:
-        part = min(1.0, math.sqrt(SHORT_WORDS / max(1, len(new.tokens))))
-        yield from ((f"w:{word}", part) for word in new.tokens)
-        yield from ((f"b:{one} {other}", part) for one, other in pairwise(new.tokens))
+        part = _shorten(new)
+        yield from ((f"w:{new.tokens[at]}", part) for at in beside)
+        pairs = ((at, after) for at, after in pairwise(beside) if after == at + 1)
+        yield from ((f"b:{new.tokens[at]} {new.tokens[after]}", part) for at, after in pairs)
         yield from ((name, part) for name in _neighbours(new, core))
     yield from ((name, 1.0) for name in set(_read_around(new, core, new.numbers & old.numbers)))
     yield "other value of word", float(_has_other_value(new, old, core))
+
+
+def _shorten(statement: ComparedStatement) -> float:
+    """Return how much of a statement may be meant by what it shares with another: all of a short one."""
+    return min(1.0, math.sqrt(SHORT_WORDS / max(1, len(statement.tokens))))
+
+
+def _list_beside(new: ComparedStatement, shared: frozenset[str]) -> list[int]:
+    """Return the places of words that may speak of what both statements share: all of a short one, else those near."""
+    if len(new.tokens) <= SHORT_WORDS:
+        return list(range(len(new.tokens)))
+    near = (range(at - BESIDE, at + BESIDE + 1) for at, stem in enumerate(new.stems) if stem in shared)
+    return sorted({place for places in near for place in places if 0 <= place < len(new.tokens)})
 
 
 def _neighbours(new: ComparedStatement, core: frozenset[str]) -> Iterator[str]:
