@@ -102,7 +102,7 @@ class EventWork:
 
     def _is_captured_elsewhere(self, place: Path) -> bool:
         home = self._environ.get("HOME") or self._environ.get("USERPROFILE") or os.path.expanduser("~")
-        return is_captured_elsewhere(self._client, self._wired, home=Path(home), project=place)
+        return is_captured_elsewhere(self._client, self._wired, home=Path(home), project=place, environ=self._environ)
 
     def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
         from hyperloci.clock import system_clock
@@ -129,7 +129,21 @@ class EventWork:
         self.known.set()
         if record is None or (event.journals and self._by_itself and self.spool_record(journal=True)):
             return ""
-        return self._store_record(event, settings, place, record)
+        context = self._store_record(event, settings, place, record)
+        self._write_rules(place, context)
+        return context
+
+    def _write_rules(self, place: Path, context: str) -> None:
+        """Put what a session begins with where a client reads it that may drop a hook's answer."""
+        table = load_dialect(self._client) if self._name == "SessionStart" else None
+        if table is None or not table.rules_file:
+            return
+        from hyperloci_hooks.dialects.rules_file import write_rules
+
+        try:
+            write_rules(place, table.rules_file, context)
+        except OSError as error:
+            self.write_log(f"{place / table.rules_file} can't be written: {error}")
 
     def _store_record(self, event: EventRule, settings: Settings, place: Path, record: CaptureRecord) -> str:
         with self._lend(settings, place, record.project_id) as memory:

@@ -107,14 +107,22 @@ def build_server(
     from hyperloci_tools.state import ServerState
 
     traffic = ActivityMiddleware()
+    environ = dict(os.environ)  # noqa: TID251 - other programs' variables, which move their files
+    teller = instructions or InstructionsMiddleware(Path.home(), project_path, environ)
     opener = open_memory or make_memory_opener(settings, project_path)
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
         workers = WorkerPool(opener)
+
+        async def note_client() -> None:
+            if isinstance(teller, InstructionsMiddleware) and teller.client and teller.client_version:
+                client, version = teller.client, teller.client_version
+                await workers.writer.call(lambda memory: memory.note_client_version(client, version))
+
         async with anyio.create_task_group() as background:
             if warm:
-                background.start_soon(_run_services, traffic, workers.reader.open, companions)
+                background.start_soon(_run_services, traffic, workers.reader.open, companions, note_client)
             try:
                 yield ServerState(
                     workers=workers,
@@ -127,12 +135,15 @@ def build_server(
                     await _stop_services(companions)
                     await workers.close()
 
-    seen_by = (traffic, *watch, instructions or InstructionsMiddleware(Path.home(), project_path))
+    seen_by = (traffic, *watch, teller)
     return make_server(settings, lifespan, seen_by, without=without, auth=auth, token_verifier=token_verifier)
 
 
 async def _run_services(
-    traffic: ActivityMiddleware, open_reader: Callable[[], Awaitable[None]], companions: Sequence[BackgroundService]
+    traffic: ActivityMiddleware,
+    open_reader: Callable[[], Awaitable[None]],
+    companions: Sequence[BackgroundService],
+    note_client: Callable[[], Awaitable[None]],
 ) -> None:
     """Open the memory and start the companions once the client has been answered; nudge them when tools are called.
 
@@ -144,6 +155,7 @@ async def _run_services(
     await anyio.sleep(SETTLE_SECONDS)
     try:
         await open_reader()
+        await note_client()
     except NotReadyError:
         # The session ended meanwhile; there is nobody to be told and nothing to be started.
         return

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.client_names import CLIENT_VERSION_NOTE
 from hyperloci.errors import BadRequestError, HyperlociError, StoreError
 from hyperloci.facts.facts import Facts, resolve_category
 from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
-from hyperloci.model.author import Signature
+from hyperloci.model.author import Signature, Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from hyperloci.facts.sharing.intake import SharedIntake
     from hyperloci.facts.sharing.intake_report import IntakeReport
     from hyperloci.facts.sharing.promotion import Promotion, ShareReport
+    from hyperloci.facts.sharing.publication import PendingCorrection, Publication
     from hyperloci.knowledge.entities.entity_service import EntityService
     from hyperloci.maintenance.decay import PruneReport, WeakHit
     from hyperloci.maintenance.job_list import MaintenanceReport
@@ -150,6 +152,17 @@ class Memory:
         if scope != self.project.id:
             self.project = replace(self.project, id=scope)
             self._facts = Facts(self.store, scope, self._clock)
+
+    def note_client_version(self, client: str, version: str) -> None:
+        """Note which version of a client has a session in this project now, as it told the server that it started."""
+        if self.store.read_only:
+            return
+        scope_key = self.store.scopes.find_key(self.project.id)
+        with self.store.transaction():
+            # Hooks that tell no version take it from here when their session begins.
+            self.store.meta.set(f"{CLIENT_VERSION_NOTE}{client}", version)
+            if scope_key is not None:
+                self.store.sessions.put_client_version(scope_key, client, version, now=self._clock())
 
     def sign_as(self, *, author: str | None = None, agent: str | None = None) -> None:
         """Sign what is written from now on.
@@ -599,7 +612,7 @@ class Memory:
             check=check,
         )
         self._notify_embedder()
-        return remembered
+        return self._note_sharing(remembered)
 
     def mark_dead_end(
         self, approach: str, reason: str, *, scope: str | None = None, session_id: str | None = None
@@ -639,7 +652,7 @@ class Memory:
             check=self._check_statement(text.text),
         )
         self._notify_embedder()
-        return remembered
+        return self._note_sharing(remembered)
 
     def confirm_fact(self, id: str) -> Hit:
         """Protect a memory from decay, with full confidence (B.13)."""
@@ -701,6 +714,7 @@ class Memory:
             settle_as_compatible(self.store, edge, now=self._clock())
             return ()
         ended = settle_for(self.store, edge, self._facts.resolve_living_node(holds, "holds"), now=self._clock())
+        self._tell_teammates()
         return tuple(node.id for node in ended)
 
     def get_facets(self, id: str) -> dict[str, Any]:
@@ -750,7 +764,7 @@ class Memory:
     def forget(self, id: str, *, reason: str | None = None) -> ForgottenFact:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
         forgotten = self._facts.forget_memory(id, reason=reason)
-        self._publish_withdrawals()
+        self._tell_teammates()
         return forgotten
 
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
@@ -769,7 +783,7 @@ class Memory:
         from hyperloci.facts.purge import purge_memories
 
         report = purge_memories(self.store, self.settings, self._facts, ids, now=self._clock())
-        self._publish_withdrawals()
+        self._tell_teammates()
         return report
 
     # -- sharing -----------------------------------------------------------------------------------------------------
@@ -845,19 +859,40 @@ class Memory:
             # The session's own record comes first; watchers and the next start try again.
             _log.warning("what others share cannot be read: %s", error)
 
-    def _publish_withdrawals(self) -> None:
+    def _tell_teammates(self) -> None:
         from hyperloci.facts.sharing.shared_folder import read_stamp
 
         if read_stamp(self.project.root) is not None:
-            # What was forgotten is forgotten here; a folder that can't be written is tried again at the next reading.
+            # What is over is over here; a folder that can't be written is tried again by maintenance.
             with contextlib.suppress(StoreError):
-                self._intake.publish_withdrawals()
+                self._publication.publish_changes()
+
+    def _note_sharing(self, remembered: RememberedFact) -> RememberedFact:
+        """Tell others what a correction ended, and say what they don't know yet."""
+        old = None if remembered.supersedes is None else self.store.nodes.get_node(remembered.supersedes)
+        if old is None or old.visibility is not Visibility.SHARED:
+            return remembered
+        from hyperloci.facts.sharing.publication import describe_pending
+
+        self._tell_teammates()
+        pending = [one for one in self.list_pending_corrections() if one.old == old.id]
+        return replace(remembered, sharing=describe_pending(pending[0]) if pending else None)
+
+    def list_pending_corrections(self) -> list[PendingCorrection]:
+        """Return the corrections of shared memories that are not shared; sharing them is the user's word."""
+        return self._publication.list_pending()
 
     @property
     def _intake(self) -> SharedIntake:
         from hyperloci.facts.sharing.intake import SharedIntake
 
         return SharedIntake(self.store, self.project.id, self.project.root, self._clock)
+
+    @property
+    def _publication(self) -> Publication:
+        from hyperloci.facts.sharing.publication import Publication
+
+        return Publication(self.store, self.project.id, self.project.root, self._clock)
 
     @property
     def _promotion(self) -> Promotion:

@@ -140,3 +140,28 @@ def test_a_hook_of_claude_code_loads_no_table_and_one_of_another_client_loads_on
     ):
         done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == str(loaded)
+
+
+def test_a_start_in_cursor_puts_the_notes_into_a_rules_file_that_git_does_not_see(house: House) -> None:
+    subprocess.run(["git", "init", "-q", str(house.project)], check=True)
+    with house.memory() as memory:
+        memory.remember_fact("We deploy on Tuesdays.", category="decision")
+    hook(house, "cursor", "sessionStart", sample(house, "cursor", "sessionStart"))
+    rules = house.project / ".cursor" / "rules" / "hyperloci.mdc"
+    assert "alwaysApply: true" in rules.read_text() and "We deploy on Tuesdays." in rules.read_text()
+    status = ["git", "-C", str(house.project), "status", "--porcelain", "--untracked-files=all"]
+    assert ".cursor" not in subprocess.run(status, check=True, capture_output=True, text=True).stdout
+
+    rules.write_text("Somebody's own rule.")
+    hook(house, "cursor", "sessionStart", sample(house, "cursor", "sessionStart"))
+    assert rules.read_text() == "Somebody's own rule."
+
+
+def test_a_version_that_a_client_told_its_server_is_that_of_its_sessions(house: House) -> None:
+    told = sample(house, "codex", "SessionStart")
+    hook(house, "codex", "SessionStart", told)
+    with house.memory() as memory:
+        memory.note_client_version("codex", "0.170.1")
+    assert clients_of_sessions(house) == [("codex", "0.170.1")]
+    hook(house, "codex", "SessionStart", {**told, "session_id": "another"})
+    assert clients_of_sessions(house) == [("codex", "0.170.1"), ("codex", "0.170.1")]

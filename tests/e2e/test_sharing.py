@@ -82,6 +82,49 @@ async def test_a_decision_shared_in_one_clone_is_in_the_opening_and_the_search_o
         assert hit["source"]["author"] == "Ada <ada@example.com>"
 
 
+@pytest.mark.anyio
+async def test_texts_of_two_people_that_contradict_are_shown_to_both_by_their_servers(
+    origin: Path, tmp_path: Path
+) -> None:
+    told = {"a": ("Ada", "The API listens on port 8080."), "b": ("Bob", "The API listens on port 9090.")}
+    houses = {}
+    for folder, (name, text) in told.items():
+        clone(origin, tmp_path / folder / "project", name)
+        house = houses[folder] = House(tmp_path / folder)
+        async with house.client() as client:
+            id = (await call(client, "remember_fact", fact=text, category="constraint"))["id"]
+        assert command(house, "share", id).returncode == 0
+        git(house.project, "add", "-A")
+        git(house.project, "commit", "-q", "-m", "share")
+    for mine, other in (("a", "b"), ("b", "a")):
+        git(houses[mine].project, "pull", "-q", "--no-rebase", "--no-edit", str(houses[other].project), "main")
+    for mine, other in (("a", "b"), ("b", "a")):
+        house, (name, text) = houses[mine], told[other]
+        assert command(house, "share", "--read").returncode == 0
+        async with house.client() as client:
+            answer = await call(client, "search_memory", query="Which port does the API listen on?")
+            found = {hit["content"]: hit for hit in answer["results"]}
+            assert {text, told[mine][1]} <= set(found)
+            assert found[text]["source"]["author"] == f"{name} <{name.lower()}@example.com>"
+            theirs, own = found[text], found[told[mine][1]]
+            for one, rival in ((theirs, own), (own, theirs)):
+                assert f"contradicted by {rival['id']}" in json.dumps(one)
+
+
+@pytest.mark.anyio
+async def test_who_corrects_a_shared_memory_is_told_what_others_do_not_know_yet(origin: Path, tmp_path: Path) -> None:
+    clone(origin, tmp_path / "a" / "project", "Ada")
+    ada = House(tmp_path / "a")
+    async with ada.client() as client:
+        id = (await call(client, "remember_fact", fact=DECISION, category="decision"))["id"]
+        assert command(ada, "share", id).returncode == 0
+        done = await call(client, "correct_fact", id=id, fact="We deploy with Nomad since the merger.")
+        assert f"hyperloci share {done['id'][:8]}" in done["sharing"]
+    checked = command(ada, "share", "--check")
+    assert checked.returncode == 0 and f"hyperloci share {done['id'][:8]}" in " ".join(checked.stderr.split())
+    assert f"hyperloci share {done['id'][:8]}" in " ".join(command(ada, "doctor").stdout.split())
+
+
 def test_the_check_fails_in_ci_on_what_a_reader_would_leave_out(origin: Path, tmp_path: Path) -> None:
     house = House(tmp_path / "ci")
     folder = house.project / ".hyperloci" / "shared"

@@ -152,3 +152,17 @@ def test_what_is_captured_of_a_client_is_told_by_its_files(tmp_path: Path) -> No
     assert state("codex") is CaptureState.NOTHING
     write(".codex/config.toml", f'[hooks.state."{home}/.codex/hooks.json:user_prompt_submit:0:0"]')
     assert state("codex") is CaptureState.WHOLE
+
+
+def test_files_that_a_variable_moves_are_looked_for_where_it_says(tmp_path: Path) -> None:
+    home, project, codex = tmp_path / "home", tmp_path / "place", tmp_path / "elsewhere"
+    codex.mkdir()
+    (codex / "hooks.json").write_text("hyperloci-hook --client codex Stop")
+    (codex / "config.toml").write_text('["x:user_prompt_submit:0:0"]\n')
+    environ = {"CODEX_HOME": str(codex)}
+    assert find_capture_state("codex", home=home, project=project) == CaptureState.NOTHING
+    assert find_capture_state("codex", home=home, project=project, environ=environ) == CaptureState.WHOLE
+    assert is_captured_elsewhere("codex", CLAUDE_CODE, home=home, project=project, environ=environ)
+    claude = {"CLAUDE_CONFIG_DIR": str(codex)}
+    (codex / "settings.json").write_text("hyperloci-hook Stop")
+    assert is_captured_elsewhere("cursor", "cursor", home=home, project=project, environ=claude)

@@ -86,6 +86,7 @@ def fill(store: Store) -> None:
         store.sessions.set_transcript_mark("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
         fact = add(store, 'a fact with "quotes"\nand lines\u2028 and \0', scope="p", session_key=session.key, seq=0)
         store.consolidations.queue_review(fact.key)
+        store.shared.queue_comparison(fact.key)
         store.shared.put_record(
             scope,
             SharedRecord(id=fact.id, hash=b"\0", state=ExchangeState.SENT, node_key=fact.key),

@@ -85,3 +85,18 @@ def test_only_where_hooks_are_at_work_is_an_assistant_told_that_its_prompts_are_
 )
 def test_a_client_is_known_by_how_its_name_begins(told: str, client: str | None) -> None:
     assert find_client(told) == client
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("version", "kept"), [("0.170.1", "0.170.1"), (5, None), ("run\nrm", None), ("", None)])
+async def test_the_version_that_a_client_tells_is_noted_if_it_is_one(
+    tmp_path: Path, version: object, kept: str | None
+) -> None:
+    middleware = InstructionsMiddleware(tmp_path, tmp_path)
+    request = Request("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": version}})
+
+    async def answer(_: Any) -> dict[str, Any]:
+        return {"instructions": ""}
+
+    await middleware(request, answer)  # type: ignore[arg-type]
+    assert (middleware.client, middleware.client_version) == ("codex", kept)

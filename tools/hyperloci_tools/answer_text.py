@@ -157,6 +157,8 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
     lines = [f"Already known as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
     if "supersedes" in answer:
         lines.append(f"It replaces id {answer['supersedes']}, which is kept as history.")
+    if "sharing" in answer:
+        lines.append(answer["sharing"])
     if "redactions" in answer:
         lines.append(f"{_count_of(answer['redactions'], 'secret')} redacted before storing.")
     if "flags" in answer:

@@ -6,8 +6,10 @@ sentence would cost the memory everything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -73,23 +75,30 @@ from the user.
 
 _HANDSHAKES: Final = ("initialize", "server/discover")
 _CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
+_VERSION: Final = re.compile(r"[0-9][A-Za-z0-9.+_-]{0,39}")
 
 
 class InstructionsMiddleware:
     """Middleware that answers a handshake with the instructions for the client that asks."""
 
-    def __init__(self, home: Path, project: Path) -> None:
-        """Create it for a user's folder and a project's, where the clients' files lie."""
+    def __init__(self, home: Path, project: Path, environ: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Create it for a user's folder and a project's, where the clients' files lie unless the environment says."""
         self._home = home
         self._project = project
+        self._environ = environ
+        self.client: str | None = None
+        self.client_version: str | None = None
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Pass a request on, and put the right instructions into a handshake's answer."""
         result = await call_next(ctx)
         if ctx.method not in _HANDSHAKES or not isinstance(result, dict) or "instructions" not in result:
             return result
-        client = find_client(_read_name(ctx.params or {}))
-        state = find_capture_state(client, home=self._home, project=self._project)
+        told = _read_client(ctx.params or {})
+        client = self.client = find_client(_read_text(told, "name"))
+        version = _read_text(told, "version").strip()
+        self.client_version = version if _VERSION.fullmatch(version) else None
+        state = find_capture_state(client, home=self._home, project=self._project, environ=self._environ)
         return {**result, "instructions": TEXTS[state]}
 
 
@@ -107,9 +116,13 @@ class FixedInstructions:
         return {**result, "instructions": self._text}
 
 
-def _read_name(params: Mapping[str, Any]) -> str:
-    """Return what a client calls itself in a handshake; '' where it does not say."""
+def _read_client(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a client says of itself in a handshake; nothing where it does not say."""
     meta = params.get("_meta")
     told = params.get("clientInfo") or (meta.get(_CLIENT_KEY) if isinstance(meta, Mapping) else None)
-    name = told.get("name") if isinstance(told, Mapping) else None
-    return name if isinstance(name, str) else ""
+    return told if isinstance(told, Mapping) else {}
+
+
+def _read_text(told: Mapping[str, Any], name: str) -> str:
+    value = told.get(name)
+    return value if isinstance(value, str) else ""

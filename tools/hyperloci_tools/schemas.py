@@ -211,6 +211,7 @@ class RememberedOut(TypedDict):
     redactions: NotRequired[int]
     supersedes: NotRequired[str]
     flags: NotRequired[list[str]]
+    sharing: NotRequired[str]
 
 
 class DeadEndOut(TypedDict):
@@ -232,6 +233,7 @@ class CorrectedOut(TypedDict):
     affected: NotRequired[list[AffectedOut]]
     redactions: NotRequired[int]
     flags: NotRequired[list[str]]
+    sharing: NotRequired[str]
 
 
 class ConfirmedOut(TypedDict):

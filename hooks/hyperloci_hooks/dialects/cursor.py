@@ -41,4 +41,6 @@ DIALECT = Dialect(
     ),
     signs=("cursor_version",),
     variables=("CURSOR_VERSION",),
+    # Some versions drop what the hook of a session's start answers.
+    rules_file=".cursor/rules/hyperloci.mdc",
 )

@@ -41,6 +41,8 @@ class Dialect:
             and the file, from the home (`~/`) or the project.
         signs: fields that only this client sends.
         variables: environment variables that only this client gives its hooks.
+        rules_file: a file of the project that it reads by itself, for what a session's start brings; '' where
+            answers do.
     """
 
     __slots__ = (
@@ -51,6 +53,7 @@ class Dialect:
         "form",
         "name",
         "preface",
+        "rules_file",
         "signs",
         "sources",
         "tells_user",
@@ -75,6 +78,7 @@ class Dialect:
         sources: tuple[tuple[str, str], ...] = (),
         signs: tuple[str, ...] = (),
         variables: tuple[str, ...] = (),
+        rules_file: str = "",
     ) -> None:
         self.name = name
         self.title = title
@@ -89,6 +93,7 @@ class Dialect:
         self.sources = sources
         self.signs = signs
         self.variables = variables
+        self.rules_file = rules_file
 
     def name_event(self, event: str) -> str:
         """Return the client's name of one of our events; the same name where it has none."""

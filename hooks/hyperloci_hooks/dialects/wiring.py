@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, SILENT, load_dialect
@@ -20,7 +22,17 @@ class CaptureState(StrEnum):
     NOTHING = "nothing"
 
 
-def is_captured_elsewhere(client: str, wired: str, *, home: Path, project: Path) -> bool:
+_MOVED: Final = (
+    ("~/.claude/", "CLAUDE_CONFIG_DIR"),
+    ("~/.codex/", "CODEX_HOME"),
+    ("~/.config/", "XDG_CONFIG_HOME"),
+)
+"""Folders of a user that a variable moves."""
+
+
+def is_captured_elsewhere(
+    client: str, wired: str, *, home: Path, project: Path, environ: Mapping[str, str] = MappingProxyType({})
+) -> bool:
     """Tell whether a client runs this hook beside another wiring of ours that counts, so that this one must do nothing.
 
     Args:
@@ -28,12 +40,15 @@ def is_captured_elsewhere(client: str, wired: str, *, home: Path, project: Path)
         wired: the client whose dialect the hook's command was installed for.
         home: the user's folder.
         project: the folder of the session.
+        environ: the client's environment, which moves some of its files.
     """
-    source = _find_source(client, home, project)
+    source = _find_source(client, home, project, environ)
     return source is not None and source != wired
 
 
-def find_capture_state(client: str | None, *, home: Path, project: Path) -> CaptureState:
+def find_capture_state(
+    client: str | None, *, home: Path, project: Path, environ: Mapping[str, str] = MappingProxyType({})
+) -> CaptureState:
     """Return what is captured of a client's sessions.
 
     Claude Code is taken to have its hooks: a plugin's can't be told by a file.
@@ -41,21 +56,30 @@ def find_capture_state(client: str | None, *, home: Path, project: Path) -> Capt
     if client == CLAUDE_CODE:
         return CaptureState.WHOLE
     table = load_dialect(client or "")
-    if client is None or table is None or _find_source(client, home, project) is None:
+    if client is None or table is None or _find_source(client, home, project, environ) is None:
         return CaptureState.NOTHING
-    if client == "codex" and not _names(home / ".codex" / "config.toml", _TRUSTED_PROMPT):
+    if client == "codex" and not _names(_find_file("~/.codex/config.toml", home, project, environ), _TRUSTED_PROMPT):
         return CaptureState.NOTHING  # It skips hooks that it was not told to trust.
     brings = table.form != SILENT and "UserPromptSubmit" in table.context_events
     return CaptureState.WHOLE if brings else CaptureState.KEPT
 
 
-def _find_source(client: str, home: Path, project: Path) -> str | None:
+def _find_source(client: str, home: Path, project: Path, environ: Mapping[str, str]) -> str | None:
     """Return for whose dialect the wiring was installed that counts for a client; None without one."""
     table = load_dialect(client)
     for source, name in table.sources if table is not None else ():
-        if _names(home / name[2:] if name.startswith("~/") else project / name, _PROGRAM):
+        if _names(_find_file(name, home, project, environ), _PROGRAM):
             return source
     return None
+
+
+def _find_file(name: str, home: Path, project: Path, environ: Mapping[str, str]) -> Path:
+    if not name.startswith("~/"):
+        return project / name
+    for folder, variable in _MOVED:
+        if name.startswith(folder) and environ.get(variable):
+            return Path(environ[variable]) / name[len(folder) :]
+    return home / name[2:]
 
 
 def _names(path: Path, word: bytes) -> bool:

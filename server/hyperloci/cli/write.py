@@ -90,6 +90,8 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     if others:
         errors.print(f"   if the older no longer holds: hyperloci forget {shorten_id(others[0])}")
         errors.print(f"   if the new one is wrong:      hyperloci forget {id}")
+    if remembered.sharing:
+        errors.print(Text(remembered.sharing, style="yellow"))
     if remembered.redactions:
         errors.print(f"{remembered.redactions} secret(s) were redacted before storing.", style="yellow")
 

@@ -132,6 +132,12 @@ def _sync_with_team(context: MaintenanceContext) -> int:
     return sync_with_team(context)
 
 
+def _keep_up_sharing(context: MaintenanceContext) -> int:
+    from hyperloci.facts.sharing.sharing_job import keep_up_sharing
+
+    return keep_up_sharing(context)
+
+
 JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("abandon_sessions", ALWAYS, _close_abandoned_sessions),
     MaintenanceJob("catch_up", HOURLY, _store_late_turns),
@@ -151,6 +157,7 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("link", HOURLY, _link_waiting),
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),
+    MaintenanceJob("sharing", ALWAYS, _keep_up_sharing),
     MaintenanceJob("team", ALWAYS, _sync_with_team),
     # The last: the others change what it is made of.
     MaintenanceJob("openings", ALWAYS, _prepare_openings),

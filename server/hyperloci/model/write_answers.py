@@ -33,7 +33,10 @@ class StatementCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedFact:
-    """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then."""
+    """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then.
+
+    `sharing` says what teammates don't know yet of a shared memory that it replaces, and the command that tells them.
+    """
 
     id: str
     duplicate_of: str | None = None
@@ -42,6 +45,7 @@ class RememberedFact:
     redactions: int = 0
     supersedes: str | None = None
     flags: tuple[str, ...] = ()
+    sharing: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

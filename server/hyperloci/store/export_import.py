@@ -99,6 +99,7 @@ _TABLES: Final = (
     _ExportedTable("domain_tags", None, ("tag", "node_key"), {"node_key": "nodes"}),
     _ExportedTable("withheld", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable("statement_reviews", None, ("node_key",), {"node_key": "nodes"}),
+    _ExportedTable("shared_comparisons", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable("entities", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable("aliases", None, ("alias", "entity_key"), {"entity_key": "nodes"}),
     _ExportedTable("mentions", None, ("node_key", "entity_key"), {"node_key": "nodes", "entity_key": "nodes"}),

@@ -16,6 +16,7 @@ import pytest
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
+from hyperloci.errors import StoreError
 from hyperloci.facts.sharing.promotion import check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES
 from hyperloci.facts.sharing.shared_memory import MAX_LINE_BYTES, SharedLineError, SharedMemory
@@ -307,6 +308,179 @@ def test_two_peoples_diverged_corrections_are_both_kept_and_shown_to_both(
     for person in (bob, carol):
         assert person.node(ours).valid_until is None and person.node(theirs).valid_until is None
         assert person.disputes() == 1
+
+
+def test_a_correction_tells_others_at_once_that_the_old_holds_no_longer_and_nothing_more(
+    ada: Person, bob: Person, make_person: Callable[[str], Person]
+) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    done = ada.memory.correct_fact(id, "We deploy with Nomad since the merger.")
+    assert done.sharing is not None and f"hyperloci share {done.id[:8]}" in done.sharing
+    assert "Nomad" not in "".join(path.read_text() for path in (ada.root / FOLDER).iterdir())
+    ada.commit()
+    bob.pull(ada)
+    assert bob.node(id).valid_until == ada.node(id).valid_until is not None and not bob.has(done.id)
+    fresh = make_person("fresh")
+    fresh.pull(ada)
+    assert fresh.node(id).valid_until is not None
+
+    ada.memory.share([done.id])
+    assert ada.memory.list_pending_corrections() == []
+    ada.commit()
+    for person in (bob, fresh):
+        person.pull(ada)
+        successor = person.memory.explain_fact(id).superseded_by
+        assert successor is not None and successor.id == done.id
+    files = {path.name for path in (ada.root / FOLDER).iterdir()}
+    assert len(files) == 3
+    bob.memory.read_shared(thorough=True)
+    assert {path.name for path in (bob.root / FOLDER).iterdir()} == files and bob.disputes() == 0
+
+
+def test_what_ends_without_a_word_of_its_author_is_told_by_maintenance(ada: Person, bob: Person) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.memory.read_shared()
+    ada.commit()
+    bob.pull(ada)
+    with ada.memory.store.transaction():
+        ada.memory.store.nodes.update_node(id, now=NOW, valid_until=NOW)
+    ada.memory.run_maintenance()
+    ada.memory.run_maintenance()
+    assert len(list((ada.root / FOLDER).iterdir())) == 2
+    ada.commit()
+    bob.pull(ada)
+    assert bob.node(id).valid_until is not None
+
+
+def test_a_teammates_memory_that_one_corrects_is_not_ended_for_the_others(ada: Person, bob: Person) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    done = bob.memory.correct_fact(id, "We deploy with Nomad since the merger.")
+    assert done.sharing is not None and "still see" in done.sharing
+    bob.memory.run_maintenance()
+    assert len(list((bob.root / FOLDER).iterdir())) == 1
+
+
+def test_an_ending_waits_where_the_folder_cannot_be_written(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.memory.read_shared()
+
+    def fail(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("hyperloci.facts.sharing.publication.write_memory", fail)
+        done = ada.memory.correct_fact(id, "We deploy with Nomad since the merger.")
+        assert done.sharing is not None and "still see" in done.sharing
+    ada.memory.run_maintenance()
+    assert [pending.is_told for pending in ada.memory.list_pending_corrections()] == [True]
+
+
+def test_a_memory_that_was_taken_back_can_be_shared_again_and_taken_back_again(
+    ada: Person, bob: Person, make_person: Callable[[str], Person]
+) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    for _ in range(2):
+        ada.memory.unshare([id])
+        ada.commit()
+        bob.pull(ada)
+        assert not bob.has(id)
+        assert [item.id for item in ada.memory.share([id]).shared] == [id]
+        ada.memory.share([id])
+        ada.commit()
+        bob.pull(ada)
+        assert bob.has(id) and bob.node(id).valid_until is None
+    fresh = make_person("fresh")
+    fresh.pull(ada)
+    assert fresh.has(id)
+    ada.memory.forget(id)
+    ada.commit()
+    for person in (bob, fresh):
+        person.pull(ada)
+        person.memory.read_shared(thorough=True)
+        assert not person.has(id)
+    # Three marks, and no text.
+    assert len(list((ada.root / FOLDER).iterdir())) == 3
+
+
+def test_a_branch_that_still_has_an_old_version_does_not_bring_back_what_was_withdrawn(
+    ada: Person, bob: Person
+) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.memory.unshare([id])
+    ada.memory.share([id])
+    (again,) = (path for path in (ada.root / FOLDER).iterdir() if "withdrawn" not in path.name)
+    text = again.read_text()
+    ada.commit()
+    bob.pull(ada)
+    ada.memory.unshare([id])
+    ada.commit()
+    bob.pull(ada)
+    put(bob, text, name="old-branch.json")
+    bob.memory.read_shared(thorough=True)
+    assert not bob.has(id)
+
+
+def test_what_somebody_forgot_for_themselves_stays_so_when_it_is_shared_again(ada: Person, bob: Person) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    bob.memory.forget(id)
+    ada.memory.unshare([id])
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    assert not bob.has(id)
+
+
+def test_two_machines_that_withdraw_the_same_memory_merge(make_person: Callable[[str], Person]) -> None:
+    desk, laptop = make_person("desk"), make_person("laptop")
+    for machine in (desk, laptop):
+        machine.memory.settings = replace(machine.memory.settings, author="Ada <ada@example.com>")
+        machine.memory.sign_as()
+    id = desk.remember(DECISION)
+    desk.memory.share([id])
+    desk.commit()
+    laptop.pull(desk)
+    for machine in (desk, laptop):
+        machine.memory.forget(id)
+        machine.commit()
+    laptop.pull(desk)
+    desk.pull(laptop)
+    assert not desk.has(id) and not laptop.has(id)
+    assert not git(desk.root, "grep", "-l", "<<<<<<<", ok=False).stdout
+
+
+def test_what_a_large_reading_does_not_compare_is_compared_by_maintenance(
+    bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperloci.facts.sharing.intake.MAX_CHECKED", 1)
+    bob.remember("The API listens on port 9090.", "constraint")
+    put(
+        bob,
+        shared("Logs are kept for a month.", at="2020-01-01T00:00:00Z"),
+        shared("We review every migration in pairs."),
+        shared("Screenshots belong into the pull request."),
+        shared("Nobody deploys on Fridays."),
+        shared("The API listens on port 8080.", kind="constraint"),
+    )
+    report = bob.memory.read_shared()
+    assert (report.taken, report.uncompared, bob.disputes()) == (5, 4, 0)
+    bob.memory.run_maintenance()
+    assert bob.disputes() == 1
+    assert bob.memory.store.shared.list_uncompared(9) == []
 
 
 def test_a_contradiction_between_people_is_shown_to_who_takes_it_in(ada: Person, bob: Person) -> None:

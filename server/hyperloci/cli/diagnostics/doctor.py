@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from hyperloci import __version__
 from hyperloci.cli.diagnostics.client_checks import check_clients
@@ -22,8 +23,12 @@ from hyperloci.project.identity import Project, identify_project
 from hyperloci.project.places import PlaceAccount, describe_place
 from hyperloci.store import Store
 from hyperloci.store.database import vector_extension
+from hyperloci.store.ids import shorten_id
 from hyperloci_hooks import spool
 from hyperloci_hooks.outcome_statistics import DAYS, HookStatistics
+
+MAX_PENDING: Final = 5
+"""Corrections that are named one by one."""
 
 
 def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
@@ -44,6 +49,7 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
         check_disk,
         _git_project,
         _check_index,
+        _check_sharing,
         _claude_code,
         check_clients,
         _check_embedder,
@@ -80,6 +86,26 @@ def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Di
         yield _progress_finding("search", known, is_whole=not reach.waiting or not settings.embedder)
     if history.stored or history.waiting:
         yield _progress_finding("history", history.describe_progress(), is_whole=not history.waiting)
+
+
+def _check_sharing(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
+    """Report shared memories that were corrected here while teammates don't have the correction."""
+    if not os.path.exists(settings.database):
+        return
+    from hyperloci.facts.sharing.publication import describe_pending
+    from hyperloci.memory import Memory
+
+    try:
+        with Memory.open(settings, project) as memory:
+            pending = memory.list_pending_corrections()
+    except HyperlociError:
+        return  # The check of the database reports it.
+    for one in pending[:MAX_PENDING]:
+        command = f"hyperloci share {shorten_id(one.new)}"
+        yield Diagnosis(Severity.NOTE, "sharing", describe_pending(one), f"{command}, or leave it private")
+    if len(pending) > MAX_PENDING:
+        left = len(pending) - MAX_PENDING
+        yield Diagnosis(Severity.NOTE, "sharing", f"{left} more corrections of shared memories are not shared")
 
 
 def _progress_finding(subject: str, message: str, *, is_whole: bool) -> Diagnosis:

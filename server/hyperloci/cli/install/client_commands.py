@@ -33,8 +33,11 @@ from hyperloci.cli.install.codex_trust import (
 )
 from hyperloci.cli.install.commands import InstalledCommands, locate_commands
 from hyperloci.cli.install.installer import InstallPlan, InstallScope
-from hyperloci.errors import ConfigurationError
+from hyperloci.config import Settings
+from hyperloci.errors import ConfigurationError, HyperlociError
+from hyperloci.store import Store
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, load_dialect
+from hyperloci_hooks.dialects.rules_file import remove_rules
 
 NOTES: Final = {
     "codex": "Codex asks before it runs a hook: approve them there with /hooks (codex exec skips them silently until"
@@ -126,10 +129,33 @@ def uninstall_clients(name: str, scope: InstallScope, project: Path, *, dry_run:
         if table is not None:
             console.print(f"{table.title}:", style="bold")
             carry_out(plan_client_removal(client, folders, scope), dry_run)
+            if table.rules_file and not dry_run:
+                _remove_rules_files(table.rules_file, folders.project)
     rules = plan_rules_removal(folders.project)
     if rules.changed:
         carry_out(rules, dry_run)
     return clients
+
+
+def _remove_rules_files(name: str, project: Path) -> None:
+    """Remove what hooks wrote for a client, from this project and every other that the memory knows."""
+    for place in dict.fromkeys((project, *_list_projects(project))):
+        try:
+            removed = remove_rules(place, name)
+        except OSError as error:
+            console.print(f"{place / name} cannot be removed: {error.strerror}", style="yellow")
+            continue
+        if removed:
+            console.print(f"deleted {place / name}")
+
+
+def _list_projects(project: Path) -> list[Path]:
+    with contextlib.suppress(HyperlociError):
+        settings = Settings.from_env(os.environ, project)  # noqa: TID251 - a command's own environment
+        if Path(settings.database).exists():
+            with Store.open(settings.database, read_only=True) as store:
+                return [Path(found.root) for found in store.places.list_projects() if found.root]
+    return []
 
 
 def carry_out(plan: InstallPlan, dry_run: bool, write: Callable[[str], None] = typer.echo) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
 from hyperloci.cli.layout import count_things, to_one_line
+from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.sharing.promotion import ShareReport, check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER
@@ -58,6 +60,8 @@ def share(
             f"{count_things(taken.taken, 'memory')} taken in, {taken.withdrawn} forgotten because they were withdrawn,"
             f" {taken.disputes} contradictions found, {len(taken.refused)} lines left out"
         )
+        if taken.uncompared:
+            console.print(f"{taken.uncompared} of them are compared with the rest in the background.")
         return
     with open_memory(project) as memory:
         report = memory.share(ids or (), kinds=type or (), since=since, dry_run=dry_run, through_team=team)
@@ -109,8 +113,21 @@ def _check(project: Path, json: bool) -> None:
         for problem in problems:
             errors.print(Text(f"{problem.file}:{problem.line}: {problem.reason}", style="yellow"))
         console.print(f"{count_things(count, 'memory')}, {count_things(len(problems), 'problem')}")
+        _warn_of_pending(root)
     if problems:
         raise typer.Exit(Exit.FAILED)
+
+
+def _warn_of_pending(root: Path) -> None:
+    """Name what was corrected here and not shared; where there is no memory, as in CI, nothing was."""
+    settings = Settings.from_env(os.environ, root)  # noqa: TID251 - a command's own environment
+    if not Path(settings.database).exists():
+        return
+    from hyperloci.facts.sharing.publication import describe_pending
+
+    with open_memory(root) as memory:
+        for pending in memory.list_pending_corrections():
+            errors.print(Text(describe_pending(pending), style="yellow"))
 
 
 def _as_dict(problem: object) -> dict[str, object]:

@@ -16,6 +16,9 @@ TITLES: Final = {
 }
 """Clients by the names that are stored; any other goes by what it calls itself."""
 
+CLIENT_VERSION_NOTE: Final = "client_version."
+"""Before a client's name, the name of the note of the version that it told a server last."""
+
 _SELF_NAMES: Final = (
     (re.compile(r"claude[-_ ]code", re.IGNORECASE), "claude-code"),
     (re.compile(r"codex", re.IGNORECASE), "codex"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.client_names import CLIENT_VERSION_NOTE
 from hyperloci.conversations.capture.sessions import (
     NewTurn,
     add_turn,
@@ -94,8 +95,12 @@ class Capture:
             source=source,
             transcript=transcript,
             client=record.client,
-            client_version=record.client_version,
+            client_version=record.client_version or self._find_client_version(record),
         )
+
+    def _find_client_version(self, record: CaptureRecord) -> str | None:
+        """Return the version that the client told the server which it started last, for hooks that tell none."""
+        return self._store.meta.get(f"{CLIENT_VERSION_NOTE}{record.client}")
 
     def _end_session(self, record: CaptureRecord) -> None:
         if self._store.sessions.get_session(record.session_id) is None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.sharing.comparison import compare_shared
 from hyperloci.facts.sharing.intake_report import IntakeReport
+from hyperloci.facts.sharing.publication import Publication
 from hyperloci.facts.sharing.shared_folder import (
     NAME_HASH_CHARS,
     WITHDRAWN,
@@ -23,16 +26,14 @@ from hyperloci.facts.sharing.shared_folder import (
     FoundMemory,
     read_folder,
     read_stamp,
-    remove_versions,
-    write_memory,
 )
 from hyperloci.facts.sharing.shared_memory import SharedMemory
 from hyperloci.model.author import Visibility, is_same_author, make_author, parse_author
-from hyperloci.model.kinds import GLOBAL_SCOPE, SHARED_KINDS, TRUST, NodeId, Origin, Tier
+from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.memories.shared import ExchangeState, SharedRecord
+from hyperloci.store.memories.shared import ENDED, ExchangeState, SharedRecord
 from hyperloci.store.purge import was_purged
 from hyperloci.text.sanitize.sanitizer import sanitize
 
@@ -40,8 +41,7 @@ BATCH: Final = 100
 """Memories taken in a transaction: nobody waits for the write lock for longer than some tenths of a second."""
 
 MAX_CHECKED: Final = 500
-"""New memories of one reading that are compared with all others; who joins a project with more is told of the
-contradictions among them by those who shared them."""
+"""New memories of one reading that are compared with all others at once; the rest waits for maintenance."""
 
 MAX_NAME: Final = 60
 """Of a claimed name that are shown; what is longer is no name."""
@@ -51,8 +51,7 @@ UNNAMED: Final = "somebody <unknown>"
 SETTLED_MS: Final = 2_000
 """A file changed so shortly before the last reading may have been changed after it: clocks of files are coarse."""
 
-CANDIDATES: Final = 30
-"""Memories with the words of a new one that it is compared with."""
+_EXCHANGED: Final = (ExchangeState.SENT, ExchangeState.RECEIVED)
 
 
 class SharedIntake:
@@ -82,7 +81,7 @@ class SharedIntake:
         last = self._store.shared.get_stamp(scope_key, place)
         if not thorough and last is not None and last.stamp == stamp:
             return self._report
-        self._publish(scope_key)
+        self._report.published = Publication(self._store, self._project, self._root, self._clock).publish_changes()
         records = self._store.shared.list_records(scope_key)
         known = {(record.id, record.hash) for record in records}
         is_known = _make_filter(records, None if thorough or last is None else last.read_at)
@@ -97,18 +96,6 @@ class SharedIntake:
                 # As it looked before it was read: what came meanwhile makes it look different.
                 self._store.shared.set_stamp(scope_key, place, stamp, now=now)
         return self._report
-
-    def publish_withdrawals(self) -> int:
-        """Write for one's own shared memories that were forgotten or purged that they are withdrawn; return how many.
-
-        Raises:
-            StoreError: the folder can't be written; the next reading tries again.
-        """
-        scope_key = self._store.scopes.find_key(self._project)
-        if scope_key is None or read_stamp(self._root) is None or self._store.read_only:
-            return 0
-        self._publish(scope_key)
-        return self._report.published
 
     def _collect(
         self, items: Iterable[FoundMemory | FolderProblem], known: set[tuple[str, bytes]], until: float | None
@@ -129,7 +116,7 @@ class SharedIntake:
         return sorted(new.values(), key=lambda one: (not one.memory.withdrawn, one.is_edited, one.memory.at, one.file))
 
     def _take_all(self, found: Sequence[FoundMemory], records: Sequence[SharedRecord], until: float | None) -> int:
-        gone = {record.id for record in records if record.state is ExchangeState.FORGOTTEN}
+        gone = _find_withdrawals(records)
         done = 0
         while done < len(found) and (until is None or time.monotonic() < until):
             # In a hurry one at a time: a transaction that is begun is finished.
@@ -142,12 +129,12 @@ class SharedIntake:
                     if record.state is ExchangeState.REFUSED:
                         writer = MemoryWriter(self._store)
                     elif record.state is ExchangeState.FORGOTTEN:
-                        gone.add(record.id)
+                        gone[record.id] = max(gone.get(record.id, 0), record.told_at)
                     self._store.shared.put_record(scope_key, record, now=self._clock())
             done += len(batch)
         return done
 
-    def _try_one(self, one: FoundMemory, gone: set[str], writer: MemoryWriter, scope_key: int) -> SharedRecord:
+    def _try_one(self, one: FoundMemory, gone: Mapping[str, int], writer: MemoryWriter, scope_key: int) -> SharedRecord:
         """Work off one version; one that fails by itself is refused, and the rest goes on."""
         shared, place = one.memory, f"{one.file}:{one.line}"
         record = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.REFUSED, reason="it failed")
@@ -161,11 +148,13 @@ class SharedIntake:
 
     # -- what is shared ------------------------------------------------------------------------------------------------
 
-    def _take(self, one: FoundMemory, gone: set[str], writer: MemoryWriter) -> SharedRecord:
+    def _take(self, one: FoundMemory, gone: Mapping[str, int], writer: MemoryWriter) -> SharedRecord:
         """Make a memory of a version; return what became of it."""
         shared, digest = one.memory, one.memory.digest
-        if shared.id in gone or was_purged(self._store, shared.id):
-            return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.FORGOTTEN)
+        if shared.told_at <= gone.get(shared.id, -1) or was_purged(self._store, shared.id):
+            return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.FORGOTTEN, told_at=shared.told_at)
+        if shared.again is not None:
+            self._revive(shared)
         prepared = sanitize(shared.text)
         if not prepared.text.strip():
             self._report.refused.append(FolderProblem(one.file, one.line, "nothing of its text may be stored"))
@@ -173,7 +162,7 @@ class SharedIntake:
         known = self._store.nodes.get_node(shared.id)
         if known is not None and known.scope == self._project and known.content == prepared.text:
             self._end(known, shared)
-            return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.RECEIVED, node_key=known.key)
+            return _note_received(shared, known)
         replaced, id = shared.supersedes, shared.id
         if known is not None or one.is_edited:
             # Other words under a known id: a revision, whose own id is the same for everybody.
@@ -214,7 +203,18 @@ class SharedIntake:
         if revision.valid_until is None and not prepared.flags:
             self._replace(revision, replaced, writer)
             self._compare(revision, writer, set(replaced))
-        return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.RECEIVED, node_key=revision.key)
+        return _note_received(shared, revision)
+
+    def _revive(self, shared: SharedMemory) -> None:
+        """Bring back what a withdrawal made forget and is shared anew; what was forgotten by one's own word stays."""
+        known, now = self._store.nodes.get_node(shared.id), self._clock()
+        if known is None or known.deleted_at is None or known.scope != self._project:
+            return
+        records = self._store.shared.list_records(self._store.scopes.ensure_scope(self._project, now=now), id=shared.id)
+        if any(one.state is ExchangeState.FORGOTTEN and one.node_key == known.key for one in records):
+            reason = f"shared anew by {clean_author(shared.author)}, as claimed"
+            if self._store.nodes.restore_node(known.id, now=now, reason=reason):
+                self._report.taken += 1
 
     def _end(self, node: Node, shared: SharedMemory) -> None:
         """Note that a teammate's memory no longer holds."""
@@ -231,18 +231,26 @@ class SharedIntake:
             if old.visibility is not Visibility.SHARED:
                 continue
             reason = f"revised by {new.author}, as claimed"
+            if self._is_linked(new, old):
+                continue
             rivals = self._find_successors(old, new)
             for rival in rivals:
                 told = f"{rival.author or 'somebody'} and {new.author} replaced id {old.id} differently"
                 writer.dispute(new, rival, told, confidence=1.0, now=now)
                 self._report.disputes += 1
-            if old.origin is Origin.TEAMMATE or is_same_author(old.author, new.author) or old.valid_until is not None:
-                if old.valid_until is None or rivals:
+            may_end = old.origin is Origin.TEAMMATE or is_same_author(old.author, new.author)
+            if may_end or old.valid_until is not None:
+                # Its author may have told before that it ended, and what with only now.
+                if may_end or rivals:
                     writer.supersede(old, new, reason, now=now, until=old.valid_until or now, automatic=True)
             else:
                 # One's own words end on one's own word.
                 writer.dispute(new, old, reason, confidence=1.0, now=now)
                 self._report.disputes += 1
+
+    def _is_linked(self, new: Node, old: Node) -> bool:
+        steps = self._store.traversal.find_steps([new.key], label="supersedes", direction="out")
+        return any(step.target == old.key for step in steps)
 
     def _find_successors(self, old: Node, new: Node) -> list[Node]:
         """Return what else replaced a memory, and holds."""
@@ -251,39 +259,25 @@ class SharedIntake:
         return [node for node in nodes.values() if node.valid_until is None and node.deleted_at is None]
 
     def _compare(self, new: Node, writer: MemoryWriter, replaced: set[str]) -> None:
-        """Store with which memories that hold a new one surely can't."""
+        """Compare a new memory with what is held; of a large reading most wait for maintenance."""
         if self._checked >= MAX_CHECKED:
+            self._store.shared.queue_comparison(new.key)
+            self._report.uncompared += 1
             return
         self._checked += 1
-        from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
-        from hyperloci.model.search import SearchFilter
-        from hyperloci.store.keywords.analysis import analyse_query
-
-        scopes = (self._project, GLOBAL_SCOPE)
-        wanted = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"))
-        allowed = self._store.filters.select_allowed(wanted)
-        near = self._store.keyword_search.rank_by_bm25(analyse_query(new.content), allowed, CANDIDATES)
-        nodes = self._store.nodes.get_by_keys(set(near) - {new.key})
-        candidates = [ContradictionCandidate(node, None) for _, node in sorted(nodes.items())]
-        report = ContradictionFinder(self._store, None).find(new.content, candidates, scopes=scopes)
-        for item in report.contradictions:
-            old = self._store.nodes.get_node(item.id)
-            if item.sure and old is not None and old.id not in replaced and old.valid_until is None:
-                writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=self._clock())
-                self._report.disputes += 1
+        self._report.disputes += compare_shared(self._store, new, writer, self._clock, replaced=replaced)
 
     # -- what is withdrawn ---------------------------------------------------------------------------------------------
 
     def _withdraw(self, shared: SharedMemory) -> SharedRecord:
         """Forget what was withdrawn; what is one's own becomes private, unless one withdrew it oneself, elsewhere."""
         now = self._clock()
-        gone = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.FORGOTTEN)
+        gone = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.FORGOTTEN, told_at=shared.told_at)
         scope_key = self._store.scopes.ensure_scope(self._project, now=now)
-        versions = {
-            record.node_key
-            for record in self._store.shared.list_records(scope_key)
-            if record.id == shared.id and record.node_key is not None
-        }
+        records = self._store.shared.list_records(scope_key, id=shared.id)
+        if any(one.told_at > shared.told_at for one in records if one.state in _EXCHANGED):
+            return gone  # It was shared anew since.
+        versions = {record.node_key for record in records if record.node_key is not None}
         for node in self._store.nodes.get_by_keys(versions).values():
             if node.scope != self._project or node.deleted_at is not None or node.visibility is not Visibility.SHARED:
                 continue
@@ -292,21 +286,14 @@ class SharedIntake:
                 self._store.nodes.delete_node(node.id, now=now, reason=reason)
                 MemoryWriter(self._store).settle_disputes(node)
                 self._report.withdrawn += 1
+                if node.id == shared.id:
+                    gone = replace(gone, node_key=node.key)
             else:
                 self._store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=now)
                 self._store.log.add_entry(
                     "unshare", [node.id], now=now, reasoning=f"withdrawn by {clean_author(shared.author)}, as claimed"
                 )
         return gone
-
-    def _publish(self, scope_key: int) -> None:
-        """Withdraw one's own memories, of this machine or another of one's own, that were forgotten or purged here."""
-        ended = self._store.shared.list_ended_here(scope_key)
-        author = (self._store.nodes.signature.find_author() if ended else None) or "somebody"
-        for one in ended:
-            if one.is_own or is_same_author(one.author, author):
-                publish_withdrawal(self._store, self._project, self._root, one.id, author, now=self._clock())
-                self._report.published += 1
 
 
 def clean_author(claimed: str) -> str:
@@ -318,22 +305,24 @@ def clean_author(claimed: str) -> str:
     return str(make_author(author.name[:MAX_NAME], author.id[:MAX_NAME]))
 
 
-def publish_withdrawal(store: Store, project: str, root: Path, id: str, author: str, *, now: int) -> Path:
-    """Write that a memory is withdrawn, remove its files, and note it; return the file.
+def _find_withdrawals(records: Iterable[SharedRecord]) -> dict[str, int]:
+    """Return when each memory that was withdrawn was so last, by id."""
+    found: dict[str, int] = {}
+    for record in records:
+        if record.state is ExchangeState.FORGOTTEN:
+            found[record.id] = max(found.get(record.id, 0), record.told_at)
+    return found
 
-    Raises:
-        StoreError: the folder can't be written.
-    """
-    mark = SharedMemory(id=id, author=author, at=now, withdrawn=True)
-    path = write_memory(root, mark)
-    remove_versions(root, id)
-    with store.transaction():
-        store.shared.put_record(
-            store.scopes.ensure_scope(project, now=now),
-            SharedRecord(id=id, hash=mark.digest, state=ExchangeState.FORGOTTEN),
-            now=now,
-        )
-    return path
+
+def _note_received(shared: SharedMemory, node: Node) -> SharedRecord:
+    return SharedRecord(
+        id=shared.id,
+        hash=shared.digest,
+        state=ExchangeState.RECEIVED,
+        node_key=node.key,
+        reason=None if shared.until is None else ENDED,
+        told_at=shared.told_at,
+    )
 
 
 def _make_filter(records: Iterable[SharedRecord], read_at: int | None) -> Callable[[FileEntry], bool]:
@@ -341,7 +330,11 @@ def _make_filter(records: Iterable[SharedRecord], read_at: int | None) -> Callab
     if read_at is None:
         return lambda entry: False
     names = {f"{record.id}.{record.hash.hex()[:NAME_HASH_CHARS]}.json" for record in records}
-    names |= {f"{record.id}.{WITHDRAWN}.json" for record in records if record.state is ExchangeState.FORGOTTEN}
+    names |= {
+        f"{record.id}.{WITHDRAWN}.{record.hash.hex()[:NAME_HASH_CHARS]}.json"
+        for record in records
+        if record.state is ExchangeState.FORGOTTEN
+    }
     return lambda entry: entry.name in names and entry.changed_at < read_at - SETTLED_MS
 
 

@@ -17,7 +17,8 @@ class IntakeReport:
         disputes: contradictions between people that were found.
         refused: what is in the folder and was not taken, with the file, line and reason.
         waiting: memories that were left for the next reading, because time was up.
-        published: withdrawals of one's own memories that were written into the folder.
+        published: withdrawals and endings of one's own memories that were written into the folder.
+        uncompared: new memories that maintenance compares with what else is held.
     """
 
     taken: int = 0
@@ -26,3 +27,4 @@ class IntakeReport:
     refused: list[FolderProblem] = field(default_factory=list)
     waiting: int = 0
     published: int = 0
+    uncompared: int = 0

@@ -9,7 +9,7 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
-from hyperloci.facts.sharing.intake import publish_withdrawal
+from hyperloci.facts.sharing.publication import SENDER, make_version, publish_withdrawal
 from hyperloci.facts.sharing.shared_folder import FolderProblem, read_folder, write_memory
 from hyperloci.facts.sharing.shared_memory import SharedMemory
 from hyperloci.model.author import Visibility
@@ -79,50 +79,49 @@ class Promotion:
         shared, refused, redactions = list[SharedItem](), list[tuple[str, str]](), 0
         scope_key = self._store.scopes.find_key(self._project)
         records = [] if scope_key is None else self._store.shared.list_records(scope_key)
-        withdrawn = {record.id for record in records if record.state is ExchangeState.FORGOTTEN}
         withheld = self._store.withheld.select_withheld({node.key for node in nodes})
         for node in nodes:
             prepared = sanitize(node.content)
             problem = _find_problem(node, withheld=node.key in withheld, flagged=bool(prepared.flags))
             if node.scope not in (self._project, *((GLOBAL_SCOPE,) if through_team else ())):
                 problem = "it is not this project's, and a project's folder is for its own memories"
-            elif node.id in withdrawn and not through_team:
-                problem = "it was withdrawn, and others forgot it; remember it anew to share it again"
             if problem or not prepared.text.strip():
                 refused.append((str(node.id), problem or "nothing of it may leave this machine"))
                 continue
             redactions += len(prepared.redactions) + prepared.private_blocks
-            path = None if dry_run else self._put(node, prepared.text, through_team)
+            own = [record for record in records if record.id == node.id]
+            path = None if dry_run else self._put(node, prepared.text, own, through_team)
             shared.append(SharedItem(id=node.id, text=prepared.text, path=path))
         return ShareReport(shared=tuple(shared), refused=tuple(refused), redactions=redactions)
 
-    def _put(self, node: Node, text: str, through_team: bool) -> str | None:
+    def _put(self, node: Node, text: str, records: Sequence[SharedRecord], through_team: bool) -> str | None:
         """Share one memory; return its file where it has one."""
         if not through_team:
-            return str(self._write(node, self._make_memory(node, text)))
+            again = self._find_time_again(records)
+            return str(self._write(node, make_version(self._store, node, text, again=again)))
         with self._store.transaction():
             self._mark_shared(node, "shared with the team")
         return None
 
-    def _make_memory(self, node: Node, text: str) -> SharedMemory:
-        steps = self._store.traversal.find_steps([node.key], label="supersedes", direction="out")
-        older = self._store.nodes.get_by_keys({step.target for step in steps})
-        shared = [str(old.id) for old in older.values() if old.visibility is Visibility.SHARED]
-        return SharedMemory(
-            id=str(node.id),
-            author=node.author or self._store.nodes.signature.find_author() or "somebody",
-            agent=node.agent,
-            at=node.event_time,
-            kind=str(node.subtype),
-            text=text,
-            supersedes=tuple(sorted(shared)[:50]),
-        )
+    def _find_time_again(self, records: Sequence[SharedRecord]) -> int | None:
+        """Return when a memory that was withdrawn is shared anew, after that; None of one that never was."""
+        withdrawn = [record.told_at for record in records if record.state is ExchangeState.FORGOTTEN]
+        if not withdrawn:
+            return None
+        sent = max((record.told_at for record in records if record.state is ExchangeState.SENT), default=0)
+        return sent if sent > max(withdrawn) else max(self._clock(), 1 + max(withdrawn))
 
     def _write(self, node: Node, memory: SharedMemory) -> Path:
         path, now = write_memory(self._root, memory), self._clock()
         with self._store.transaction():
             scope_key = self._store.scopes.ensure_scope(self._project, now=now)
-            record = SharedRecord(id=memory.id, hash=memory.digest, state=ExchangeState.SENT, node_key=node.key)
+            record = SharedRecord(
+                id=memory.id,
+                hash=memory.digest,
+                state=ExchangeState.SENT,
+                node_key=node.key,
+                told_at=memory.told_at,
+            )
             self._store.shared.put_record(scope_key, record, now=now)
             self._mark_shared(node, "shared with the project")
         return path
@@ -155,7 +154,7 @@ class Promotion:
             now = self._clock()
             path = None
             if node.id in in_folder:
-                author = self._store.nodes.signature.find_author() or "somebody"
+                author = self._store.nodes.signature.find_author() or SENDER
                 path = str(publish_withdrawal(self._store, self._project, self._root, str(node.id), author, now=now))
             with self._store.transaction():
                 self._store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=now)

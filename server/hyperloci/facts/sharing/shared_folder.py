@@ -74,8 +74,9 @@ class FolderProblem:
 
 def name_file(memory: SharedMemory) -> str:
     """Return the name of the file of one version."""
-    version = WITHDRAWN if memory.withdrawn else memory.digest.hex()[:NAME_HASH_CHARS]
-    return f"{memory.id}.{version}.json"
+    version = memory.digest.hex()[:NAME_HASH_CHARS]
+    # Two machines may withdraw the same memory, and one may do so twice: no two write into one file.
+    return f"{memory.id}.{WITHDRAWN}.{version}.json" if memory.withdrawn else f"{memory.id}.{version}.json"
 
 
 def read_stamp(root: Path) -> str | None:
@@ -197,6 +198,20 @@ def _is_plain_file(path: Path) -> bool:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except FileNotFoundError:
         return False
+
+
+def find_version(root: Path, id: str, hash: bytes) -> SharedMemory | None:
+    """Return a version by its file; None where the tree has none of that name, or it was changed."""
+    if read_stamp(root) is None:
+        return None
+    name = f"{id}.{hash.hex()[:NAME_HASH_CHARS]}.json"
+    try:
+        found = [
+            item.memory for item in _read_lines(name, _read_file(root / FOLDER / name)) if isinstance(item, FoundMemory)
+        ]
+    except OSError:
+        return None
+    return next((memory for memory in found if memory.digest == hash), None)
 
 
 def remove_versions(root: Path, id: str) -> int:

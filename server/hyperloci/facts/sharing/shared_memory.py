@@ -47,6 +47,7 @@ class SharedMemory:
         at: when it was said, or withdrawn, in milliseconds.
         kind, text: what it is and says; empty of a withdrawal.
         until: when it ceased to hold, None while it does.
+        again: when it was shared anew after it had been withdrawn; None where it never was.
         supersedes: ids of what it replaced.
         withdrawn: whether the memory is to be forgotten.
     """
@@ -58,6 +59,7 @@ class SharedMemory:
     kind: str = ""
     text: str = ""
     until: int | None = None
+    again: int | None = None
     supersedes: tuple[str, ...] = ()
     withdrawn: bool = False
 
@@ -71,11 +73,17 @@ class SharedMemory:
         for name, value in (
             ("agent", self.agent),
             ("until", None if self.until is None else to_iso(self.until)),
+            ("again", None if self.again is None else to_iso(self.again)),
             ("supersedes", sorted(self.supersedes)),
         ):
             if value:
                 values[name] = value
         return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+    @property
+    def told_at(self) -> int:
+        """When it was withdrawn, or shared anew; 0 of any other version. The later word counts."""
+        return self.at if self.withdrawn else (self.again or 0)
 
     @property
     def digest(self) -> bytes:
@@ -115,7 +123,7 @@ class SharedMemory:
         replaced = values.get("supersedes", [])
         if not isinstance(replaced, list) or len(replaced) > MAX_SUPERSEDED:
             raise SharedLineError(f"supersedes is no list of at most {MAX_SUPERSEDED} ids")
-        until = values.get("until")
+        until, again = values.get("until"), values.get("again")
         return cls(
             id=id,
             author=author,
@@ -124,6 +132,7 @@ class SharedMemory:
             text=text,
             agent=_read_agent(values.get("agent")),
             until=None if until is None else _read_time("until", until),
+            again=None if again is None else _read_time("again", again),
             supersedes=tuple(_read_id(id) for id in replaced),
         )
 

@@ -39,6 +39,10 @@ class TranscriptMark:
     head_hash: bytes
 
 
+JUST_BEGUN_MS: Final = 600_000
+"""A client starts its servers within seconds of its session, on a busy machine within minutes."""
+
+
 class Sessions:
     """The sessions of one database. Every write expects to run inside a transaction."""
 
@@ -74,6 +78,21 @@ class Sessions:
         session = self.get_session(session_id)
         assert session is not None
         return session
+
+    def put_client_version(self, scope_key: int, client: str, version: str, *, now: int) -> None:
+        """Note a client's version of its sessions in a project that go on now.
+
+        Args:
+            scope_key: the project's.
+            client: the client's stored name.
+            version: as it told a server that it had started.
+            now: the time, in milliseconds.
+        """
+        self._connection.execute(
+            "UPDATE sessions SET client_version = ?1 WHERE scope_key = ?2 AND client = ?3 AND ended_at IS NULL"
+            " AND last_seen_at >= ?4",
+            (version, scope_key, client, now - JUST_BEGUN_MS),
+        )
 
     def get_session(self, session_id: str) -> StoredSession | None:
         """Return a session by its id, or None."""

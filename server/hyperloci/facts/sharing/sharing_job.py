@@ -1,0 +1,59 @@
+"""Sharing job: what a reading of the shared folder left, and what ended while nobody was asked, as maintenance."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Final
+
+from hyperloci.errors import StoreError
+from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.facts.sharing.comparison import compare_shared
+from hyperloci.facts.sharing.publication import Publication
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.node import Node
+
+_log = logging.getLogger(__name__)
+
+BATCH: Final = 20
+"""Memories compared in a transaction: some tenths of a second."""
+
+
+def keep_up_sharing(context: MaintenanceContext) -> int:
+    """Compare the teammates' memories that wait, and tell others which of one's own shared memories are over."""
+    return _compare_waiting(context) + (0 if context.dry_run else _publish_changes(context))
+
+
+def _compare_waiting(context: MaintenanceContext) -> int:
+    shared, compared = context.store.shared, 0
+    while waiting := shared.list_uncompared(BATCH):
+        for node in waiting:
+            _compare_one(context, node)
+            compared += 1
+        context.yield_to_others()
+    return compared
+
+
+def _compare_one(context: MaintenanceContext, node: Node) -> None:
+    store = context.store
+    with context.isolate_failure(node, "compare"):
+        if node.deleted_at is None and node.valid_until is None:
+            steps = store.traversal.find_steps([node.key], label="supersedes", direction="out")
+            replaced = {old.id for old in store.nodes.get_by_keys({step.target for step in steps}).values()}
+            compare_shared(store, node, MemoryWriter(store), context.clock, replaced=replaced)
+    # One that failed is set aside, and not tried for ever.
+    with store.transaction():
+        store.shared.finish_comparison(node.key)
+
+
+def _publish_changes(context: MaintenanceContext) -> int:
+    """Write what is over into the trees that the shared folder was read in; one that can't be written waits."""
+    store, told = context.store, 0
+    for scope in context.list_scopes():
+        key = store.scopes.find_key(scope)
+        for folder in [] if key is None else store.shared.list_folders(key):
+            try:
+                told += Publication(store, scope, Path(folder), context.clock).publish_changes()
+            except StoreError as error:
+                _log.info("what is over can't be told in %s: %s", folder, error)
+    return told
