@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import StoreError
 from hyperloci.facts.sharing.promotion import check_folder
-from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES
+from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES, name_file, write_memory
 from hyperloci.facts.sharing.shared_memory import MAX_LINE_BYTES, SharedLineError, SharedMemory
 from hyperloci.memory import Memory
 from hyperloci.model.node import Node
@@ -663,14 +663,15 @@ def test_a_folder_that_is_a_link_is_neither_read_nor_written(ada: Person, tmp_pa
 def test_a_link_in_the_folder_is_replaced_and_never_written_through(ada: Person, tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("mine")
-    id = ada.remember(DECISION)
-    ada.memory.share([id])
-    for name in (f".{id}.withdrawn.json.partial", f"{id}.withdrawn.json"):
-        (ada.root / FOLDER / name).symlink_to(own)
-    ada.memory.unshare([id])
+    version = SharedMemory(id=str(uuid.uuid4()), author="Ada <ada@example.com>", at=NOW, kind="decision", text=DECISION)
+    folder, name = ada.root / FOLDER, name_file(version)
+    folder.mkdir(parents=True)
+    for link in (f".{name}.partial", name):
+        (folder / link).symlink_to(own)
+    write_memory(ada.root, version)
     assert own.read_text() == "mine"
-    assert [file.name for file in (ada.root / FOLDER).iterdir()] == [f"{id}.withdrawn.json"]
-    assert not (ada.root / FOLDER / f"{id}.withdrawn.json").is_symlink()
+    assert [file.name for file in folder.iterdir()] == [name]
+    assert not (folder / name).is_symlink()
 
 
 def test_the_check_for_ci_names_what_is_wrong_and_passes_what_is_right(ada: Person) -> None:
