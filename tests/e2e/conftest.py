@@ -107,6 +107,25 @@ class House:
             yield memory
 
 
+@contextmanager
+def running_command(house: House, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start a command that prints one line and goes on; yield its process and the line, and end it."""
+    with subprocess.Popen(
+        [house.command[0], *arguments],
+        env=house.environment,
+        cwd=house.project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
 class Server:
     """A server process, and JSON-RPC by hand: what an SDK would hide can be seen here."""
 

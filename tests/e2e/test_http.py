@@ -16,28 +16,15 @@ import pytest
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.e2e.conftest import SOON, House
+from tests.e2e.conftest import SOON, House, running_command
 from tests.e2e.test_claude_code import CLAUDE, Offline, say, use
 
 
 @contextmanager
 def serving(house: House, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the server on a free port, and yield its process and the address that it prints."""
-    command = [house.command[0], "serve", "--http", "--port", "0", *arguments]
-    with subprocess.Popen(
-        command,
-        env=house.environment,
-        cwd=house.project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process, process.stdout.readline().strip()
-        finally:
-            process.kill()
+    with running_command(house, "serve", "--http", "--port", "0", *arguments) as started:
+        yield started
 
 
 def run(house: House, *arguments: str) -> str:

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from hyperloci.viewer.access import HOST
-from tests.e2e.conftest import SOON, House
+from tests.e2e.conftest import SOON, House, running_command
 
 STRANGER = """
 import os, sys, urllib.error, urllib.request
@@ -36,21 +36,8 @@ for url in sys.argv[1:]:
 @contextmanager
 def viewing(house: House, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the viewer, and yield its process and the address that it prints."""
-    command = [house.command[0], "view", *arguments]
-    with subprocess.Popen(
-        command,
-        env=house.environment,
-        cwd=house.project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process, process.stdout.readline().strip()
-        finally:
-            process.kill()
+    with running_command(house, "view", *arguments) as started:
+        yield started
 
 
 @pytest.fixture
