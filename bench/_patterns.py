@@ -243,6 +243,7 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
+    from hyperloci.cli.install import toml_tables
     from hyperloci.conversations.consolidation import answer_context
     from hyperloci.conversations.consolidation.turn_view import TurnView
     from hyperloci.conversations.pyramid import sentence_features
@@ -309,6 +310,7 @@ def _make_late() -> None:
         filters._compile_glob(glob)
     ignore_files.compile_rules(IGNORED, "", "a test")
     prose_relations._document_file_prefix("rfc", "12")
+    list(toml_tables._find_blocks("", ("a",)))
     with TemporaryDirectory() as folder:
         (Path(folder) / "memory-auto-1.db").touch()
         backups.list_scheduled(Path("memory.db"), Path(folder))

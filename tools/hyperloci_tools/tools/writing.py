@@ -54,15 +54,14 @@ async def mark_dead_end(
     reason: Annotated[str, Field(description="why it failed", min_length=1, max_length=MAX_CONTENT_CHARS)],
     scope: Scope = None,
 ) -> Annotated[CallToolResult, DeadEndOut]:
-    """Store that an approach failed and why, so that no session tries it again, once you give it up for good; not for
-    a bug you then fixed."""
+    """Store that an approach failed and why, once you give it up for good; not for a bug you then fixed."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.mark_dead_end(approach, reason, scope=scope))
     shaped = answer_values.shape_remembered(done)
     return tool_result(shaped, answer_text.render_remembered(shaped, "Dead end stored"))
 
 
 async def correct_fact(ctx: Call, id: Id, fact: Fact, reason: Reason = None) -> Annotated[CallToolResult, CorrectedOut]:
-    """Replace a memory that the user or the code shows to be wrong or out of date; the old one stays as history."""
+    """Replace a memory that is wrong or out of date; the old one stays as history."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.correct_fact(id, fact, reason=reason))
     shaped = cast(CorrectedOut, {**answer_values.shape_remembered(done), "supersedes": done.supersedes or id})
     return tool_result(shaped, answer_text.render_remembered(cast(RememberedOut, shaped), "Corrected"))

@@ -142,7 +142,7 @@ def _find_blocks(text: str, path: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield found.start(), len(text)
             continue
         block = text[found.start() : following.start()]
-        lines = re.findall(r"[^\n]*\n", block)
+        lines = [f"{line}\n" for line in block.split("\n")[:-1]]
         while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
             lines.pop()
         yield found.start(), found.start() + len("".join(lines))

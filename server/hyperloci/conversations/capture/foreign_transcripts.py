@@ -22,10 +22,10 @@ Calls = dict[str, tuple[int, Mapping[str, Any]]]
 
 KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:response_item|gemini)"')
 
-_INSERTED: Final = re.compile(r"\s*(?:<[a-z_]+(?:_[a-z]+)*[> ]|# AGENTS\.md instructions|Background, not a task:)")
+_INSERTED: Final = re.compile(r"\s*+(?:<[a-z_]++[> ]|# AGENTS\.md instructions|Background, not a task:)")
 """How the texts begin that Codex and Gemini CLI put in the user's place."""
 
-_HOOK_CONTEXT: Final = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"
 
 _EXIT_CODE: Final = re.compile(r"(?:[Ee]xit code:?|exited with code) (\d+)")
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call")
@@ -34,7 +34,11 @@ _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
 
 def strip_hook_context(text: str) -> str:
     """Return a prompt without what hooks put before it or behind it, as Gemini CLI marks that."""
-    return _HOOK_CONTEXT.sub("", text)
+    kept = list[str]()
+    while (start := text.find(_CONTEXT_BEGINS)) >= 0 and (end := text.find(_CONTEXT_ENDS, start)) >= 0:
+        kept.append(text[:start].rstrip())
+        text = text[end + len(_CONTEXT_ENDS) :].lstrip()
+    return "".join([*kept, text])
 
 
 def is_codex_entry(entry: Mapping[str, Any]) -> bool:

@@ -29,6 +29,7 @@ MAX_SUPERSEDED: Final = 50
 """Memories that one may replace."""
 
 MAX_AGENT_CHARS: Final = 60
+_AGENT: Final = re.compile(rf"[A-Za-z0-9 ._/+-]{{1,{MAX_AGENT_CHARS}}}")
 
 _HIDDEN: Final = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -159,7 +160,7 @@ def _read_author(value: object) -> str:
 def _read_agent(value: object) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str) or not re.fullmatch(rf"[A-Za-z0-9 ._/+-]{{1,{MAX_AGENT_CHARS}}}", value):
+    if not isinstance(value, str) or not _AGENT.fullmatch(value):
         raise SharedLineError("agent is no name of a program")
     return value
 
