@@ -311,6 +311,7 @@ def _make_late() -> None:
     ignore_files.compile_rules(IGNORED, "", "a test")
     prose_relations._document_file_prefix("rfc", "12")
     list(toml_tables._find_blocks("", ("a",)))
+    toml_tables._compile_line("a")
     with TemporaryDirectory() as folder:
         (Path(folder) / "memory-auto-1.db").touch()
         backups.list_scheduled(Path("memory.db"), Path(folder))

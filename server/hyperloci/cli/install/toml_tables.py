@@ -118,7 +118,7 @@ def _replace_lines(text: str, path: Sequence[str], values: TomlValues) -> Iterat
     for start, end in _find_blocks(text, path):
         block = text[start:end]
         for name, value in values.items():
-            line = re.compile(rf"^(\s*){re.escape(name)}\s*=[^\r\n]*", re.MULTILINE)
+            line = _compile_line(name)
             rendered = f"{name} = {json.dumps(_plain(value), ensure_ascii=False)}"
             if line.search(block):
                 block = line.sub(lambda found, rendered=rendered: found[1] + rendered, block, count=1)  # type: ignore[misc]
@@ -126,6 +126,10 @@ def _replace_lines(text: str, path: Sequence[str], values: TomlValues) -> Iterat
                 head, newline, rest = block.partition("\n")
                 block = f"{head}{newline}{rendered}{newline}{rest}"
         yield text[:start] + block + text[end:]
+
+
+def _compile_line(name: str) -> re.Pattern[str]:
+    return re.compile(rf"^([ \t]*+){re.escape(name)}[ \t]*+=[^\r\n]*+", re.MULTILINE)
 
 
 def _render_values(values: TomlValues) -> list[str]:
