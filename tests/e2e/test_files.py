@@ -48,8 +48,10 @@ def words_of(answer: Any) -> str:
 def told_once(server: Server) -> str:
     """Try to store until it is stored; return what was said meanwhile."""
     words = words_of(server.call("remember_fact", fact=AFTER))
-    assert not server.call("remember_fact", fact=AFTER)["isError"]
-    assert not server.call("search_memory", query="lighthouse")["isError"]
+    again = server.call("remember_fact", fact=AFTER)
+    assert not again["isError"], again
+    found = server.call("search_memory", query="lighthouse")
+    assert not found["isError"], found
     return words
 
 
