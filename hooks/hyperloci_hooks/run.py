@@ -188,7 +188,7 @@ class HookProcess:
     def _hand_over(self, event: HookInput, line: ServerConnection | None) -> bytes:
         """Let a separate process handle the event; return its answer if it comes in time."""
         from hyperloci_hooks import client, finisher_launch
-        from hyperloci_hooks.budget import PATIENCE_SECONDS
+        from hyperloci_hooks.budget import GRACE_SECONDS, PATIENCE_SECONDS
 
         self._note_outcome("began")
         if not hasattr(os, "fork"):
@@ -200,7 +200,9 @@ class HookProcess:
         except OSError:
             self._note_outcome("dropped")
             return self._empty
-        outcome = finisher.wait_for_outcome(self._until, self._bell)
+        # Without a server it may use what a server would have had; a server that is late has had it.
+        grace = GRACE_SECONDS.get(event.name, 0) if line is None else 0
+        outcome = finisher.wait_for_outcome(self._until + grace, self._bell)
         if outcome == client.LATE and line is None:
             outcome = finisher.wait_for_outcome(self._until + PATIENCE_SECONDS, self._bell, for_answer=False)
         if outcome == client.TOLD:

@@ -46,6 +46,11 @@ def system_clock() -> int:
     return time.time_ns() // 1_000_000 + _OFFSET_MS
 
 
+def read_clock(environ: Mapping[str, str]) -> int:
+    """Return the time by the clock of a process with this environment: a hook's, of whose event another one writes."""
+    return time.time_ns() // 1_000_000 + read_offset(environ)
+
+
 def to_iso(ms: int) -> str:
     """Render a time as ISO 8601 with offset, to the millisecond (`2026-11-21T07:30:00.000+00:00`)."""
     return (_EPOCH + ms * _MILLISECOND).isoformat(timespec="milliseconds")

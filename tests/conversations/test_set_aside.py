@@ -65,12 +65,14 @@ def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
 ) -> None:
     calls = 0
 
-    def extract_unless_poisoned(turns: Sequence[Node], earlier: Sequence[Node]) -> ConsolidationPayload:
+    def extract_unless_poisoned(
+        turns: Sequence[Node], earlier: Sequence[Node], *, tentative: bool
+    ) -> ConsolidationPayload:
         nonlocal calls
         calls += 1
         if any("poison" in turn.content for turn in turns):
             raise RecursionError
-        return extract(turns, earlier)
+        return extract(turns, earlier, tentative=tentative)
 
     monkeypatch.setattr(consolidator, "extract", extract_unless_poisoned)
     say(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE, read_clock
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError
 from hyperloci.memory import Memory
@@ -41,3 +42,36 @@ def test_a_session_gets_its_context_even_if_turns_cannot_be_consolidated(
 
     assert "We deploy on Tuesdays" in answer["hookSpecificOutput"]["additionalContext"]
     assert not work.spooled and not work.is_lost
+
+
+def test_an_event_is_dated_by_the_clock_of_its_hook_and_not_of_the_server_that_sees_to_it(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    environ = {"HOME": str(tmp_path), "RLM_MEMORY_DB": str(tmp_path / "memory.db"), "HYPERLOCI_EMBEDDER": "false"}
+    environ |= {OFFSET_VARIABLE: str(-30 * MS_PER_DAY // 1_000)}
+    before = read_clock(environ)
+    EventWork("UserPromptSubmit", environ, cwd=str(project), lend=lend).answer_event(
+        json.dumps({"session_id": "s", "prompt": "We deploy on Tuesdays, whatever happens."}).encode()
+    )
+    with Memory.open(Settings.from_env(environ, project), project) as memory:
+        (turn,) = memory.store.nodes.query_nodes(subtypes=("episode",))
+    assert before <= turn.event_time <= read_clock(environ)
+
+
+def test_a_start_whose_record_cannot_be_stored_in_time_has_what_was_rendered_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    environ = {"HOME": str(tmp_path), "RLM_MEMORY_DB": str(tmp_path / "memory.db"), "HYPERLOCI_EMBEDDER": "false"}
+    with Memory.open(Settings.from_env(environ, project), project) as memory:
+        memory.remember_fact("We deploy on Tuesdays", category="decision")
+        memory.prepare_opening()
+    monkeypatch.setattr(Memory, "keep", refuse)
+
+    work = EventWork("SessionStart", environ, cwd=str(project), lend=lend)
+    assert work.make_ready_answer() is None
+    work.answer_event(json.dumps({"session_id": "s", "source": "startup"}).encode())
+
+    ready = work.make_ready_answer()
+    assert ready is not None and "We deploy on Tuesdays" in ready["hookSpecificOutput"]["additionalContext"]

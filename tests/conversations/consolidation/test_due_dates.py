@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.consolidation.due_dates import read_due_date
+from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
 from tests.support import examples
 
 FRIDAY = dt.datetime(2027, 1, 15, 13, 30, tzinfo=dt.UTC)
@@ -23,7 +23,20 @@ DAYS = [
     ("The deadline for the release is April 5, 2027.", "2027-04-05"),
     ("The release is on 2027-02-28, not earlier.", "2027-02-28"),
     ("The deadline is April 20.", "2027-04-20"),
-    ("The audit was done by January 3, the next is on January 3.", "2028-01-03"),
+    ("The audit was done by January 3, the next is on July 3.", "2027-07-03"),
+    ("by January 5, 2028", "2028-01-05"),
+    ("The figures are due on September 30.", "2027-09-30"),
+    ("It has to be there by Friday.", "2027-01-15"),
+    ("Feature freeze on Wednesday.", "2027-01-20"),
+    ("The contract runs out at the end of Q1.", "2027-03-31"),
+    ("They cut it off in the third quarter of 2028", "2028-09-30"),
+    ("not before the beginning of Q2", "2027-04-01"),
+    ("by the end of the month", "2027-01-31"),
+    ("by end of March", "2027-03-31"),
+    ("everything by the 20th", "2027-01-20"),
+    ("everything by the 3rd", "2027-02-03"),
+    ("Abgabe am 3. Juli, keine Verlängerung", "2027-07-03"),
+    ("bis 17.5. muss es stehen", "2027-05-17"),
     ("It has to be there by tomorrow.", "2027-01-16"),
     ("It has to be there today.", "2027-01-15"),
 ]
@@ -32,6 +45,25 @@ DAYS = [
 @pytest.mark.parametrize(("text", "day"), DAYS)
 def test_a_deadline_that_names_a_day_is_due_on_the_next_one(text: str, day: str) -> None:
     assert due(text) == day
+
+
+PAST = [
+    "We submitted it on January 12.",
+    "Sent on December 20, nothing came back.",
+    "Am 6. Januar ging der Server in Betrieb.",
+    "It was promised for March 1, 2026.",
+]
+
+
+@pytest.mark.parametrize("text", PAST)
+def test_a_day_that_was_lately_is_past_and_not_next_years(text: str) -> None:
+    assert due(text) is None
+    assert names_past_day(text, int(FRIDAY.timestamp() * 1_000))
+
+
+@pytest.mark.parametrize("text", ["The release is due when the tests pass.", "by January 20", "since March it's slow"])
+def test_what_names_no_day_or_one_ahead_names_no_past_day(text: str) -> None:
+    assert not names_past_day(text, int(FRIDAY.timestamp() * 1_000))
 
 
 def test_a_day_of_which_the_year_is_past_is_no_deadline() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from hyperloci.conversations.consolidation import heuristics
 from hyperloci.conversations.consolidation.causal_links import infer_causes
 from hyperloci.conversations.consolidation.findings import MAX_CONTENT_CHARS, ExtractedFinding, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
@@ -285,3 +286,18 @@ def test_what_the_assistant_found_out_is_looked_at_again_with_the_answer_to_it()
     answer = turn(2, USER, "that explains it, good catch!")
     assert [(item.content, item.sources) for item in extract([answer], earlier).findings] == [(said, (1,))]
     assert extract([turn(2, ASSISTANT, "Done.")], earlier).findings == ()
+
+
+def test_what_is_not_sure_enough_is_yielded_only_as_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = [turn(0, USER, "The release deadline moved, it is April 25 now.")]
+    (sure,) = extract(turns, tentative=True).findings
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    assert extract(turns).findings == ()
+    (unsure,) = extract(turns, tentative=True).findings
+    assert (sure.is_tentative, unsure.is_tentative) == (False, True)
+    assert unsure.content == sure.content
+
+
+def test_a_mere_question_is_not_even_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    assert extract([turn(0, USER, "Is the release deadline April 25 now?")], tentative=True).findings == ()

@@ -8,16 +8,20 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.conversations.consolidation.replacement_scorer import (
+from hyperloci.conversations.consolidation.replacement_features import (
     COSINE_SCALE,
     ComparedStatement,
     WordRarity,
     compare_statements,
     estimate_kinds,
-    estimate_probability,
+)
+from hyperloci.conversations.consolidation.replacement_scorer import (
+    FAR,
+    ReplacementModel,
     load_replacement_scorer,
 )
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE
+from hyperloci.knowledge.contradictions.forest import Forest
 from tests.support import examples
 
 OTHERS = [
@@ -114,8 +118,16 @@ def test_rare_words_tell_more_than_frequent_ones() -> None:
     assert rarity.add(frozenset({"jackd"})) > rarity.add(frozenset({"expor"}))
 
 
-def test_weights_add_up_to_log_odds() -> None:
-    assert estimate_probability({"": -1.0, "same unit": 1.0}, {"same unit": 1.0, "never trained": 5.0}) == 0.5
+def test_weights_and_trees_have_half_a_say_each() -> None:
+    model = ReplacementModel(
+        weights={"": -1.0, "same unit": 1.0}, features=("same unit",), start=1.0, forest=Forest([[0, 0.5, 0.0, -1.0]])
+    )
+    assert model.estimate([{"same unit": 1.0, "never trained": 5.0}, {"same unit": 0.0}]) == [0.5, 0.5]
+
+
+def test_what_is_far_by_its_weights_asks_no_trees() -> None:
+    model = ReplacementModel(weights={"": FAR - 1}, features=(), start=20.0, forest=Forest([0.0]))
+    assert model.estimate([{}])[0] < 0.01
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=5), st.floats(-1, 1))
@@ -148,3 +160,53 @@ def test_another_day_is_seen_though_no_word_is_shared() -> None:
     row = features_of("the fair begins on 24 March", "we ship on 10 March")
     assert row["other day"] == 1.0
     assert row["told sorts"] > 0.0
+
+
+def test_another_tool_for_the_same_purpose_is_seen() -> None:
+    assert features_of("the keys go to MySQL then", "keys live in Postgres")["other choice"] == 1.0
+    assert features_of("Postgres has the keys", "keys live in Postgres")["same choice"] == 1.0
+
+
+def test_an_ending_beside_what_both_share_is_seen() -> None:
+    row = features_of("the change freeze is over, Felix said so", "change freeze until Thursday")
+    assert (row["ends near"], row["ends near told"] > 0) == (1.0, True)
+    long = "the change freeze is what everybody asks me about today and my holiday is over"
+    assert "ends near" not in features_of(long, "change freeze until Thursday")
+
+
+def test_what_was_said_last_is_meant_by_a_word_that_points_at_it() -> None:
+    living = [ComparedStatement(text) for text in (*OTHERS, "three attempts")]
+    new = ComparedStatement("make it 6")
+    rows = compare_statements(new, living, WordRarity.of([*living, new]))
+    assert ["points recent" in row for row in rows] == [False, True, True, True]
+    assert rows[-1]["recent=0"] == 1.0 - 1.0 / (len(living) + 1)
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "We decided to use SQLite for the invoices.",
+            "We decided to use PostgreSQL for the invoices instead of SQLite.",
+        ),
+        ("let's write a wrapper, RetryTransport, around it", "the wrapper was a mistake, delete RetryTransport"),
+        ("We deploy with Helm.", "Kustomize now, we dropped Helm"),
+        ("Use 3 retries for the upload.", "make it 5 retries"),
+    ],
+)
+def test_a_mind_that_changes_in_a_new_project_ends_the_only_statement_there_is(old: str, new: str) -> None:
+    (score,) = load_replacement_scorer().score(ComparedStatement(new), [ComparedStatement(old)])
+    assert score >= SURE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We use pytest for tests.", "We use ruff for linting."),
+        ("The timeout of the worker is 30 seconds.", "The timeout of the gateway is 60 seconds."),
+    ],
+)
+def test_another_thing_in_a_new_project_ends_nothing(old: str, new: str) -> None:
+    (score,) = load_replacement_scorer().score(ComparedStatement(new), [ComparedStatement(old)])
+    assert score < POSSIBLE

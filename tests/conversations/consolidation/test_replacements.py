@@ -7,6 +7,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
+from hyperloci.conversations.consolidation import heuristics
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
@@ -28,7 +29,7 @@ AFTER = [(USER, "the release deadline moved, it is April 25 now"), (ASSISTANT, "
 
 DOUBTED = "we use Redis for the sessions"
 DOUBTFUL = [
-    (USER, "we use Postgres for sessions of the admin area"),
+    (USER, "sessions of the admin area are in Postgres"),
     (ASSISTANT, "Understood."),
 ]
 
@@ -156,13 +157,14 @@ def test_what_is_about_something_else_neither_ends_nor_marks_anything(
 def test_what_shares_a_name_and_differs_in_a_date_ends_nothing(
     store: Store, talk: Talk, context: MaintenanceContext
 ) -> None:
+    play(talk, context)
     talk.session(
-        "one", (USER, "My narrative pacing improved a lot after Leslie's workshop on April 18 in the old mill.")
+        "april", (USER, "My narrative pacing improved a lot after Leslie's workshop on April 18 in the old mill.")
     )
     consolidate_sessions(context)
-    talk.session("two", (USER, "I decided to improve my slides and to prepare for Leslie's workshop on July 25."))
+    talk.session("july", (USER, "I decided to improve my slides and to prepare for Leslie's workshop on July 25."))
     consolidate_sessions(context)
-    old, new = extracted(store)
+    old, new = find(store, "April 18"), find(store, "July 25")
     assert (old.valid_until, new.valid_until) == (None, None)
 
 
@@ -198,6 +200,12 @@ def embed(store: Store, *given: tuple[Node, list[float]]) -> None:
             )
 
 
+def embed_others(store: Store, *chosen: Node) -> None:
+    """Give all other statements a vector that is near to neither axis."""
+    keys = {node.key for node in chosen}
+    embed(store, *((node, [-0.5, -1.0]) for node in extracted(store) if node.key not in keys))
+
+
 @pytest.fixture
 def resolver(store: Store, talk: Talk) -> ReplacementResolver:
     return ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
@@ -223,6 +231,7 @@ def test_what_replaces_in_other_words_is_found_once_both_have_a_vector(
     old, new = meant
     assert edges_between(store, new, old) == []
     assert resolver.review_statements() == 0
+    embed_others(store, old, new)
     embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
     resolver.review_statements()
     (edge,) = edges_between(store, new, old)
@@ -259,6 +268,7 @@ def test_a_mark_by_words_stays_where_the_meaning_says_nothing(
     talk.session("two", *DOUBTFUL)
     consolidate_sessions(context)
     old, new = find(store, DOUBTED), find(store, DOUBTFUL[0][1])
+    embed_others(store, old, new)
     embed(store, (old, [1.0, 0.0]), (new, [-1.0, 0.1]))
     resolver.review_statements()
     assert [edge.label for edge in edges_between(store, new, old)] == ["updates"]
@@ -300,3 +310,15 @@ def test_what_is_said_in_one_turn_ends_nothing_said_in_it(
     assert all(node.valid_until is None for node in extracted(store))
     labels = {edge.label for node in extracted(store) for edge in store.edges.list_of_node(node.key)}
     assert not labels & {"supersedes", "updates"}
+
+
+@pytest.mark.req("B.17")
+def test_what_is_said_in_passing_is_kept_if_it_changes_what_holds(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(talk, context)
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    talk.session("two", *AFTER, (USER, "The staging database is called harbour_staging."), (ASSISTANT, "Noted."))
+    consolidate_sessions(context)
+    assert find(store, "April 20").valid_until == find(store, "April 25").valid_from
+    assert not any("harbour" in node.content for node in extracted(store))

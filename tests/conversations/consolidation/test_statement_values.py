@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.conversations.consolidation.statement_values import find_values
+from hyperloci.conversations.consolidation.statement_values import find_choices, find_cue_places, find_values
 
 NAMED = [
     ("we ship on 14 March", "day", {"3-14"}),
@@ -28,3 +28,16 @@ def test_a_value_is_told_by_its_sort(text: str, sort: str, values: set[str]) -> 
 
 def test_what_names_no_value_has_no_sort() -> None:
     assert find_values("tabs, never spaces") == {}
+
+
+def test_a_choice_is_told_by_its_purpose() -> None:
+    assert find_choices(["keys", "in", "redis"]) == {"cache": frozenset({"Redis"})}
+
+
+def test_a_plain_word_is_no_choice() -> None:
+    assert find_choices(["the", "rest", "of", "main"]) == {}
+
+
+def test_an_ending_of_several_words_has_all_their_places() -> None:
+    assert find_cue_places(["please", "get", "rid", "of", "it"], "ending") == {1, 2, 3}
+    assert find_cue_places(["please", "get", "rid", "of", "it"], "pointing") == {4}

@@ -10,8 +10,8 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store.archive.chunk_archive import Archive
-from hyperloci.store.export_import import restore_backup
 from hyperloci.store.integrity import count_unreadable_turns, count_violations
+from hyperloci.store.restore import restore_backup
 from tests.conversations.pyramid.conftest import Talk, is_long
 
 

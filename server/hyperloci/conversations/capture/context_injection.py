@@ -73,6 +73,28 @@ def prepare_opening(store: Store, project: str, settings: Settings, now: int) ->
     return True
 
 
+def read_ready_opening(
+    store: Store, project: str, settings: Settings, *, now: int, source: str, client: str | None, besides: int | None
+) -> str:
+    """Return an opening as it was rendered ahead, '' where none holds; reads one row and writes nothing.
+
+    Args:
+        store: where the memories are.
+        project: the id of the scope.
+        settings: holds the budget.
+        now: the time, in milliseconds.
+        source: how the session starts; what was rendered ahead is for one that starts afresh.
+        client: the client of the session.
+        besides: the session's key if it is known: an opening that calls it the last one is not for it.
+    """
+    if source not in FRESH_START_SOURCES:
+        return ""
+    ready = store.openings.get_opening(project)
+    if ready is None or not _still_holds(ready, settings, now) or (besides and ready.session_key == besides):
+        return ""
+    return name_clients(ready.text, client)
+
+
 def _render_ahead(store: Store, project: str, settings: Settings, now: int) -> StoredOpening:
     """Render an opening and keep it, in one transaction: nothing may change between what is read and what is kept."""
     injection, session_key, holds_until = _make_opening(store, project, settings, now)

@@ -184,6 +184,24 @@ class Capture:
         offer = make_offer(self._store, self._settings, record.project_id, source=record.text, now=record.at)
         return "\n".join(filter(None, (injection.text, offer)))
 
+    def read_ready_opening(self, record: CaptureRecord) -> str:
+        """Return the opening that was rendered ahead for a session that starts, '' where there is none; reads only."""
+        from hyperloci.conversations.capture.context_injection import read_ready_opening
+
+        if record.kind is not CaptureKind.STARTED:
+            return ""
+        record = self._assign_scope(record)
+        known = self._store.sessions.get_session(record.session_id)
+        return read_ready_opening(
+            self._store,
+            record.project_id,
+            self._settings,
+            now=record.at,
+            source=record.text,
+            client=record.client,
+            besides=None if known is None else known.key,
+        )
+
     def prepare_opening(self, scope: str) -> bool:
         """Render what the next session of a project begins with, unless that is there; return whether it was done."""
         from hyperloci.conversations.capture.context_injection import prepare_opening

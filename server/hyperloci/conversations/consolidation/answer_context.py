@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView
 from hyperloci.text.language.word_tables import phrase_pattern, read_table
@@ -28,6 +29,9 @@ _OPTION: Final = re.compile(
 )
 """An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
 
+_LABELLED: Final = re.compile(r"\s*+(?:[-*•#>|]|\d{1,3}[.)]\s)")
+"""How an item of a list or a heading begins: one of many, of which no longer remark answers just that one."""
+
 _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
 
@@ -49,6 +53,30 @@ def find_answer_context(answer: str, reply: TurnView) -> str | None:
     return _shorten(sentence.text)
 
 
+def chooses_option(answer: str, reply: TurnView) -> bool:
+    """Return whether an answer names one of several options of a reply, by mark or place: `(b)`, `the second`."""
+    return _find_chosen_option(answer, _list_options(reply.text)) is not None
+
+
+def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None) -> tuple[str, TurnView] | None:
+    """Return words that name what a statement points to, and the turn that they stand in; None where none do.
+
+    Args:
+        statement: what the user said, which leans on what was said before (`referents`).
+        reply: the assistant's turn before it.
+        prompt: the user's turn before that.
+    """
+    if reply is not None:
+        answered = find_answer_context(statement, reply)
+        if answered is not None and count_subject_words(answered) >= MIN_SUBJECT_WORDS:
+            return answered, reply
+    for turn in filter(None, (reply, prompt)):
+        naming = [each.text for each in turn.sentences if count_subject_words(each.text) >= MIN_SUBJECT_WORDS]
+        if naming:
+            return _shorten(naming[-1]), turn
+    return None
+
+
 def _list_options(text: str) -> dict[str, str]:
     """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
     options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
@@ -59,7 +87,8 @@ def _find_chosen_option(answer: str, options: Mapping[str, str]) -> str | None:
     if not options:
         return None
     chosen = _CHOSEN.match(answer)
-    mark = chosen["mark"].lower() if chosen else _read_ordinal(answer, list(options))
+    is_short = len(answer.split()) <= MAX_ANSWER_WORDS  # In a longer one `first` is a word like any other.
+    mark = chosen["mark"].lower() if chosen else _read_ordinal(answer, list(options)) if is_short else None
     found = options.get(mark) if mark else None
     return None if found is None else _shorten(found)
 
@@ -81,14 +110,18 @@ def _find_answered_sentence(answer: str, sentences: Sequence[Sentence]) -> Sente
     An answer of a few words answers that sentence, or the last. A longer one stands by itself if it names its subject,
     by two words or more, and if it shares none: then it is about something else.
     """
-    questions = [sentence for sentence in sentences if sentence.is_question]
+    plain = [sentence for sentence in sentences if _LABELLED.match(sentence.text) is None]
+    questions = [sentence for sentence in plain if sentence.is_question]
     words = meaningful_words(answer)
     if questions:
         is_short = len(answer.split()) <= MAX_ANSWER_WORDS
         return questions[-1] if is_short or words & meaningful_words(questions[-1].text) else None
-    shared = [(len(words & meaningful_words(sentence.text)), sentence.start, sentence) for sentence in sentences]
-    most, _, best = max(shared, key=lambda found: found[:2], default=(0, 0, None))
     is_bare = len(answer.split()) <= MAX_BARE_WORDS
+    shared = [
+        (len(words & meaningful_words(sentence.text)), sentence.start, sentence)
+        for sentence in (sentences if is_bare else plain)
+    ]
+    most, _, best = max(shared, key=lambda found: found[:2], default=(0, 0, None))
     return best if is_bare or most == 1 else None
 
 

@@ -245,7 +245,7 @@ class Consolidation:
         return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
     def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
-        return extract(turns, self._list_earlier(progress))
+        return extract(turns, self._list_earlier(progress), tentative=True)
 
     def _list_earlier(self, progress: ConsolidationProgress) -> list[Node]:
         return self._progress.list_said_before(progress.session_key, progress.through_seq, EARLIER_TURNS)

@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.text.language.dates import DateExpression, DateText
+from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of
+from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 
 _EPOCH = dt.date(1970, 1, 1)
+_DAY: Final = dt.timedelta(days=1)
+_YEAR: Final = dt.timedelta(days=366)
+
+LATELY: Final = dt.timedelta(days=60)
+"""A day without a year that is no longer ago is past: `submitted on 12 July`, said in August. One that is longer ago is
+the next one: who says `by 5 January` in December means ahead."""
+
+_AHEAD: Final = frozenset(
+    {"by", "until", "till", "before", "due", "of", "on", "eod", "eob", "cob", "до", "к", "ко", "на"}
+)
+"""After these a weekday, month or year by itself is a day that is meant."""
+
+_BEHIND: Final = frozenset({"since", "after", "from", "с", "со", "после"})
+"""After these a time begins, and nothing is due."""
+
+_MONTHS_A_QUARTER: Final = 3
+_QUARTER: Final = re.compile(
+    r"\b(?P<start>(?:start|beginning) of )?(?:the )?(?:Q(?P<number>[1-4])|(?P<word>first|second|third|fourth) quarter)"
+    r"(?:(?: of)?,? (?P<year>20\d\d))?\b",
+    re.IGNORECASE,
+)
+_QUARTERS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+_PERIOD_END: Final = re.compile(
+    r"\b(?:end of (?:the |this )?(?P<unit>day|week|month|year)|eo(?P<letter>[wmy]))\b", re.IGNORECASE
+)
+_UNITS: Final = {"w": "week", "m": "month", "y": "year"}
+_DAY_OF_MONTH: Final = re.compile(
+    r"\b(?:by|on|before|until|till|due) (?:\w+day )?the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of)", re.IGNORECASE
+)
+_WRITTEN: Final = re.compile(
+    rf"\b(?P<day>\d{{1,2}})\. ?(?P<name>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))})\b"
+    r"(?: (?P<year>20\d\d))?"
+    r"|\b(?:bis|am|zum|до|к|by|on|until|due) (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
+    re.IGNORECASE,
+)
 
 
 def read_due_date(text: str, said_at: int) -> str | None:
@@ -17,17 +58,96 @@ def read_due_date(text: str, said_at: int) -> str | None:
         text: the deadline.
         said_at: when it was said, in milliseconds.
     """
-    today = _EPOCH + dt.timedelta(days=said_at // MS_PER_DAY)
-    days = (_read_day(found, today) for found in DateText(text).find())
-    return next((day.isoformat() for day in days if day is not None and day >= today), None)
+    today = _read_today(said_at)
+    return next((day.isoformat() for day in _find_days(text, today) if day >= today), None)
 
 
-def _read_day(found: DateExpression, today: dt.date) -> dt.date | None:
-    """Return the last day that an expression means; a day and month without a year is the next one."""
-    try:
-        if found.month is not None and found.day is not None and found.year is None:
-            day = dt.date(today.year, found.month, found.day)
-            return day if day >= today else day.replace(year=today.year + 1)
-        return found.days(today)[1] - dt.timedelta(days=1)
-    except (ValueError, OverflowError):
-        return None
+def names_past_day(text: str, said_at: int) -> bool:
+    """Return whether a text names days of the calendar, all of which are past."""
+    today = _read_today(said_at)
+    days = _find_days(text, today)
+    return bool(days) and all(day < today for day in days)
+
+
+def _read_today(said_at: int) -> dt.date:
+    return _EPOCH + dt.timedelta(days=said_at // MS_PER_DAY)
+
+
+def _find_days(text: str, today: dt.date) -> list[dt.date]:
+    """Return the last day of each time that a text names, in the order of the text; what is no day is left out."""
+    found = [*_read_expressions(text, today), *_read_forms(text, today)]
+    return [day for _, day in sorted(found)]
+
+
+def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
+    """Yield what the grammar of dates reads, each with its place in the text."""
+    words, at, place = DateText(text), 0, 0
+    while at < len(words.words):
+        before = words.words[at - 1] if at else ""
+        found = words.read(at, alone=before in _AHEAD)
+        if found is None:
+            at += 1
+            continue
+        at, place = found.end, text.index(found.text, place)
+        with contextlib.suppress(ValueError, OverflowError):
+            if before not in _BEHIND:
+                yield place, _last_day(found, today)
+
+
+def _last_day(found: DateExpression, today: dt.date) -> dt.date:
+    """Return the last day that an expression means; of a weekday, or what has no year, the one that is meant."""
+    is_open = found.form in (Form.NAMED, Form.ALONE)
+    if is_open and found.weekday is not None:
+        return replace(found, form=Form.THIS).days(today)[1] - _DAY
+    if is_open and found.month is not None and found.year is None:
+        return _choose_year(today, found.month, found.day)
+    return found.days(today)[1] - _DAY
+
+
+def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
+    """Yield what deadlines are written in besides: quarters, ends of periods, days of this month, `3. Juli`."""
+    for match in _QUARTER.finditer(text):
+        number = int(match["number"] or _QUARTERS[match["word"].lower()])
+        month = _MONTHS_A_QUARTER * number - (_MONTHS_A_QUARTER - 1 if match["start"] else 0)
+        day = 1 if match["start"] else None
+        with contextlib.suppress(ValueError):
+            year = match["year"]
+            found = _make_day(int(year), month, day) if year else _choose_year(today, month, day)
+            yield match.start(), found
+    for match in _PERIOD_END.finditer(text):
+        unit = match["unit"] or _UNITS[match["letter"].lower()]
+        form = DateExpression(form=Form.THIS, count=0, unit=unit.lower())
+        yield match.start(), form.days(today)[1] - _DAY
+    for match in _DAY_OF_MONTH.finditer(text):
+        with contextlib.suppress(ValueError):
+            named = today.replace(day=int(match["day"]))
+            yield match.start(), named if named >= today else _add_month(named)
+    for match in _WRITTEN.finditer(text):
+        number = ORDINAL_MONTHS[match["name"].lower()] if match["name"] else int(match["month"])
+        year = match["year"] or match["year2"]
+        with contextlib.suppress(ValueError):
+            day_number = int(match["day"] or match["day2"])
+            found = _make_day(int(year), number, day_number) if year else _choose_year(today, number, day_number)
+            yield match.start(), found
+
+
+def _choose_year(today: dt.date, month: int, day: int | None) -> dt.date:
+    """Return the first such day, or end of the month, that is ahead within a year or was lately.
+
+    Raises:
+        ValueError: there is no such day.
+    """
+    for year in (today.year - 1, today.year, today.year + 1):
+        with contextlib.suppress(ValueError):
+            found = _make_day(year, month, day)
+            if -LATELY <= found - today <= _YEAR:
+                return found
+    raise ValueError(f"no day {day} of month {month} near {today}")
+
+
+def _make_day(year: int, month: int, day: int | None) -> dt.date:
+    return month_of(dt.date(year, month, 1))[1] - _DAY if day is None else dt.date(year, month, day)
+
+
+def _add_month(day: dt.date) -> dt.date:
+    return month_of(day)[1].replace(day=day.day)

@@ -189,6 +189,8 @@ class FindingWriter:
         nodes: dict[str, Node] = {}
         uncertain = 0
         for plan in plans:
+            if plan.finding.is_tentative and not self._changes_what_holds(progress, plan):
+                continue
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
                 place = plan.finding.place or plan.finding.kind
@@ -214,6 +216,9 @@ class FindingWriter:
             rejected=tuple(rejected),
         )
         return saved, nodes
+
+    def _changes_what_holds(self, progress: ConsolidationProgress, plan: FindingPlan) -> bool:
+        return plan.known is None and self.replacements.changes_what_holds(plan.finding, plan.sources, progress.scope)
 
     def _store_plan(
         self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str

@@ -77,6 +77,7 @@ class ExtractedFinding:
         about: the words that it answers, where it is not understood without them.
         due: of a deadline, the day (`2026-09-18`).
         place: where it stood in the payload (`facts[2]`).
+        is_tentative: whether it is only worth keeping if it changes what holds (`make it 6`).
     """
 
     kind: FindingKind
@@ -86,6 +87,7 @@ class ExtractedFinding:
     about: str | None = None
     due: str | None = None
     place: str = ""
+    is_tentative: bool = False
 
     @property
     def statement(self) -> str:

@@ -11,15 +11,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.conversations.consolidation.answer_context import find_answer_context
-from hyperloci.conversations.consolidation.due_dates import read_due_date
+from hyperloci.conversations.consolidation.answer_context import (
+    chooses_option,
+    find_answer_context,
+    find_subject,
+)
+from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
     ExtractedFinding,
     FindingKind,
 )
-from hyperloci.conversations.consolidation.statement_features import read_features, read_kind_features
+from hyperloci.conversations.consolidation.referents import leans_on_context
+from hyperloci.conversations.consolidation.statement_features import (
+    is_asking,
+    read_cues,
+    read_features,
+    read_kind_features,
+    split_words,
+)
 from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
 from hyperloci.conversations.consolidation.text_similarity import says_same
 from hyperloci.conversations.consolidation.turn_view import (
@@ -28,20 +39,30 @@ from hyperloci.conversations.consolidation.turn_view import (
     USER,
     TurnView,
     find_answer_after,
+    find_prompt_before,
     find_reply_before,
     view_turn,
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.39
+KEEP: Final = 0.46
 """Probability from which on a sentence of the user's is kept. In cross-validation over the projects of
-`python -m bench train_extraction` one look-alike in seven passes it, at .3 one in five; three statements in five pass
-it, and of long talk with an assistant many more (docs/benchmarks.md, "Sessions")."""
+`python -m bench train_extraction` one look-alike in six passes it, at .3 more than one in four; 54 % of the labelled
+sentences pass it (72 %), and of what passes 65 % is labelled (56 %). It was chosen of .39 to .48 on the eight
+projects that `bench/_labelled_sessions.py` reads: others may do better with another."""
+
+KEEP_FACT: Final = 0.65
+"""The same for what only states how things are, or tells of the user: people say much of that in passing. In
+cross-validation over projects two in five such statements between .4 and .65 are labelled, of others one in two."""
+
+_FACTS: Final = frozenset({FindingKind.SEMANTIC, FindingKind.USER_INFO})
 
 KEEP_ANSWER: Final = 0.17
-"""The same for a word or two that answer a question: they say nothing else."""
+"""The same for a word or two that answer a question, and for a sentence that names one of several options by its mark:
+they say nothing else."""
 
 ANSWER_WORDS: Final = 2
+CHOICE_WORDS: Final = 14
 
 KEEP_ASSISTANT: Final = 0.5
 """The same for the assistant's: what it found out and did, which the user did not say. In cross-validation two in three
@@ -49,6 +70,18 @@ that pass are labelled."""
 
 EXTEND: Final = 0.06
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
+
+TENTATIVE: Final = 0.2
+"""Probability from which on a sentence of the user's is kept if it changes what holds (`replacements.CHANGES`): who
+changes their mind says it in passing, and names little. Half as sure as what is kept by itself; below are tasks."""
+
+TENTATIVE_PER_TURN: Final = 3
+"""Each is put beside all that holds, some milliseconds each."""
+
+READ_AT_ENDS: Final = 500
+"""Sentences that are read at each end of a turn: of more, those between are a pasted document."""
+
+NOTHING: Final = StatementScore(probability=0.0, needs_context=False)
 
 LEAST_CONFIDENCE: Final = 0.5
 """Confidence of the least sure statement that is kept: what passes is more likely worth keeping than not."""
@@ -59,19 +92,23 @@ CHOSEN: Final = 0.9
 _ASKED: Final = re.compile(r"^Asked: (?P<pairs>.+ -> .+)$", re.DOTALL)
 _NO_ANSWERS: Final = frozenset({"none", "n/a", "skip", "other", "-"})
 
+FRAMING_WORDS: Final = 3
+"""Words within which a sentence that only thanks says so."""
+
 PER_TURN: Final = 6
 """Statements kept of one turn, the surest: a longer list is a specification, which stands in a file."""
 
 
-def extract(turns: Sequence[Node], earlier: Sequence[Node] = ()) -> ConsolidationPayload:
+def extract(turns: Sequence[Node], earlier: Sequence[Node] = (), *, tentative: bool = False) -> ConsolidationPayload:
     """Return what is worth keeping of some turns.
 
     Args:
         turns: turns of one session, in order.
         earlier: what was said right before them, in order.
+        tentative: whether to return also what is worth keeping only if it changes what holds.
     """
     found: list[ExtractedFinding] = []
-    for finding in extract_findings(_view_turns(turns), _view_turns(earlier)):
+    for finding in extract_findings(_view_turns(turns), _view_turns(earlier), tentative=tentative):
         _add_finding(found, finding)
     return ConsolidationPayload(findings=tuple(replace(item, place=f"found[{n}]") for n, item in enumerate(found)))
 
@@ -80,17 +117,25 @@ def _view_turns(turns: Iterable[Node]) -> list[TurnView]:
     return [view for node in turns if (view := view_turn(node)) is not None]
 
 
-def extract_findings(views: Sequence[TurnView], earlier: Sequence[TurnView] = ()) -> Iterator[ExtractedFinding]:
+def extract_findings(
+    views: Sequence[TurnView], earlier: Sequence[TurnView] = (), *, tentative: bool = False
+) -> Iterator[ExtractedFinding]:
     """Yield what is worth keeping of some turns, in order; see `extract`.
 
     What the assistant said last before them is looked at again: only now is there an answer to it.
+
+    Args:
+        views: the turns.
+        earlier: what was said right before them.
+        tentative: whether to yield also what is worth keeping only if it changes what holds.
     """
     turns = [*earlier, *views]
     for at, turn in enumerate(turns):
         is_old = at < len(earlier)
         if turn.is_flagged or (is_old and (turn.speaker != ASSISTANT or find_answer_after(turns, at) not in views)):
             continue
-        yield from _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at)
+        found = _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at)
+        yield from (finding for finding in found if tentative or not finding.is_tentative)
 
 
 def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> None:
@@ -98,17 +143,33 @@ def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> No
     for number, other in enumerate(found):
         if says_same(finding.content, other.content):
             sources = tuple(dict.fromkeys((*other.sources, *finding.sources)))
-            found[number] = replace(other, sources=sources, confidence=max(other.confidence, finding.confidence))
+            found[number] = replace(
+                other,
+                sources=sources,
+                confidence=max(other.confidence, finding.confidence),
+                is_tentative=other.is_tentative and finding.is_tentative,
+            )
             return
     found.append(finding)
 
 
 def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFinding]:
     turn, weights = turns[at], load_weights()
-    scores = [weights.score(read_features(turns, at, number)) for number in range(len(turn.sentences))]
+    unread = range(READ_AT_ENDS, len(turn.sentences) - READ_AT_ENDS)
+    scores = [
+        NOTHING if number in unread else weights.score(read_features(turns, at, number))
+        for number in range(len(turn.sentences))
+    ]
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:PER_TURN]
-    yield from (_make_finding(turns, at, run, scores) for run in runs if run in surest)
+    found = [_make_finding(turns, at, run, scores) for run in runs if run in surest]
+    if turn.speaker == USER:
+        tentative = (
+            _make_finding(turns, at, run, scores, facts_from=TENTATIVE)
+            for run in _find_tentative_runs(turn, scores, runs)
+        )
+        found += [replace(finding, is_tentative=True) for finding in tentative if finding is not None]
+    yield from (finding for finding in found if finding is not None)
 
 
 def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:
@@ -127,8 +188,12 @@ def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
     if turns[at].speaker != USER:
         return KEEP_ASSISTANT
     reply = find_reply_before(turns, at)
-    was_asked = reply is not None and reply.text.rstrip().endswith("?")
-    return KEEP_ANSWER if was_asked and len(turns[at].text.split()) <= ANSWER_WORDS else KEEP
+    words = len(turns[at].text.split())
+    if reply is None or words > CHOICE_WORDS:
+        return KEEP
+    if words <= ANSWER_WORDS and reply.text.rstrip().endswith("?"):
+        return KEEP_ANSWER
+    return KEEP_ANSWER if chooses_option(turns[at].text, reply) else KEEP
 
 
 def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -> Iterator[list[int]]:
@@ -145,20 +210,82 @@ def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -
         yield run
 
 
+def _find_tentative_runs(
+    turn: TurnView, scores: Sequence[StatementScore], kept: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return the surest statements that are not kept and do not only ask."""
+    taken = {number for run in kept for number in run}
+    runs = [
+        run
+        for run in _find_runs(turn, scores, TENTATIVE)
+        if taken.isdisjoint(run) and not all(turn.sentences[number].is_question for number in run)
+    ]
+    return sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:TENTATIVE_PER_TURN]
+
+
 def _make_finding(
-    turns: Sequence[TurnView], at: int, run: Sequence[int], scores: Sequence[StatementScore]
-) -> ExtractedFinding:
+    turns: Sequence[TurnView],
+    at: int,
+    run: Sequence[int],
+    scores: Sequence[StatementScore],
+    *,
+    facts_from: float = KEEP_FACT,
+) -> ExtractedFinding | None:
+    """Return what a run of sentences says; None where it leans on what nobody said, or states a fact too unsurely."""
     turn = turns[at]
     best = max((scores[number] for number in run), key=lambda score: score.probability)
-    quote = turn.text[turn.sentences[run[0]].start : turn.sentences[run[-1]].end][:MAX_CONTENT_CHARS]
-    reply = find_reply_before(turns, at) if turn.speaker == USER and best.needs_context else None
-    about = find_answer_context(quote, reply) if reply is not None else None
-    kind = load_weights().choose_kind(read_kind_features(quote))
+    first, last = _trim_run(turn, run, scores)
+    quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
+    leans = leans_on_context(quote)
+    if leans and first > 0 and not turn.is_left_out_after(first - 1):
+        first -= 1
+        quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
+        leans = leans_on_context(quote)
+    reply = find_reply_before(turns, at) if turn.speaker == USER else None
+    about: tuple[str, TurnView] | None = None
+    if leans:
+        about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
+        if about is None:
+            return None
+    elif reply is not None and (best.needs_context or chooses_option(quote, reply)):
+        answered = find_answer_context(quote, reply)
+        about = None if answered is None else (answered, reply)
+    kind, due = _choose_kind(quote, turn.at)
+    if kind in _FACTS and about is None and best.probability < facts_from:
+        return None
     return ExtractedFinding(
         kind=kind,
         content=quote,
-        about=about,
-        sources=(turn.seq,) if reply is None or about is None else (reply.seq, turn.seq),
-        due=read_due_date(quote, turn.at) if kind is FindingKind.DEADLINE else None,
+        about=None if about is None else about[0],
+        sources=(turn.seq,) if about is None else (about[1].seq, turn.seq),
+        due=due,
         confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )
+
+
+def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[StatementScore]) -> tuple[int, int]:
+    """Return the first and the last sentence of a run without the questions and thanks around what is sure."""
+    first, last = run[0], run[-1]
+    surest = max(run, key=lambda number: scores[number].probability)
+    while first < surest and _is_framing(turn, first):
+        first += 1
+    while last > surest and _is_framing(turn, last):
+        last -= 1
+    return first, last
+
+
+def _is_framing(turn: TurnView, number: int) -> bool:
+    text = turn.sentences[number].text
+    return is_asking(text) or "thanks" in read_cues(split_words(text)[:FRAMING_WORDS])
+
+
+def _choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
+    """Return the kind of a statement, and of a deadline the day; what names only days that are past is no deadline."""
+    features, weights = tuple(read_kind_features(statement)), load_weights()
+    kind = weights.choose_kind(features)
+    if kind is not FindingKind.DEADLINE:
+        return kind, None
+    due = read_due_date(statement, said_at)
+    if due is None and names_past_day(statement, said_at):
+        return weights.choose_kind(features, besides=(FindingKind.DEADLINE,)), None
+    return kind, due

@@ -1,10 +1,9 @@
 """Replacement scorer: how likely a new statement takes the place of an older one, or takes it back (B.17).
 
-A linear model over what two statements share, of which kinds they are and what the new one says: a changed mind names
-its subject by a word or two, or means it without naming it, and tells a new value or a change. There are two sets of
-weights: one reads words alone, for what has just been said; the other also the cosine of both statements in E1, which
-finds what is meant in other words. They are data (`data/replacement_scorer.json`), trained by
-`python -m bench train_replacements` on sessions written for it.
+A linear model and shallow trees over what two statements share (`replacement_features`): what they say together is the
+mean of their log-odds. There are two such models: one reads words alone, for what has just been said; the other also
+the cosine of both statements in E1, which finds what is meant in other words. They are data
+(`data/replacement_scorer.json`), trained by `python -m bench train_replacements` on sessions written for it.
 """
 
 from __future__ import annotations
@@ -12,270 +11,68 @@ from __future__ import annotations
 import functools
 import json
 import math
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
-from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.conversations.consolidation.statement_features import (
-    NUMBER_SIGN,
-    read_cues,
-    read_kind_features,
-    split_raw_words,
-    split_words,
+from hyperloci.conversations.consolidation.replacement_features import (
+    ComparedStatement,
+    WordRarity,
+    compare_statements,
 )
-from hyperloci.conversations.consolidation.statement_scorer import load_weights
-from hyperloci.conversations.consolidation.statement_values import find_values
-from hyperloci.conversations.consolidation.text_similarity import STEM_CHARS, find_numbers, meaningful_words
+from hyperloci.knowledge.contradictions.forest import Forest
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
 
-LEAST_STATEMENTS: Final = 12
-"""A word that two of three statements share tells as much as one that two of twelve share: a young project has few."""
-
-_UNIT: Final = re.compile(
-    r"\d\s?(ms|s|sec|min|h|hours?|days?|weeks?|months?|%|[kmgt]b|€|\$|px|hz|khz|mhz|v|ma)\b", re.IGNORECASE
-)
-
-_MAX_RANK: Final = 3
-
-USUAL_LIVING: Final = 30
-"""Statements that hold in a young project. Among more, one that is near by chance is nearer: so many count."""
-
-SHORT_WORDS: Final = 12
-"""Words of a short statement. Those of a longer one count less each, so that a story does not add up to a change."""
-
-BRIEF_WORDS: Final = 20
-"""Words of a statement that says one thing. Two stories share words and name other days by chance: what longer ones
-share and where they differ counts less."""
-
-COSINE_SCALE: Final = 3.0
-"""Cosines of statements differ by some tenths: as large as the other features, regularisation treats them alike."""
+FAR: Final = -6.0
+"""Log-odds of the linear model below which trees are not asked: with them it is nothing that is marked."""
 
 
-BESIDE: Final = 6
-"""Words before and after a shared one that may speak of it; in a long story the rest speaks of something else."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplacementModel:
+    """A trained model.
 
-AROUND: Final = 3
-"""Words before and after one that both statements share, which tell how it is meant."""
-
-CHANGE_CUES: Final = frozenset({"change", "withdrawal", "settled", "moment", "failure"})
-"""Cues of `data/statement_cues.toml` that tell whether something is otherwise now."""
-
-KindShares = Mapping[FindingKind, float]
-"""How likely a statement is of each kind; together 1."""
-
-
-class ComparedStatement:
-    """A statement as it is compared with others.
-
-    `quote` is what was said, `about` the words that it answers, `kinds` how likely it is of which kind.
+    Attributes:
+        weights: the linear model: the weight of each feature, the intercept under ''.
+        features: those that the trees read, in their order.
+        start: the log-odds before any tree.
+        forest: what the trees add to them.
     """
 
-    def __init__(self, quote: str, *, about: str = "", kinds: KindShares | None = None) -> None:
-        self.tokens = split_words(quote)
-        self.stems = [
-            raw.replace(",", "").strip(".:") if token == NUMBER_SIGN else _stem_word(token)
-            for raw, token in zip(split_raw_words(quote), self.tokens, strict=True)
-        ]
-        self.words = meaningful_words(quote)
-        self.context = meaningful_words(about) - self.words
-        self.kinds = estimate_kinds(quote) if kinds is None else kinds
-        self.numbers = find_numbers(quote)
-        self.units = {unit.lower() for unit in _UNIT.findall(quote)}
-        self.values = find_values(f"{about} {quote}" if about else quote)
-        self.cues = read_cues(self.tokens) & CHANGE_CUES
-
-    @property
-    def sorts(self) -> frozenset[str]:
-        """Which sorts of values it names."""
-        return frozenset(f"<{sort}>" for sort in self.values)
-
-    @property
-    def all_words(self) -> frozenset[str]:
-        """Its own words and those that it answers."""
-        return self.words | self.context
-
-
-@functools.lru_cache(maxsize=2_048)  # The same living statements are compared again and again.
-def read_statement(quote: str, about: str = "") -> ComparedStatement:
-    """Return a statement as it is compared with others."""
-    return ComparedStatement(quote, about=about)
-
-
-@functools.lru_cache(maxsize=8_192)
-def _stem_word(word: str) -> str:
-    """Return a word as `meaningful_words` has it; one that it leaves out, as it begins."""
-    return next(iter(meaningful_words(word)), word[:STEM_CHARS])
-
-
-@functools.lru_cache(maxsize=2_048)
-def estimate_kinds(quote: str) -> KindShares:
-    """Return how likely a statement is of each kind."""
-    return load_weights().weigh_kinds(read_kind_features(quote))
-
-
-@dataclass(frozen=True, slots=True)
-class WordRarity:
-    """How much a word tells among some statements: its inverse document frequency."""
-
-    counts: Mapping[str, int]
-    total: int
+    weights: Mapping[str, float]
+    features: tuple[str, ...]
+    start: float
+    forest: Forest
 
     @classmethod
-    def of(cls, statements: Sequence[ComparedStatement]) -> WordRarity:
-        """Return the rarity of words among some statements."""
-        names = (word for statement in statements for word in statement.all_words | statement.sorts)
-        return cls(Counter(names), len(statements))
+    def of_document(cls, document: Mapping[str, Any]) -> Self:
+        """Return the model in a document as the training writes it."""
+        return cls(
+            weights=document["weights"],
+            features=tuple(document["features"]),
+            start=document["start"],
+            forest=Forest(document["trees"]),
+        )
 
-    def add(self, words: frozenset[str]) -> float:
-        """Return how much some words tell together."""
-        total = max(self.total, LEAST_STATEMENTS) + 1
-        return math.fsum(math.log(total / (self.counts.get(word, 0) + 0.5)) for word in words)
-
-
-def compare_statements(
-    new: ComparedStatement,
-    living: Sequence[ComparedStatement],
-    rarity: WordRarity,
-    cosines: Sequence[float] | None = None,
-) -> list[dict[str, float]]:
-    """Return the features of a new statement with each of the living ones, which are in the order they were made.
-
-    Args:
-        new: the new statement.
-        living: those that hold.
-        rarity: how much words tell among all of them.
-        cosines: of the new statement with each of the living ones in E1, where they are known.
-    """
-    rows = [dict(_pair_features(new, old, rarity)) for old in living]
-    crowd = max(0.0, math.log((len(living) + 1) / USUAL_LIVING))
-    for row in rows:
-        row["crowd"] = crowd
-    _add_ranks(rows, "rank", [row["share old"] + row["told shared"] for row in rows])
-    if cosines is not None:
-        _add_ranks(rows, "near", cosines)
-        for row, cosine in zip(rows, cosines, strict=True):
-            row["cosine"] = COSINE_SCALE * cosine
-    return rows
-
-
-def _add_ranks(rows: Sequence[dict[str, float]], name: str, values: Sequence[float]) -> None:
-    for rank, at in enumerate(sorted(range(len(rows)), key=lambda at: -values[at])):
-        rows[at][f"{name}={min(rank, _MAX_RANK)}"] = 1.0
-
-
-def _pair_features(new: ComparedStatement, old: ComparedStatement, rarity: WordRarity) -> Iterator[tuple[str, float]]:
-    shared, core = new.all_words & old.all_words, new.words & old.words
-    whole = rarity.add(old.all_words) or 1.0
-    yield "share old", rarity.add(shared) / whole
-    yield "share new", rarity.add(core) / (rarity.add(new.words) or 1.0)
-    brief = math.prod(min(1.0, BRIEF_WORDS / max(1, len(one.tokens))) for one in (new, old))
-    yield "told shared", brief * rarity.add(shared) / 4
-    yield "told core", brief * rarity.add(core) / 4
-    yield "context shares", rarity.add(new.context & old.all_words) / whole
-    yield f"core={min(len(core), 4)}", 1.0
-    yield "other number", brief * bool(new.numbers and old.numbers and not new.numbers & old.numbers)
-    yield "same number", brief * bool(new.numbers & old.numbers)
-    yield "same unit", brief * bool(new.units & old.units)
-    yield from ((name, brief * value) for name, value in _value_features(new, old, rarity))
-    told, is_other = brief * rarity.add(core) / 4, brief * bool(_other_sorts(new, old))
-    yield "other value told", told * is_other
-    beside = _list_beside(new, shared)
-    for cue in new.cues & read_cues([new.tokens[at] for at in beside]):
-        yield f"c:{cue}", 1.0
-        yield f"c:{cue} told", told
-        yield f"c:{cue} other value", is_other
-    yield from ((f"both={kind}", share * old.kinds.get(kind, 0.0)) for kind, share in new.kinds.items())
-    yield "same kind", math.fsum(share * old.kinds.get(kind, 0.0) for kind, share in new.kinds.items())
-    yield from ((f"new={kind}", share) for kind, share in new.kinds.items())
-    yield from ((f"old={kind}", share) for kind, share in old.kinds.items())
-    if shared:
-        part = _shorten(new)
-        yield from ((f"w:{new.tokens[at]}", part) for at in beside)
-        pairs = ((at, after) for at, after in pairwise(beside) if after == at + 1)
-        yield from ((f"b:{new.tokens[at]} {new.tokens[after]}", part) for at, after in pairs)
-        yield from ((name, part) for name in _neighbours(new, core))
-    yield from ((name, 1.0) for name in set(_read_around(new, core, new.numbers & old.numbers)))
-    yield "other value of word", float(_has_other_value(new, old, core))
-
-
-def _shorten(statement: ComparedStatement) -> float:
-    """Return how much of a statement may be meant by what it shares with another: all of a short one."""
-    return min(1.0, math.sqrt(SHORT_WORDS / max(1, len(statement.tokens))))
-
-
-def _list_beside(new: ComparedStatement, shared: frozenset[str]) -> list[int]:
-    """Return the places of words that may speak of what both statements share: all of a short one, else those near."""
-    if len(new.tokens) <= SHORT_WORDS:
-        return list(range(len(new.tokens)))
-    near = (range(at - BESIDE, at + BESIDE + 1) for at, stem in enumerate(new.stems) if stem in shared)
-    return sorted({place for places in near for place in places if 0 <= place < len(new.tokens)})
-
-
-def _neighbours(new: ComparedStatement, core: frozenset[str]) -> Iterator[str]:
-    """Yield the words around those that both statements share: `scrap the`, `is out`, `not`."""
-    tokens = new.tokens
-    for at, stem in enumerate(new.stems):
-        if stem in core:
-            yield from (f"before{back}:{tokens[at - back]}" for back in (1, 2) if at >= back)
-            if at + 1 < len(tokens):
-                yield f"after:{tokens[at + 1]}"
-
-
-def _value_features(new: ComparedStatement, old: ComparedStatement, rarity: WordRarity) -> Iterator[tuple[str, float]]:
-    """Yield which sorts of values both name, and whether the new one names another value of a sort."""
-    yield "told sorts", rarity.add(new.sorts & old.sorts) / 4
-    for sort in _other_sorts(new, old):
-        yield f"other {sort}", 1.0
-
-
-def _other_sorts(new: ComparedStatement, old: ComparedStatement) -> list[str]:
-    return [sort for sort, values in new.values.items() if sort in old.values and values - old.values[sort]]
-
-
-def _read_around(new: ComparedStatement, core: frozenset[str], values: frozenset[str]) -> Iterator[str]:
-    """Yield how what both statements share is meant in the new one: `instead of 15`, `15 is out`."""
-    for at, stem in enumerate(new.stems):
-        what = "value" if stem in values else "word" if stem in core else ""
-        if not what:
-            continue
-        before, after = new.tokens[max(0, at - AROUND) : at], new.tokens[at + 1 : at + 1 + AROUND]
-        yield from (f"{what} after c:{cue}" for cue in read_cues(before) & CHANGE_CUES)
-        yield from (f"{what} before c:{cue}" for cue in read_cues(after) & CHANGE_CUES)
-        if what == "value":
-            yield from (f"value after w:{word}" for word in before[-1:])
-            yield from (f"value before w:{word}" for word in after[:1])
-
-
-def _has_other_value(new: ComparedStatement, old: ComparedStatement, core: frozenset[str]) -> bool:
-    """Return whether beside a word of both the new statement names a number that the old one does not."""
-    mine, theirs = _numbers_beside(new, core), _numbers_beside(old, core)
-    return any(mine[word] - theirs[word] for word in mine.keys() & theirs.keys())
-
-
-def _numbers_beside(statement: ComparedStatement, core: frozenset[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for at, stem in enumerate(statement.stems):
-        if stem in core and statement.tokens[at] != NUMBER_SIGN:
-            near = range(max(0, at - AROUND), min(len(statement.tokens), at + AROUND + 1))
-            numbers = {statement.stems[place] for place in near if statement.tokens[place] == NUMBER_SIGN}
-            if numbers:
-                found.setdefault(stem, set()).update(numbers)
-    return found
+    def estimate(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
+        """Return the probability for the features of each of some pairs (`compare_statements`)."""
+        odds = [
+            self.weights[""] + math.fsum(self.weights.get(name, 0.0) * value for name, value in row.items())
+            for row in rows
+        ]
+        asked = [at for at, value in enumerate(odds) if value > FAR]
+        if asked:
+            features = [[rows[at].get(name, 0.0) for name in self.features] for at in asked]
+            for at, leaves in zip(asked, self.forest.sum_leaves(features), strict=True):
+                odds[at] = (odds[at] + self.start + leaves) / 2
+        return [1.0 / (1.0 + math.exp(-value)) for value in odds]
 
 
 class ReplacementScorer:
-    """Scores a new statement against living ones.
+    """Scores a new statement against living ones, by models without and with cosines."""
 
-    `words` and `meaning`: the weight of each feature, the intercept under '', without and with cosines.
-    """
-
-    def __init__(self, words: Mapping[str, float], meaning: Mapping[str, float]) -> None:
+    def __init__(self, words: ReplacementModel, meaning: ReplacementModel) -> None:
         self._words = words
         self._meaning = meaning
 
@@ -290,22 +87,15 @@ class ReplacementScorer:
         Where cosines are known, what words or meaning tell more surely: words name what meaning takes for near, and
         the average of both finds less (docs/benchmarks.md, "Sessions").
         """
-        rarity = WordRarity.of([*living, new])
-        rows = compare_statements(new, living, rarity, cosines)
-        by_words = [estimate_probability(self._words, row) for row in rows]
+        rows = compare_statements(new, living, WordRarity.of([*living, new]), cosines)
+        by_words = self._words.estimate(rows)
         if cosines is None:
             return by_words
-        by_meaning = (estimate_probability(self._meaning, row) for row in rows)
-        return [max(both) for both in zip(by_words, by_meaning, strict=True)]
-
-
-def estimate_probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
-    """Return the probability for one pair's features (`compare_statements`)."""
-    total = weights[""] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items())
-    return 1.0 / (1.0 + math.exp(-total))
+        return [max(pair) for pair in zip(by_words, self._meaning.estimate(rows), strict=True)]
 
 
 @functools.cache
 def load_replacement_scorer() -> ReplacementScorer:
     """Return the trained scorer."""
-    return ReplacementScorer(**json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8")))
+    document = json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8"))
+    return ReplacementScorer(**{name: ReplacementModel.of_document(model) for name, model in document.items()})

@@ -14,11 +14,8 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding
-from hyperloci.conversations.consolidation.replacement_scorer import (
-    ComparedStatement,
-    load_replacement_scorer,
-    read_statement,
-)
+from hyperloci.conversations.consolidation.replacement_features import ComparedStatement, read_statement
+from hyperloci.conversations.consolidation.replacement_scorer import load_replacement_scorer
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -28,6 +25,10 @@ SURE: Final = 0.6
 """Probability from which on the old statement is ended: of extracted statements of the development projects four in
 five of those are replaced, and two in three of the replaced ones are found; more would end in ten long chats from .5 on
 (172 instead of 119 of 681, many of them wrongly) than is found (docs/benchmarks.md, "Sessions")."""
+
+CHANGES: Final = 0.25
+"""Probability from which on a statement that is otherwise not worth keeping is kept, because it changes what holds: of
+the development projects' six such statements four say something, of twice as many from .15 on one in three."""
 
 POSSIBLE: Final = 0.2
 """Probability from which on the old statement is marked as possibly replaced: two in five are; three in four of the
@@ -60,9 +61,15 @@ class ReplacementResolver:
     ) -> list[tuple[Node, float]]:
         """Return the living statements that a new one replaces, or may, with the probability by words (B.19)."""
         living = self._list_living(new, progress.scope)
-        statement = ComparedStatement(finding.content, about=finding.about or "")
-        scores = load_replacement_scorer().score(statement, [_compared(node) for node in living])
-        return _choose_likely(living, scores)
+        return _choose_likely(living, _score_finding(finding, living))
+
+    def changes_what_holds(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> bool:
+        """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
+        said = max(sources, key=lambda node: node.seq or 0)
+        turn = (said.session_id, said.seq)
+        standing = self._list_standing(scope)
+        living = [node for node in standing if node.event_time <= said.event_time and _place_of(node) != turn]
+        return any(score >= CHANGES for score in _score_finding(finding, living))
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
@@ -156,6 +163,11 @@ def _are_of_one_turn(node: Node, other: Node) -> bool:
 
 def _place_of(node: Node) -> tuple[str | None, object]:
     return node.session_id, node.metadata.get("turn")
+
+
+def _score_finding(finding: ExtractedFinding, living: Sequence[Node]) -> list[float]:
+    statement = ComparedStatement(finding.content, about=finding.about or "")
+    return load_replacement_scorer().score(statement, [_compared(node) for node in living])
 
 
 def _choose_likely(living: Sequence[Node], scores: Sequence[float]) -> list[tuple[Node, float]]:

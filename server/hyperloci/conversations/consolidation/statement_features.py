@@ -4,12 +4,16 @@ A feature is a name that is there or not. Groups, by prefix:
 
 - `w:`, `b:`, `^`: words, pairs of neighbours, first words. Digits are `#`, so that values don't become words.
 - `len`, `n`, `first`, `last`: how long the sentence is, how many its turn has, where in it the sentence stands.
-- `question`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`, `listed`, `strong`: what it is made of.
+- `question`, `asks`, `ident`, `unit`, `digit`, `date`, `name`, `quoted`, `listed`, `strong`: what it is made of.
 - `vague c:`: cues of who speaks of themselves, where no amount, date or name is told.
 - `introduces`: it ends in a colon; `introduces left out`: code, a log, a table or a quotation comes next.
 - `before^`, `after^`, `before?`, `after?`: the sentence before and after it in its turn.
 - `c:`, `before c:`, `after c:`, `asked c:`: how it, its neighbours and the last words before it are meant
   (`data/statement_cues.toml`).
+- `bans`, `sets`, `sets it`: it begins as a ban does (`nothing on Fridays`), or sets a value (`put 50`, `cap it at 9`).
+- `supposes`: it says what would be if something were.
+- `leans`: what it is about is not in it (`referents`).
+- `acted`: of the assistant's words: it ran or changed something since the user's.
 - `told c:`, `then^`, `then c:`, `then?`: what the user came with, and how they took the assistant's words.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
 - `echo`: the answer repeats what was said.
@@ -20,6 +24,7 @@ Those of an assistant's sentence begin with `A|`: the same words mean something 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +32,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from hyperloci.conversations.consolidation.referents import IDENTIFIER, leans_on_context, read_words
 from hyperloci.conversations.consolidation.turn_view import (
+    ACTION,
     ASSISTANT,
     USER,
     Sentence,
@@ -37,6 +44,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_after,
     find_reply_before,
 )
+from hyperloci.text.language.word_tables import phrase_pattern
 
 NUMBER_SIGN: Final = "#"
 """Stands for each number among words."""
@@ -47,9 +55,9 @@ LONGEST_CUE: Final = 5
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:]\d+)*+|[?!:;/→=`]")
 _QUOTED: Final = re.compile(r'"[^"]{12,600}"|“[^”]{12,600}”|«[^»]{12,600}»|„[^“”]{12,600}[“”]')
-_IDENTIFIER: Final = re.compile(
-    r"`[^`]{1,200}`|\b\w{1,60}[_./:#@-]\w[\w./:#@-]{0,80}|\b[a-z]{1,40}[A-Z]\w{0,60}|--?[a-z][\w-]{1,40}"
-)
+REQUEST_START: Final = r"\W{0,3}(?:(?:so|and|but|ok|okay|also|then|hey|hi|и|а|но)\W{1,3}){0,2}@\b"
+"""How a sentence that asks begins; `@`: the phrases of `consolidation.requests`."""
+
 _UNIT: Final = re.compile(
     r"\b\d{1,12}(?:[.,]\d{1,6})?\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|d|days?|weeks?|months?|years?|kb|mb|gb|tb"
     r"|%|€|\$|eur|usd|px|pt|hz|khz|mhz|v|ma|k)\b|[$€£]\s?\d",
@@ -67,6 +75,18 @@ _OFFER: Final = re.compile(
 )
 
 _LENGTHS: Final = ((1, "1"), (3, "2-3"), (6, "4-6"), (12, "7-12"), (25, "13-25"))
+
+_BAN: Final = re.compile(
+    r"\W{0,3}(?:(?:and|also|so|but|oh|ok|btw|und|aber|и|а|но)[\s,]{1,3}){0,2}"
+    r"(?:no|never|nothing|nobody|don'?t ever|hands off|kein\w{0,2}|nie|niemals|nichts|niemand"
+    r"|никаких|никогда|нельзя|ничего|ни)\s{1,3}[\w`]",
+    re.IGNORECASE,
+)
+_SUPPOSITION: Final = re.compile(
+    r"\b(?:if|wenn|falls|если)\b[^.!?]{1,120}\b(?:would|'d|could|might|wäre\w*|würde\w*|könnte\w*|hätte\w*|бы)\b"
+    r"|\b(?:would|wäre|würde|hätte)\b[^.!?]{1,120}\b(?:if|wenn)\b",
+    re.IGNORECASE,
+)
 
 _ANSWERABLE: Final = frozenset({"asked last", "asked or", "offered list"})
 """What a turn of a word or two answers: `PostgreSQL` says nothing else."""
@@ -104,6 +124,8 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
             size = _length_name("", len(words))
             found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
     else:
+        if _has_acted(turns, at):
+            found.add("acted")
         found.update(_told_features(find_prompt_before(turns, at)))
         found.update(_then_features(find_answer_after(turns, at)))
     found.update(_echo_features(turns, at, words))
@@ -150,13 +172,21 @@ def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
     text = sentence.text
     yield from (f"w:{word}" for word in words)
     yield from (f"b:{one} {other}" for one, other in pairwise(words))
-    yield from _first_words("^", words, 3)
+    told = words[_count_connectives(words) :]
+    yield from _first_words("^", told, 3)
+    is_setter = told[:1] != [] and told[0] in read_words("setters")
     cues = read_cues(words)
     yield from (f"c:{name}" for name in cues)
     quoted = sum(len(part) for part in _QUOTED.findall(text))
     signs = {
         "question": sentence.is_question,
-        "ident": _IDENTIFIER.search(text) is not None,
+        "asks": not sentence.is_question and is_asking(text),
+        "leans": leans_on_context(text),
+        "supposes": _SUPPOSITION.search(text) is not None,
+        "bans": _BAN.match(text) is not None,
+        "sets": NUMBER_SIGN in words and is_setter,
+        "sets it": NUMBER_SIGN in told[2:4] and is_setter and told[1] in read_words("objects"),
+        "ident": IDENTIFIER.search(text) is not None,
         "unit": _UNIT.search(text) is not None,
         "digit": "#" in words,
         "date": _DATE.search(text) is not None,
@@ -169,6 +199,23 @@ def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
     yield from (name for name, is_there in signs.items() if is_there)
     if not any(signs[name] for name in _CONCRETE):
         yield from (f"vague c:{name}" for name in _SPOKEN & cues)
+
+
+def _count_connectives(words: Sequence[str]) -> int:
+    """Return how many words at the beginning only join a sentence to what was said: `and`, `oh`, `btw`."""
+    joined = sum(1 for _ in itertools.takewhile(lambda word: word in read_words("connectives"), words))
+    return joined if joined < len(words) else 0
+
+
+def is_asking(text: str) -> bool:
+    """Return whether a sentence asks: it ends with a question mark, or begins as one that does."""
+    return text.endswith("?") or phrase_pattern("consolidation.requests", REQUEST_START).match(text) is not None
+
+
+def _has_acted(turns: Sequence[TurnView], at: int) -> bool:
+    """Return whether anything was done between the user's last words and a turn of the assistant's."""
+    since = itertools.takewhile(lambda turn: turn.speaker != USER, reversed(turns[:at]))
+    return any(turn.speaker == ACTION for turn in since)
 
 
 def _place_features(turn: TurnView, number: int) -> Iterator[str]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 from hyperloci.text.language.word_tables import word_set
 
 _MIN_WRAP_CHARS: Final = 40
@@ -38,6 +39,9 @@ _EMPHASIS: Final = re.compile(
     r"|(?<![\w_])__(?=[^\s_]++\s)(?P<bold>[^_]*[^\s_])__(?!\w)"
 )
 """One underscore is part of a name (`_private and other_`) more often than it leans a word; inline code has neither."""
+
+_ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}$")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 _OPENED: Final = "\"'“«([*_"
 """What may stand before the first word of a sentence."""
@@ -101,13 +105,22 @@ def _is_cut(text: str, match: re.Match[str], low: int, width: int) -> bool:
 
 def _ends_sentence(text: str, match: re.Match[str], low: int) -> bool:
     stop, quoted = match["stop"], match["closed"].strip("*_")
-    following = text[match.end() : match.end() + 4].lstrip(_OPENED)[:1]
+    after = text[match.end() : match.end() + _MAX_LOOKED_BACK].lstrip(_OPENED)
+    following = after[:1]
     before = text[max(low, match.start() - _MAX_LOOKED_BACK) : match.start()]
     if following in _OPERATORS or (following.islower() and (quoted or stop[-1] == "…" or stop.endswith(".."))):
         return False
     if stop[0] == "." and (not before or before[-1].isspace()):
         return False  # A path: `git add .`
+    if stop == "." and _ORDINAL.search(before) and _is_month(after):
+        return False  # `am 3. Juli`
     return stop != "." or bool(quoted) or _may_end(before, following)
+
+
+def _is_month(after: str) -> bool:
+    """Return whether a text begins with a month of a language that writes a day with a full stop."""
+    word = _WORD.match(after)
+    return word is not None and word[0].lower() in ORDINAL_MONTHS
 
 
 def _is_meant(text: str, at: int, after: int, width: int) -> bool:

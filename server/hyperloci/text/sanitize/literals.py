@@ -8,6 +8,9 @@ from typing import Any, Final
 LONG_TEXT: Final = 4_096
 """The engine is loaded for texts of at least this many bytes: loading takes 23 ms, and most texts are shorter."""
 
+MANY_TEXTS: Final = 500
+"""A process that has searched so many for some literals has spent on them what loading the engine takes."""
+
 
 class LiteralSet:
     """Some literals that texts are searched for together.
@@ -47,11 +50,13 @@ class _LiteralGroup:
     def __init__(self, literals: tuple[str, ...]) -> None:
         self.literals = literals
         self._any: Any = None
+        self._searched = 0
 
     def occurs_in(self, encoded: bytes) -> bool | None:
-        """Tell whether a text in UTF-8 holds any of them; None where it is too short to load the engine for it."""
+        """Tell whether a text in UTF-8 holds any of them; None where it is not worth loading the engine for."""
         if self._any is None:
-            if len(encoded) < LONG_TEXT:
+            self._searched += 1
+            if len(encoded) < LONG_TEXT and self._searched < MANY_TEXTS:
                 return None
             self._any = _compile_alternation(self.literals)
         return self._any.search(encoded) is not None

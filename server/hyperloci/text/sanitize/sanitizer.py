@@ -37,6 +37,8 @@ def sanitize(text: str) -> SanitizedText:
     phrase; then our own injected context and private blocks are removed, then secrets. Flags come last, for the text
     that stays and for what was hidden in the original.
     """
+    if not text:
+        return SanitizedText(text=text)
     cleaned = strip_injected_context(clean_text(text))
     public, private_blocks = strip_private_blocks(cleaned)
     redacted = redact_secrets(public)

@@ -1,0 +1,67 @@
+"""Referents: whether a sentence names what it is about, or leans on what was said before it (`make it 20`)."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from hyperloci.store.keywords.analysis import stop_words
+
+IDENTIFIER: Final = re.compile(
+    r"`[^`]{1,200}`|\b\w{1,60}[_./:#@-]\w[\w./:#@-]{0,80}|\b[a-z]{1,40}[A-Z]\w{0,60}|--?[a-z][\w-]{1,40}"
+)
+
+MIN_SUBJECT_WORDS: Final = 2
+"""Of a sentence that points to something: one word that carries meaning is what is done to it."""
+
+MAX_LEANING_WORDS: Final = 12
+"""A longer sentence says what it is about, or nobody could follow."""
+
+_FILE: Final = Path(__file__).parent / "data" / "referents.toml"
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+
+
+def leans_on_context(text: str) -> bool:
+    """Return whether a sentence points to something that it does not name: by a pronoun, or by a bare number."""
+    if IDENTIFIER.search(text) or len(text.split()) > MAX_LEANING_WORDS:
+        return False
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
+    tables = _load_tables()
+    points = any(word.partition("'")[0] in tables["pronouns"] for word in words)
+    if not points and not _counts_unnamed(text):
+        return False
+    return count_subject_words(text) < MIN_SUBJECT_WORDS
+
+
+def count_subject_words(text: str) -> int:
+    """Return how many words of a text can tell what it is about: no pronouns, numbers, days or words of degree."""
+    tables = _load_tables()
+    words = (word.lower().replace("’", "'").partition("'")[0] for word in _WORD.findall(text))
+    empty = tables["light"] | tables["pronouns"] | tables["articles"] | stop_words()
+    return len({word for word in words if word not in empty})
+
+
+def read_words(name: str) -> frozenset[str]:
+    """Return the words of a table of `data/referents.toml`."""
+    return _load_tables()[name]
+
+
+@functools.cache
+def _load_tables() -> Mapping[str, frozenset[str]]:
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {name: frozenset(words.split()) for name, words in tables.items()}
+
+
+def _counts_unnamed(text: str) -> bool:
+    """Return whether a text counts what it does not name: `delete the 3 not`."""
+    tokens = [*_TOKEN.findall(text.lower()), ""]
+    articles, light = read_words("articles"), read_words("light")
+    return any(
+        one in articles and number.isdigit() and (after in light or not after.isalnum())
+        for one, number, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    )
