@@ -29,6 +29,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from bench._shared import MarkdownTable
 from hyperloci.knowledge.contradictions import pair_judge, rules
+from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.knowledge.contradictions.pair_features import measure_pair
 from hyperloci.text.language.vocabulary import vocabulary
 from tests.knowledge.contradictions.data.developer_pairs import HELD_OUT, TUNED
@@ -174,8 +175,8 @@ def _tree_to_json(tree: Any, node: int, rate: float) -> Any:
 def score_pairs(trees: dict[str, Any], pairs: Sequence[StatementPair]) -> NDArray[np.float64]:
     """Return the probability of a contradiction of each pair."""
     rows = compute_matrix(pairs, trees["features"])
-    odds = [trees["start"] + sum(pair_judge.walk_tree(tree, row) for tree in trees["trees"]) for row in rows.tolist()]
-    return np.asarray(1 / (1 + np.exp(-np.array(odds))))
+    odds = trees["start"] + np.array(Forest(trees["trees"]).sum_leaves(rows.tolist()))
+    return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def score_unread_folds(

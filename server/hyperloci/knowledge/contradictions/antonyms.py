@@ -80,7 +80,8 @@ def pair_opposites(left: Sequence[str], right: Sequence[str]) -> list[tuple[int,
     return [
         (at, other)
         for at, word in enumerate(left)
-        for other in sorted({place for key in list_opposite_keys(word) for place in places.get(key, ())})
+        if not places.keys().isdisjoint(keys := list_opposite_keys(word))
+        for other in sorted({place for key in keys for place in places.get(key, ())})
         if are_opposites(word, right[other])
     ]
 

@@ -22,8 +22,9 @@ from hyperloci.knowledge.contradictions.pair_judge import (
     is_change,
     is_contradiction,
     score_contradiction,
+    score_contradictions,
 )
-from hyperloci.knowledge.contradictions.rules import ContradictionJudge, Verdict
+from hyperloci.knowledge.contradictions.rules import ContradictionJudge, Verdict, make_judge
 from hyperloci.knowledge.contradictions.statement_profile import MAX_PROFILE_CHARS
 from hyperloci.knowledge.contradictions.words import split_statements
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature, ContradictionReport
@@ -128,7 +129,7 @@ class ContradictionFinder:
             scopes: only memories of these scopes; empty is every scope.
             limit: how many to return at most.
         """
-        judge = ContradictionJudge(statement)
+        judge = make_judge(statement)
         near = [c for c in candidates if c.node.deleted_at is None and (not scopes or c.node.scope in scopes)]
         found: dict[NodeKey, _FoundContradiction] = {}
         # The first reason found for a memory stays: the order is that of authority.
@@ -287,23 +288,24 @@ def _find_dead_ends(judge: ContradictionJudge, near: Sequence[ContradictionCandi
 def _judge_candidates(
     judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
 ) -> Iterable[_FoundContradiction]:
-    for candidate in near:
-        if is_current_claim(candidate.node):
-            verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)
-            found = _weigh_verdict(judge.statement, candidate.node, verdict)
-            if found is not None:
-                yield found
+    claims = [candidate for candidate in near if is_current_claim(candidate.node)]
+    # Of texts longer than a statement the rules alone speak, which compare sentence with sentence.
+    short = [c.node.content for c in claims if max(len(c.node.content), len(judge.statement)) <= MAX_PROFILE_CHARS]
+    scores = dict(zip(short, score_contradictions(short, judge.statement), strict=True))
+    for candidate in claims:
+        verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)
+        found = _weigh_verdict(judge.statement, candidate.node, verdict, scores.get(candidate.node.content))
+        if found is not None:
+            yield found
 
 
-def _weigh_verdict(statement: str, node: Node, verdict: Verdict | None) -> _FoundContradiction | None:
-    """Return what rules and judge together say of a statement and a memory, or None.
-
-    Of texts longer than a statement the rules alone speak, which compare sentence with sentence.
-    """
+def _weigh_verdict(
+    statement: str, node: Node, verdict: Verdict | None, score: float | None
+) -> _FoundContradiction | None:
+    """Return what rules and judge together say of a statement and a memory, or None (no score: the rules)."""
     old = node.content
-    if max(len(old), len(statement)) > MAX_PROFILE_CHARS:
+    if score is None:
         return None if verdict is None else _make_found(node, verdict, verdict.score, sure=False)
-    score = score_contradiction(old, statement)
     if not is_contradiction(score, supported=verdict is not None):
         return None
     nature = ContradictionNature.UPDATE if is_change(old, statement) else ContradictionNature.CONTRADICTION

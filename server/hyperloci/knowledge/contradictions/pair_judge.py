@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.knowledge.contradictions.pair_features import find_clashing_figures, find_opposites, measure_pair
 from hyperloci.knowledge.contradictions.rules import quote_words
 from hyperloci.knowledge.contradictions.statement_profile import find_cue, profile_statement
@@ -36,9 +37,6 @@ SAME_COVER: Final = 0.75
 
 CHANGES: Final = ("undone", "plan_off", "replaced", "ended")
 """Tables of cues that tell of a change, the most telling first."""
-
-_Tree = Sequence[Any] | float
-"""A leaf's log-odds, or a feature's place, a bound, the tree up to that bound, and the tree above it."""
 
 
 class RelationKind(StrEnum):
@@ -64,12 +62,17 @@ class StatementRelation:
 class _Model:
     features: tuple[str, ...]
     start: float
-    trees: tuple[_Tree, ...]
+    forest: Forest
+
+
+def score_contradictions(old: Sequence[str], new: str) -> list[float]:
+    """Return for each of some statements the probability that it and a later one cannot both hold, 0..1."""
+    return _score_features([measure_pair(text, new) for text in old])
 
 
 def score_contradiction(old: str, new: str) -> float:
     """Return the probability that a statement and a later one cannot both hold, 0..1."""
-    return _score_features(measure_pair(old, new))
+    return score_contradictions([old], new)[0]
 
 
 def is_contradiction(score: float, *, supported: bool) -> bool:
@@ -86,7 +89,9 @@ def relate_statements(new: str, old: Sequence[str], *, answers: str = "") -> lis
         answers: what the new statement answers, where it is not understood alone (`yes`, `the second`).
     """
     said = f"{answers} {new}".strip()
-    return [_relate_pair(text, said) for text in old]
+    measured = [measure_pair(text, said) for text in old]
+    scores = _score_features(measured)
+    return [_relate_pair(*pair, said) for pair in zip(old, measured, scores, strict=True)]
 
 
 def is_change(old: str, new: str) -> bool:
@@ -111,9 +116,7 @@ def explain_contradiction(old: str, new: str) -> str:
     return f"{topic}; what they say of it differs"
 
 
-def _relate_pair(old: str, new: str) -> StatementRelation:
-    features = measure_pair(old, new)
-    probability = _score_features(features)
+def _relate_pair(old: str, features: Mapping[str, float], probability: float, new: str) -> StatementRelation:
     if features["covered_most"] < SAME_SUBJECT and probability < CONTRADICTION_GATE:
         return StatementRelation(kind=RelationKind.UNRELATED, probability=1 - probability, reason="another subject")
     if probability >= CONTRADICTION_GATE:
@@ -136,21 +139,15 @@ def _find_change(new: str) -> str:
     return next((cue for table in CHANGES if len(cue := find_cue(new, table)) > len("not")), "")
 
 
-def _score_features(features: Mapping[str, float]) -> float:
+def _score_features(measured: Sequence[Mapping[str, float]]) -> list[float]:
+    if not measured:
+        return []
     model = _load_model()
-    values = [features[name] for name in model.features]
-    return 1 / (1 + math.exp(-model.start - sum(walk_tree(tree, values) for tree in model.trees)))
-
-
-def walk_tree(tree: _Tree, values: Sequence[float]) -> float:
-    """Return the leaf that values lead to."""
-    while not isinstance(tree, int | float):
-        place, bound, below, above = tree
-        tree = below if values[place] <= bound else above
-    return tree
+    rows = [[features[name] for name in model.features] for features in measured]
+    return [1 / (1 + math.exp(-model.start - total)) for total in model.forest.sum_leaves(rows)]
 
 
 @functools.cache
 def _load_model() -> _Model:
     read = json.loads((Path(__file__).parent / "data/pair_trees.json").read_text(encoding="utf-8"))
-    return _Model(tuple(read["features"]), read["start"], tuple(read["trees"]))
+    return _Model(tuple(read["features"]), read["start"], Forest(read["trees"]))

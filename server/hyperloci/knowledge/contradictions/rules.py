@@ -75,6 +75,10 @@ class Verdict:
     nature: ContradictionNature = ContradictionNature.CONTRADICTION
 
 
+CACHED_VERDICTS: Final = 200
+"""Of one statement: a search finds thirty candidates, and each is asked for up to three times."""
+
+
 class ContradictionJudge:
     """One statement, ready to be compared with many memories."""
 
@@ -82,14 +86,18 @@ class ContradictionJudge:
         self.statement = statement
         self._sentences = analyse_statements(statement)
         self._needles = search_needles(self._sentences)
+        self._compare = functools.lru_cache(CACHED_VERDICTS)(self._compare_anew)
 
     def compare_memory(self, candidate: str, similarity: float | None = None) -> Verdict | None:
         """Return the strongest reason why a memory's text contradicts the statement, or None.
 
         Args:
-            candidate: the memory's text.
+            candidate: the memory's text; one that was asked for before is not compared again.
             similarity: cosine of the two texts, where vectors are there.
         """
+        return self._compare(candidate, similarity)
+
+    def _compare_anew(self, candidate: str, similarity: float | None) -> Verdict | None:
         verdicts = [
             verdict
             for b in select_comparable_sentences(candidate, self._needles)
@@ -187,7 +195,8 @@ def _judge_denied_clause(
         return None
     words = quote_words(frame.words)
     if clause.cue == "never" and any(word.lower == "always" for word in other.words):
-        return Verdict(ContradictionKind.ANTONYM, min(1.0, score), f'on {words} one says "never", the other "always"')
+        reason = f'both are about {words}; one says "never", the other "always"'
+        return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
     return Verdict(
         ContradictionKind.NEGATION, min(1.0, score), f'both are about {words}; one of them denies it ("{clause.cue}")'
     )
