@@ -12,23 +12,21 @@ from __future__ import annotations
 
 import functools
 import os
-import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.indexing.chunk_matching import match_file
 from hyperloci.indexing.containment import rebuild_contains
 from hyperloci.indexing.file_reader import UNSETTLED, FileOnDisk, FreshChunk, FreshFile, settled_mtime
-from hyperloci.indexing.link_queue import RewrittenChunks, keep_relations
+from hyperloci.indexing.file_work import ChunkChange, ChunkTally, FileWork, WriteStep, WrittenFile
+from hyperloci.indexing.link_queue import keep_relations
 from hyperloci.indexing.write_throttle import WriteThrottle
 from hyperloci.knowledge.entities.registry import EntityLinker
-from hyperloci.model.chunk import ChunkKind, CodeFacts
+from hyperloci.model.chunk import ChunkKind
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
-from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile, StoredChunk
@@ -44,79 +42,6 @@ _CHUNK: Final = SetAsideKind.CHUNK
 
 FORGET_BATCH: Final = 16
 """Snippets forgotten in one turn: about 2 ms."""
-
-
-@dataclass(slots=True)
-class ChunkTally:
-    """How many chunks were added, written anew, only moved, and removed."""
-
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    removed: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenFile:
-    """A file that was written. With `gone` chunks it still has its marker: `forget_gone` removes it."""
-
-    file: FreshFile
-    file_key: int
-    marker: bytes
-    gone: tuple[StoredChunk, ...] = ()
-    arrived: frozenset[NodeKey] = frozenset()
-    rewritten: RewrittenChunks = field(default_factory=RewrittenChunks)
-
-
-@dataclass(frozen=True, slots=True)
-class _WriteStep:
-    """Storing one chunk: where it stands in its file, and how it is done."""
-
-    place: str
-    run: Callable[[], None]
-
-
-@dataclass(slots=True, kw_only=True)
-class _FileWork:
-    file_key: int
-    marker: bytes
-    gone: tuple[StoredChunk, ...]
-    is_known: bool
-    arrived: set[NodeKey] = field(default_factory=set)
-    rewritten: RewrittenChunks = field(default_factory=RewrittenChunks)
-    steps: deque[_WriteStep] = field(default_factory=deque)
-    restructured: bool = False
-
-    def run_until(self, deadline: float, run: Callable[[_WriteStep], None]) -> bool:
-        """Run steps until the deadline; return whether all are done."""
-        while self.steps:
-            run(self.steps.popleft())
-            if time.perf_counter() > deadline:
-                break
-        return not self.steps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ChunkChange:
-    """A stored chunk, what it is now, and what was known of it."""
-
-    old: StoredChunk
-    new: FreshChunk
-    position: Position | None
-    facts: CodeFacts | None
-
-    @property
-    def changes_text(self) -> bool:
-        return self.old.content_hash != self.new.content_hash
-
-    @property
-    def changes_title(self) -> bool:
-        return self.old.title != self.new.title
-
-    @property
-    def changes_anything(self) -> bool:
-        same_place = self.position == self.new.chunk.position and self.facts == self.new.chunk.code
-        return self.changes_text or self.changes_title or not same_place
 
 
 class FileWriter:
@@ -148,8 +73,8 @@ class FileWriter:
             arrivals: snippets of other files that moved here, by the index of the chunk that they are now.
             renamed_from: the file that this one was before it was renamed.
         """
-        work: _FileWork | None = None
-        run: Callable[[_WriteStep], None] = _run_step
+        work: FileWork | None = None
+        run: Callable[[WriteStep], None] = _run_step
         while True:
             tally = replace(self.tally)
             try:
@@ -205,7 +130,7 @@ class FileWriter:
 
     # -- a chunk that is refused -------------------------------------------------------------------------------------
 
-    def _run_step_alone(self, file: FreshFile, step: _WriteStep) -> None:
+    def _run_step_alone(self, file: FreshFile, step: WriteStep) -> None:
         """Store one chunk, or set it aside."""
         tally = replace(self.tally)
         subject, now = f"{file.path}#{step.place}", self._clock()
@@ -242,7 +167,7 @@ class FileWriter:
             now=self._clock(),
         )
 
-    def _begin_file(self, file: FreshFile, row: IndexedFile | None, arrivals: Mapping[int, StoredChunk]) -> _FileWork:
+    def _begin_file(self, file: FreshFile, row: IndexedFile | None, arrivals: Mapping[int, StoredChunk]) -> FileWork:
         if file.path in self._with_chunks_aside:
             self._store.set_aside.clear_prefix(self._scope_key, _CHUNK, f"{file.path}#")
         marker = b"unfinished " + os.urandom(8)
@@ -250,7 +175,7 @@ class FileWriter:
         old = self._store.files.list_chunks([key]).get(key, []) if row is not None else []
         matching = match_file(old, file.chunks)
         gone = tuple(old[i] for i in matching.gone)
-        work = _FileWork(file_key=key, marker=marker, gone=gone, is_known=row is not None)
+        work = FileWork(file_key=key, marker=marker, gone=gone, is_known=row is not None)
         work.restructured = bool(matching.gone or matching.fresh)
         self._plan_pairs(work, file, [(old[i], file.chunks[j]) for i, j in matching.pairs])
         fresh = dict.fromkeys(matching.fresh)
@@ -266,7 +191,7 @@ class FileWriter:
         node = self._store.nodes.get_by_key(chunk.node_key)
         return node is not None and node.deleted_at is None
 
-    def _end_file(self, file: FreshFile, work: _FileWork) -> None:
+    def _end_file(self, file: FreshFile, work: FileWork) -> None:
         self._put_row(file)
         if work.restructured:
             rebuild_contains(self._store, work.file_key, now=self._clock(), is_new=not work.is_known)
@@ -276,7 +201,7 @@ class FileWriter:
 
     def _plan_pairs(
         self,
-        work: _FileWork,
+        work: FileWork,
         file: FreshFile,
         pairs: Sequence[tuple[StoredChunk, FreshChunk]],
         arrived_at: int | None = None,
@@ -285,13 +210,13 @@ class FileWriter:
         places = self._store.positions.get_positions(keys)
         facts = self._store.positions.get_code_facts(keys)
         for old, new in pairs:
-            change = _ChunkChange(old=old, new=new, position=places.get(old.node_key), facts=facts.get(old.node_key))
+            change = ChunkChange(old=old, new=new, position=places.get(old.node_key), facts=facts.get(old.node_key))
             if arrived_at is not None or change.changes_anything:
                 work.restructured |= old.symbol != new.symbol or old.title != new.title
                 step = functools.partial(self._update_chunk, work, file, change, arrived_at)
-                work.steps.append(_WriteStep(_address_of_chunk(change.new), step))
+                work.steps.append(WriteStep(_address_of_chunk(change.new), step))
 
-    def _update_chunk(self, work: _FileWork, file: FreshFile, change: _ChunkChange, arrived_at: int | None) -> None:
+    def _update_chunk(self, work: FileWork, file: FreshFile, change: ChunkChange, arrived_at: int | None) -> None:
         old, new, now = change.old, change.new, self._clock()
         self._store.positions.put_position(old.node_key, new.chunk.position, work.file_key)
         if arrived_at is not None or (change.position is not None and change.position.path != file.path):
@@ -313,7 +238,7 @@ class FileWriter:
             if old.symbol != new.symbol or arrived_at is not None:
                 self.appeared.add(file.path)
 
-    def _describe_change(self, change: _ChunkChange, file: FreshFile) -> dict[str, Any]:
+    def _describe_change(self, change: ChunkChange, file: FreshFile) -> dict[str, Any]:
         node = self._store.nodes.get_by_key(change.old.node_key)
         known = dict(node.metadata) if node else {}
         metadata = {name: value for name, value in known.items() if name not in _METADATA} | _metadata_of_chunk(
@@ -327,7 +252,7 @@ class FileWriter:
 
     # -- chunks that were not ----------------------------------------------------------------------------------------
 
-    def _plan_new_chunks(self, work: _FileWork, file: FreshFile, indexes: Sequence[int]) -> None:
+    def _plan_new_chunks(self, work: FileWork, file: FreshFile, indexes: Sequence[int]) -> None:
         if not indexes:
             return
         hashes = list({file.chunks[j].content_hash for j in indexes})
@@ -345,10 +270,10 @@ class FileWriter:
             if back is not None:
                 used.add(back)
             work.steps.append(
-                _WriteStep(_address_of_chunk(new), functools.partial(self._add_chunk, work, file, j, back))
+                WriteStep(_address_of_chunk(new), functools.partial(self._add_chunk, work, file, j, back))
             )
 
-    def _add_chunk(self, work: _FileWork, file: FreshFile, index: int, back: str | None) -> None:
+    def _add_chunk(self, work: FileWork, file: FreshFile, index: int, back: str | None) -> None:
         new, now = file.chunks[index], self._clock()
         self.tally.added += 1
         if back is not None and self._store.nodes.restore_node(back, now=now, reason="file is back"):
@@ -427,7 +352,7 @@ def _metadata_of_chunk(new: FreshChunk) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _run_step(step: _WriteStep) -> None:
+def _run_step(step: WriteStep) -> None:
     step.run()
 
 

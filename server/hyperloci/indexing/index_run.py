@@ -19,7 +19,8 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.indexing.chunk_matching import match_file, match_moves
 from hyperloci.indexing.file_reader import FileOnDisk, FreshChunk, FreshFile, fresh_file_uncut, hash_bytes, read_file
-from hyperloci.indexing.file_writer import FileWriter, WrittenFile, path_of
+from hyperloci.indexing.file_work import WrittenFile
+from hyperloci.indexing.file_writer import FileWriter, path_of
 from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.set_aside import SetAsideKind

@@ -68,7 +68,7 @@ class Indexer:
 
         Args:
             path: inside the project; absolute, or relative to its root.
-            progress: called with (files done, files to do, path).
+            progress: called with (files done, files to do, path or what comes after the files).
 
         Raises:
             BadRequestError: the path lies outside the project, or the project is too broad to be indexed.
@@ -166,7 +166,7 @@ class Indexer:
     def _bring_up_to_date(
         self, look: _TreeScan, started: float, progress: Progress | None = None, *, with_history: bool = False
     ) -> IndexReport:
-        scope_key = self._scope_key()
+        scope_key, tell = self._scope_key(), progress or _report_nothing
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
         known_before = bool(self._store.files.list_files(scope_key))
         if "" in look.targets and not self._store.files.is_indexed_root(self._project.id, str(self._project.root)):
@@ -183,12 +183,16 @@ class Indexer:
                 self._cancelled,
                 max_bytes=self._settings.max_file_bytes,
             )
-            run.run(look.present, look.covers, progress or _report_nothing)
+            run.run(look.present, look.covers, tell)
+        read = len(look.present)
         if writer.tally.added or writer.tally.changed:
             anchor_pending(self._store, scope_key, now=self._clock())
         if writer.appeared and known_before:
             queue_readers(self._store, scope_key, writer.appeared, self._clock)
+        if with_history:
+            tell(read, read, "git history")
         history = self._index_history(scope_key) if with_history and not self._cancelled() else CommitReport()
+        tell(read, read, "what calls, tests and inherits what")
         link_queued(self._store, scope_key, self._clock, cancelled=self._cancelled)
         skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
         if history.problem:

@@ -243,12 +243,12 @@ class EntityLinker:
         """Find known names of several words, or made known by somebody, among the plain words of a text."""
         words = [word.strip(".,;:!?()\"'`*").lower() for word in text[:MAX_PHRASED_CHARS].split()]
         common = vocabulary().is_common
+        telling = [not common(word) for word in words]
         phrases = {
             squash_name(phrase): phrase
             for length in range(1, MAX_PHRASE_WORDS + 1)
             for at in range(len(words) - length + 1)
-            if not any(common(word) for word in words[at : at + length])
-            and (phrase := " ".join(words[at : at + length]))
+            if all(telling[at : at + length]) and (phrase := " ".join(words[at : at + length]))
         }
         candidates = [name for name in phrases if len(name) > 2]
         found = self._store.entities.find_bearers(candidates, self._scope_keys(scope)) if candidates else {}

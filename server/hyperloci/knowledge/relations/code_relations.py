@@ -9,15 +9,14 @@ edge costs more than a missing one.
 
 from __future__ import annotations
 
-import functools
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_imported_names, read_whole_modules
 from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
+from hyperloci.knowledge.relations.local_names import is_bound, is_called_bare, read_made_types, read_parameter_types
 from hyperloci.knowledge.relations.only_methods import ONLY, NamedSymbols, find_only_methods, split_words
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
@@ -47,41 +46,7 @@ _SELF: Final = frozenset({"self", "cls", "this", "Self"})
 _OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
 """Languages in which a method's bare call does not mean another method of its class."""
 
-_TYPE_FIRST_LANGUAGES: Final = frozenset({"java", "c_sharp", "cpp", "c"})
-
 _SEPARATOR: Final = re.compile(r"\.|::|->")
-_OPENS: Final = frozenset("(<`!")
-_BEFORE: Final = frozenset("._$:>)]")
-
-_GIVEN: Final = (" =", ":", ",", " in ", " of ", " :=", ")")
-"""What stands behind a name that a snippet gives a value: looked for first, since the patterns below take longer."""
-
-_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
-_PARAMETER: Final = re.compile(r"[(,]\s*[*&]*([A-Za-z_$][\w$]*)\s*(?=[:,=)?])")
-_TYPED: Final = re.compile(r"\b(\w+)\??:\s*[\"']?([A-Za-z_][\w.]*)")
-_GO_TYPED: Final = re.compile(r"[(,]\s{0,9}(\w+)\s{1,9}(?:\.\.\.)?[*&]?([A-Za-z_]\w*(?:\.\w+)?)\s{0,9}(?=[,)])")
-_TYPE_FIRST: Final = re.compile(
-    r"[(,]\s{0,9}(?:final\s{1,9}|const\s{1,9})?([A-Z]\w*)(?:<[^<>()]{0,200}>)?[*&]?\s{1,9}[*&]?(\w+)\s{0,9}(?=[,)=])"
-)
-_CONSTRUCTED: Final = re.compile(
-    r"(?<![\w.])(\w{1,80})[ \t]{0,9}(?::[^=\n]{0,80})?:?=[ \t]{0,9}(?:await[ \t]+)?(?:new[ \t]+)?&?"
-    r"((?:[A-Za-z_]\w{0,80}\.){0,3}[A-Z]\w{0,80})[ \t]{0,9}[({]"
-)
-_OPENED: Final = re.compile(
-    r"\bwith[ \t]+((?:[A-Za-z_]\w{0,80}\.){0,3}[A-Z]\w{0,80})\([^\n]{0,200}?\)[ \t]+as[ \t]+(\w{1,80})[ \t]*[:,)]"
-)
-"""What a snippet makes for itself has the class that it is made of."""
-
-_NO_TARGET: Final = re.compile(r"[.\[\]{}'\"#=]")
-_BINDINGS: Final = (
-    re.compile(r"\b(\w+)\s*:="),
-    re.compile(
-        r"\bfor\s++\(?\s{0,9}+(?:(?:const|let|var)\s++)?([\w$,()][\w$, \t()]{0,200}?)(?<=\S)\s{1,40}+(?:in|of)\b"
-    ),
-    re.compile(r"\bas\s+(\w+)\s*[,:)]"),
-    re.compile(r"\blambda\s++([\w,*][\w, *]{0,200}+):"),
-)
-
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
 
 
@@ -229,9 +194,9 @@ class CodeRules:
             return self._find_own_method(row, parts[1]) if len(parts) == 2 else None
         target = self._resolve_name(self._view, row.symbol or "", parts, row)
         if target is not None:
-            if _is_bound(row, parts[0]):
+            if is_bound(row, parts[0]):
                 return None
-            if len(parts) == 1 and not _is_called_bare(row.content, said):
+            if len(parts) == 1 and not is_called_bare(row.content, said):
                 return None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
         return self._find_typed_method(row, parts) if len(parts) == 2 else None
@@ -252,9 +217,7 @@ class CodeRules:
         """Resolve `editor.edit_files`, of whose receiver nothing is known, where one method alone has that name."""
         parts = _SEPARATOR.split(said)
         # Of `get().run_it()` only the last name is known.
-        on_something = (
-            parts[0] not in self._from_elsewhere if len(parts) > 1 else not _is_called_bare(row.content, said)
-        )
+        on_something = parts[0] not in self._from_elsewhere if len(parts) > 1 else not is_called_bare(row.content, said)
         place = only.get(parts[-1]) if on_something else None
         view = None if place is None else self._world.view(place[0])
         if place is None or view is None or view.language != row.language:
@@ -265,8 +228,8 @@ class CodeRules:
 
     def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`, or the snippet `memory = Memory()`."""
-        types = _parameter_types(str(row.facts.get("signature", "")), row.language)
-        said = (types.get(parts[0]) or _made_types(row.content).get(parts[0], "")).split(".")
+        types = read_parameter_types(str(row.facts.get("signature", "")), row.language)
+        said = (types.get(parts[0]) or read_made_types(row.content).get(parts[0], "")).split(".")
         owner = self._resolve_name(self._view, row.symbol or "", said, row) if said[0] else None
         if owner is None or self._kind_of_target(owner) not in CLASS_LIKE:
             return None
@@ -374,71 +337,6 @@ def _enclosing_scopes(symbol: str) -> Iterator[str]:
         yield symbol
         symbol = symbol.rpartition(".")[0]
     yield ""
-
-
-def _is_called_bare(text: str, name: str) -> bool:
-    """Say whether a name is called on its own: of `get().run()` only the last name is known, and is no name here."""
-    end = 0
-    while (start := text.find(name, end)) >= 0:
-        end = start + len(name)
-        before, after = text[start - 1 : start], text[end : end + 2].lstrip(" ")[:1]
-        if after in _OPENS and not (before.isalnum() or before in _BEFORE):
-            return True
-    return False
-
-
-def _is_bound(row: LinkableSnippet, name: str) -> bool:
-    """Say whether a name is a parameter, or given a value, in a snippet."""
-    if name in _parameter_names(str(row.facts.get("signature", ""))):
-        return True
-    text = row.content
-    return any(name + sign in text for sign in _GIVEN) and name in _bound_names(text)
-
-
-@functools.lru_cache(maxsize=8)
-def _parameter_names(signature: str) -> frozenset[str]:
-    return frozenset(match[1] for match in _PARAMETER.finditer(signature))
-
-
-@functools.lru_cache(maxsize=8)
-def _bound_names(text: str) -> frozenset[str]:
-    found: set[str] = set()
-    for line in text.split("\n"):
-        # Without spaces it is mostly an argument by name on a line of its own.
-        given, assigned, _ = line.partition(" = ")
-        if assigned and not _NO_TARGET.search(given):
-            found.update(_NAME.findall(given.partition(":")[0]))
-    for pattern in _BINDINGS:
-        for match in pattern.finditer(text):
-            found.update(_NAME.findall(match[1]))
-    return frozenset(found)
-
-
-@functools.lru_cache(maxsize=8)
-def _parameter_types(signature: str, language: str | None) -> Mapping[str, str]:
-    """Return what a signature says its parameters are, a Go method's receiver too."""
-    if language == "go":
-        return {match[1]: match[2] for match in _GO_TYPED.finditer(signature)}
-    if language in _TYPE_FIRST_LANGUAGES:
-        return {match[2]: match[1] for match in _TYPE_FIRST.finditer(signature)}
-    return {match[1]: match[2] for match in _TYPED.finditer(signature)}
-
-
-@functools.lru_cache(maxsize=8)
-def _made_types(text: str) -> Mapping[str, str]:
-    """Return the class of each name that a snippet gives an object made there, and nothing else."""
-    made: dict[str, set[str]] = {}
-    count: Counter[str] = Counter()
-    for match in _CONSTRUCTED.finditer(text):
-        made.setdefault(match[1], set()).add(match[2])
-        count[match[1]] += 1
-    for match in _OPENED.finditer(text):
-        made.setdefault(match[2], set()).add(match[1])
-    return {
-        name: next(iter(classes))
-        for name, classes in made.items()
-        if len(classes) == 1 and text.count(f"{name} = ") + text.count(f"{name} := ") <= count[name]
-    }
 
 
 def _file_stem(path: str) -> str:

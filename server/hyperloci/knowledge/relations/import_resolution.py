@@ -63,7 +63,7 @@ class ModuleIndex:
         for root in _folders_above(importer):
             if not self._is_package(root) and (found := self._resolve_python_under(root, parts)):
                 return found
-        return self._resolve_python_anywhere(parts)
+        return self._resolve_python_anywhere(tuple(parts))
 
     def _resolve_python_under(self, root: str, parts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
         prefix = "" if root in ("", ".") else f"{root}/"
@@ -75,7 +75,8 @@ class ModuleIndex:
         package = f"{prefix}__init__.py"
         return (package, tuple(parts)) if prefix and package in self._paths else None
 
-    def _resolve_python_anywhere(self, parts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    @functools.lru_cache(maxsize=4_096)  # noqa: B019 - lives as long as one round of linking
+    def _resolve_python_anywhere(self, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         for length in range(len(parts), 0, -1):
             stem = "/".join(parts[:length])
             found = [
@@ -85,7 +86,7 @@ class ModuleIndex:
                 if not self._is_package(path[: -len(tail)].rstrip("/"))
             ]
             if found:
-                return (found[0], tuple(parts[length:])) if len(found) == 1 else None
+                return (found[0], parts[length:]) if len(found) == 1 else None
         return None
 
     def _is_package(self, folder: str) -> bool:
