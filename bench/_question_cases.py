@@ -48,7 +48,8 @@ class QuestionCase:
     """A question, three words to grep for, and its answers as they are written in the file of cases.
 
     Attributes:
-        is_held_out: every second question of a kind: constants are chosen on the others alone.
+        is_held_out: every second question of a kind, and all of a repository whose head says `held_out`: constants are
+            chosen on the others alone.
     """
 
     kind: str
@@ -68,28 +69,38 @@ class QuestionCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryCases:
-    """The questions asked of one repository at one commit."""
+    """The questions asked of one repository at one commit.
+
+    Attributes:
+        is_held_out: whether no constant may be chosen on any of them.
+    """
 
     name: str
     repository: str
     commit: str
+    is_held_out: bool
     cases: tuple[QuestionCase, ...]
 
 
-def list_repository_names() -> list[str]:
-    """Return the repositories that there are questions for."""
-    return sorted(path.stem for path in CASES.glob("*.jsonl"))
+def list_repository_names(*, held_out: bool) -> list[str]:
+    """Return the repositories that there are questions for: those held out as a whole, or the others."""
+    names = sorted(path.stem for path in CASES.glob("*.jsonl"))
+    return [name for name in names if load_cases(name).is_held_out is held_out]
 
 
 def load_cases(name: str) -> RepositoryCases:
     """Read the questions of one repository."""
     head, *rows = map(json.loads, (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
     return RepositoryCases(
-        name=name, repository=head["repository"], commit=head["commit"], cases=tuple(_make_cases(rows))
+        name=name,
+        repository=head["repository"],
+        commit=head["commit"],
+        is_held_out=(is_held_out := head.get("held_out", False)),
+        cases=tuple(_make_cases(rows, all_held_out=is_held_out)),
     )
 
 
-def _make_cases(rows: Sequence[dict[str, object]]) -> Iterator[QuestionCase]:
+def _make_cases(rows: Sequence[dict[str, object]], *, all_held_out: bool) -> Iterator[QuestionCase]:
     seen = dict.fromkeys(KINDS, 0)
     for row in rows:
         kind = str(row["kind"])
@@ -101,7 +112,7 @@ def _make_cases(rows: Sequence[dict[str, object]]) -> Iterator[QuestionCase]:
             question=str(row["question"]),
             words=tuple(words),
             answers=tuple(answers),
-            is_held_out=seen[kind] % 2 == 0,
+            is_held_out=all_held_out or seen[kind] % 2 == 0,
         )
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench._shared import MarkdownTable, bench_settings
 from bench.quality import (
@@ -77,10 +78,10 @@ def sample_set(data: Path, name: str) -> EvaluationSet:
     chosen = [corpus for corpus in evaluation.corpora if corpus.questions and (not wanted or corpus.name in wanted)]
     if name == "facts":
         chosen = [replace(corpus, content_type="any") for corpus in chosen]
-    return EvaluationSet(name, [_cut_corpus(corpus, DOCUMENTS.get(name, len(corpus.documents))) for corpus in chosen])
+    return EvaluationSet(name, [cut_corpus(corpus, DOCUMENTS.get(name, len(corpus.documents))) for corpus in chosen])
 
 
-def _cut_corpus(corpus: EvaluationCorpus, size: int) -> EvaluationCorpus:
+def cut_corpus(corpus: EvaluationCorpus, size: int) -> EvaluationCorpus:
     """Return about so many documents, whole files, half of them of files that hold answers, and what they answer."""
     files: dict[str, list[EvaluationDocument]] = {}
     for document in corpus.documents:
@@ -142,12 +143,18 @@ def _add_models(settings: Settings, names: Iterable[str], wheels: Path) -> None:
 
 
 def tell_as_facts(memory: Memory, corpus: EvaluationCorpus) -> Named:
-    """Tell every turn as a fact, one by one."""
-    names = {memory.remember_fact(document.text).id: document.id for document in corpus.documents}
+    """Tell every turn as a fact, one by one, unless it was told already."""
+    rows = memory.store.connection.execute("SELECT id, content FROM nodes WHERE type = 'fact'")
+    told = {row["content"]: row["id"] for row in rows}
+    names = {
+        told.get(document.text) or memory.remember_fact(document.text).id: document.id for document in corpus.documents
+    }
     return lambda hit: names.get(hit.id, "")
 
 
-def bootstrap_difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
+def bootstrap_difference(
+    first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]
+) -> tuple[float, float, float]:
     """Return the mean difference of paired values and its 95 % interval, in points."""
     differences = 100 * (np.array(second) - np.array(first))
     drawn = np.random.default_rng(SEED).choice(differences, (10_000, len(differences))).mean(axis=1)

@@ -103,10 +103,10 @@ WAYS: dict[str, Way] = {
     "equal reciprocal ranks, e1 + e6": rank_equally,
     "profile's reciprocal ranks, all": rank_by_profile,
     "calibrated": calibrated_scores,
-    "calibrated, no speaker": changed_scores(SPEAKER=1.0),
-    "calibrated, no turn beside": changed_scores(BESIDE=0.0),
-    "calibrated, no e12": changed_scores(CODE_VIEWS={"e7": 1.0}, OTHER_VIEWS={}),
-    "calibrated, no e7": changed_scores(CODE_VIEWS=dict(scoring.OTHER_VIEW_WEIGHTS)),
+    "calibrated, no speaker": changed_scores(SPEAKER_FACTOR=1.0),
+    "calibrated, no turn beside": changed_scores(ADJACENT_TURN_WEIGHT=0.0),
+    "calibrated, no e12": changed_scores(CODE_VIEW_WEIGHTS={}, SAID_VIEW_WEIGHTS={}),
+    "calibrated, no e7": changed_scores(CODE_LIFT=0.0),
     "calibrated, no bonuses": changed_scores(BONUS={}),
 }
 

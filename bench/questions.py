@@ -9,7 +9,9 @@ Beside it stand, over the same memories in the same run: grep with three words t
 memories of files, of `why` those of commits, with the most of them, then with the most occurrences), FTS5's `bm25()`
 over the question's words, and meaning alone (strategy `e1_only`).
 
-Every second question of a kind is held out: constants of ranking were chosen on the others (`--half tuning`).
+Every second question of a kind is held out, and two repositories are as a whole (`--repositories thor,cjson`):
+constants of ranking were chosen on the others (`--half tuning`). `--changelog N` asks N entries of each `CHANGELOG.md`
+as reasons instead, whose answer is the commit with their number; grep has their three longest words.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from bench._changelog_cases import load_changelog
 from bench._question_cases import KINDS, Answer, QuestionCase, RepositoryCases, list_repository_names, load_cases
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.memory import Memory
@@ -195,8 +198,11 @@ def main() -> None:
         prog="python -m bench questions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="folder with the clones, by name")
-    parser.add_argument("--repositories", default=",".join(list_repository_names()), help="which of them, by commas")
+    parser.add_argument(
+        "--repositories", default=",".join(list_repository_names(held_out=False)), help="which of them, by commas"
+    )
     parser.add_argument("--half", choices=HALVES, default="all", help="only the questions for tuning, or the others")
+    parser.add_argument("--changelog", type=int, default=0, metavar="N", help="ask N entries of each changelog instead")
     parser.add_argument("--misses", action="store_true", help="print what was not the first hit")
     parser.add_argument("--keep", type=Path, help="folder for the databases, to save time on a second run")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -208,7 +214,9 @@ def main() -> None:
         kept = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hyperloci-bench-")))
         for name in options.repositories.split(","):
             root = (options.folder / name).resolve()
-            asked = list(run_repository(load_cases(name), root, kept.resolve() / name, options.half))
+            cases = load_cases(name)
+            cases = load_changelog(cases, root, options.changelog) if options.changelog else cases
+            asked = list(run_repository(cases, root, kept.resolve() / name, options.half))
             everything += asked
             answer[name] = summarise(asked)
             if not options.json:

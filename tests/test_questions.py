@@ -6,9 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from bench._question_cases import CASES, KINDS, LONGEST_BLOCK, Answer, find_answer, list_repository_names, load_cases
+from bench._changelog_cases import load_changelog
+from bench._question_cases import (
+    CASES,
+    KINDS,
+    LONGEST_BLOCK,
+    Answer,
+    RepositoryCases,
+    find_answer,
+    list_repository_names,
+    load_cases,
+)
 from bench.questions import find_place
 from hyperloci.model.search import Hit, HitSource
+from tests.working_tree import WorkingTree
 
 PYTHON = """\
 import os
@@ -59,7 +70,7 @@ def show(path: str, first: int, last: int) -> Hit:
     )
 
 
-@pytest.mark.parametrize("name", list_repository_names())
+@pytest.mark.parametrize("name", list_repository_names(held_out=False))
 def test_every_repository_has_sixty_questions_of_every_kind(name: str) -> None:
     wanted = load_cases(name)
 
@@ -74,8 +85,33 @@ def test_every_repository_has_sixty_questions_of_every_kind(name: str) -> None:
     assert 0.45 < held_out / len(wanted.cases) <= 0.5
 
 
-def test_there_are_four_repositories() -> None:
-    assert len(list(CASES.glob("*.jsonl"))) == len(list_repository_names()) >= 4
+def test_there_are_four_repositories_and_two_held_out() -> None:
+    names, held_out = list_repository_names(held_out=False), list_repository_names(held_out=True)
+
+    assert len(names) >= 4 and len(held_out) >= 2
+    assert len(list(CASES.glob("*.jsonl"))) == len(names) + len(held_out)
+
+
+@pytest.mark.parametrize("name", list_repository_names(held_out=True))
+def test_of_a_repository_that_is_held_out_all_questions_are(name: str) -> None:
+    wanted = load_cases(name)
+
+    assert len(wanted.cases) >= 15 and all(case.is_held_out for case in wanted.cases)
+    assert {"where", "why", "configured"} <= {case.kind for case in wanted.cases} <= set(KINDS)
+
+
+def test_an_entry_of_a_changelog_is_answered_by_the_commits_with_its_number(tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    tree.commit("Split labels at commas\n\nCloses #12", tags_py="LIMIT = 1\n")
+    tree.commit("Take blanks away (#13)", tags_py="LIMIT = 2\n")
+    entries = "# 1.0\n\n* [BUG #12](https://example.org/12):\n  Labels are split at commas.\n- Too short (#13)\n"
+    tree.commit("changelog: #12 and #13", CHANGELOG_md=entries)
+    empty = RepositoryCases(name="x", repository="", commit="", is_held_out=False, cases=())
+
+    (case,) = load_changelog(empty, tree.root, 10).cases
+
+    assert (case.kind, case.question) == ("why", "why: Labels are split at commas")
+    assert case.answers == (f"commit:{tree.git('rev-parse', 'HEAD~2').strip()}",)
 
 
 @pytest.mark.parametrize(

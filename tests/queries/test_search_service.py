@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
+from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
-from tests.support import FakeClock
+from hyperloci.queries.search_service import NOTHING_NEAR
+from hyperloci.retrieval.presentation import fold_said_twice
+from hyperloci.retrieval.search import Searcher
+from hyperloci.spaces.fingerprint import compute_fingerprints
+from tests.support import FakeClock, FakeEncoder
 
 
 @pytest.mark.req("B.12")
@@ -49,6 +58,25 @@ def test_an_empty_answer_says_what_to_try(memory: Memory) -> None:
     )
 
 
+@pytest.mark.req("B.09")
+def test_an_answer_that_nothing_near_is_in_says_so(memory: Memory, encoder: FakeEncoder) -> None:
+    id = memory.remember_fact("the gateway listens on 8443").id
+    node = memory.store.nodes.get_node(id)
+    assert node is not None
+    with memory.store.transaction():
+        model = memory.store.vectors.use_model(encoder.model_id, encoder.dimensions, now=0)
+        (made,) = compute_fingerprints(read_encoder_inputs(memory.store, [node]), encoder)
+        memory.store.vectors.put_fingerprint(node.key, model, made.columns, now=0)
+    service = replace(memory._search_service, searcher=Searcher(memory.store, encoder))
+
+    foreign = service.search("which harbour has a gateway for zeppelins?", limit=5)
+    own = service.search("which gateway listens on 8443?", limit=5)
+
+    assert [hit.id for hit in foreign.results] == [hit.id for hit in own.results] == [id]
+    assert (foreign.hints, own.hints) == ((NOTHING_NEAR,), ())
+    assert foreign.results[0].explain is None
+
+
 def test_what_may_have_been_replaced_stands_behind_what_may_replace_it(memory: Memory) -> None:
     old = memory.remember_fact("webhook retries: 3 attempts, exponential from 2 s").id
     memory.remember_fact("webhook payloads are signed")
@@ -76,6 +104,20 @@ def test_what_replaced_a_statement_stands_before_the_turn_that_said_it(memory: M
     assert [hit.id for hit in memory.search(query).results] == [new, said.id]
     assert [hit.id for hit in memory.search(query, limit=1).results] == [new]
     assert [hit.id for hit in memory.search(query, content_type="conversation").results] == [said.id]
+
+
+def test_of_a_mind_that_changed_more_than_once_what_holds_now_stands_before_the_first_words(
+    memory: Memory, clock: FakeClock
+) -> None:
+    turn = Turn(uuid="1", role=Speaker.USER, text="push the retry work to the branch retry-v2", timestamp_ms=clock())
+    memory.add_turns("s", [turn])
+    [said] = memory.search("retry-v2").results
+    last = memory.remember_fact("push to the branch retry-v2").id
+    memory.relate("derived_from", [{"id": last, "role": "subject"}, {"id": said.id, "role": "object"}])
+    for words in ("pushes go to a fork", "work is sent as patches", "everything goes to main by merge request"):
+        last = memory.correct_fact(last, words).id
+
+    assert [hit.id for hit in memory.search("which branch retry-v2").results] == [last, said.id]
 
 
 def test_a_turn_of_which_a_hit_says_all_is_not_shown_beside_it(memory: Memory, clock: FakeClock) -> None:
@@ -137,3 +179,42 @@ def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Mem
     assert [hit.subtype for hit in parts] == ["chunk_micro", "chunk_micro", *["episode"] * 5]
     assert [hit.content for hit in memory.search(parts[0].id).results] == texts[:10]
     assert memory.search("0" * 8 + "-0000-0000-0000-" + "0" * 12).results == ()
+
+
+def assert_in_order(hits: Sequence[Hit]) -> None:
+    """Check that whatever doesn't say why it stands where it does is in the order of scores."""
+    scores = [hit.score for hit in hits if hit.placed is None]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_what_stands_before_what_it_may_have_replaced_says_why(memory: Memory) -> None:
+    old = memory.remember_fact("webhook retries: 3 attempts, exponential from 2 s").id
+    memory.remember_fact("webhook payloads are signed")
+    new = memory.remember_fact("webhook retries after the maintenance window").id
+    memory.relate("updates", [{"id": new, "role": "subject"}, {"id": old, "role": "object"}])
+    found = memory.search("webhook retries 3 attempts exponential").results
+    assert {hit.id: hit.placed for hit in found if hit.placed} == {new: Placement.NEWER}
+    assert_in_order(found)
+
+
+def test_a_statement_in_the_place_of_a_better_turn_says_why(memory: Memory, clock: FakeClock) -> None:
+    text = "push the retry work to the branch retry-v2"
+    memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=text, timestamp_ms=clock())])
+    [hit] = memory.search("retry-v2").results
+    said = memory.remember_fact(text).id
+    memory.relate("derived_from", [{"id": said, "role": "subject"}, {"id": hit.id, "role": "object"}])
+    statement, turn = (memory.store.nodes.get_node(id) for id in (said, hit.id))
+    assert statement is not None and turn is not None
+    behind = fold_said_twice(memory.store, [turn, statement])
+    before = fold_said_twice(memory.store, [statement, turn])
+    assert [node.id for node in behind.nodes] == [node.id for node in before.nodes] == [said]
+    assert (behind.placed, before.placed) == ({statement.key: Placement.SAID}, {})
+
+
+def test_what_a_question_names_says_that_it_leads(memory: Memory) -> None:
+    (memory.project.root / "retry.py").write_text("def retry_policy():\n    return 3\n", "utf-8")
+    memory.index_path()
+    memory.remember_fact("The retry policy is what the platform team decided.")
+    found = memory.search("retry_policy").results
+    assert found[0].placed is Placement.NAMED
+    assert_in_order(found)

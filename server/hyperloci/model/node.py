@@ -90,6 +90,7 @@ class SearchCandidate(NamedTuple):
     seq: int | None
     event_time: int
     metadata: Mapping[str, Any]
+    title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from hyperloci.model.node import Node
@@ -82,9 +83,21 @@ class HitSource:
     shared: bool = False
 
 
+class Placement(StrEnum):
+    """Why a hit stands before hits that score more; the words are for people."""
+
+    NAMED = "asked for"
+    NEWER = "newer"
+    SAID = "by its turn"
+    TIME = "by time"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One memory found. Times are ISO 8601; scores 0..1. `notes` warn (`outdated`, `suspicious`...)."""
+    """One memory found. Times are ISO 8601; scores 0..1. `notes` warn (`outdated`, `suspicious`...).
+
+    Hits come in the order of their scores, but for those that say where else they are `placed`.
+    """
 
     id: str
     type: str
@@ -99,6 +112,7 @@ class Hit:
     valid_until: str | None
     source: HitSource
     notes: tuple[str, ...] = ()
+    placed: Placement | None = None
     explain: Mapping[str, Any] | None = None
 
 

@@ -56,12 +56,14 @@ class DatedResult:
         found: the hits.
         remarks: how the time was taken.
         notes: of single memories, by their id.
+        by_time: the ids of those that are in order of time.
         is_of_past: whether what holds no longer is among what was searched, so that it answers as it is.
     """
 
     found: SearchResult
     remarks: tuple[str, ...] = ()
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_time: frozenset[str] = frozenset()
     is_of_past: bool = False
 
 
@@ -195,7 +197,12 @@ def _put_in_order(result: DatedResult, order: TimeOrder, word: str) -> DatedResu
     ordered = sorted(values, key=lambda node: node.event_time, reverse=order is TimeOrder.NEWEST)
     rest = [node for node in found.nodes if node not in values]
     said = f"{word!r} asks for the {order} first: {len(values)} hits that say nearly the same are in order of time."
-    return replace(result, found=replace(found, nodes=(*ordered, *rest)), remarks=(*result.remarks, said))
+    return replace(
+        result,
+        found=replace(found, nodes=(*ordered, *rest)),
+        remarks=(*result.remarks, said),
+        by_time=frozenset(node.id for node in ordered),
+    )
 
 
 def _find_values(found: SearchResult) -> list[Node]:

@@ -28,6 +28,9 @@ _HINTS: Final[tuple[tuple[str, float, str, str], ...]] = (
 def explain_scores(scores: Scores, terms: Sequence[str], profile: str = AUTO) -> dict[str, Any]:
     """Return the account of one hit, with the document's fields in snake case (E.15).
 
+    `parts` says what each space added to the score by the rule, before its factor; `learned` what each feature added to
+    the log-odds that gave the hit its place among those of its kind, empty where the rule alone did.
+
     Args:
         scores: of the hit.
         terms: of the question.
@@ -39,6 +42,7 @@ def explain_scores(scores: Scores, terms: Sequence[str], profile: str = AUTO) ->
         "e1_score": found.get("e1"),
         "embedder_scores": group_by_category(found),
         "parts": {space: round(value, 4) for space, value in scores.parts.items()},
+        "learned": {name: round(value, 4) for name, value in scores.learned.items()},
         "agreement_count": sum(value >= FOUND for space, value in found.items() if _explains_score(space)),
         "blind_spots": find_blind_spots(found),
         "navigation_hints": suggest_spaces(found, profile),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.clock import to_iso
@@ -12,7 +13,7 @@ from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Hit, Placement
 from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import RelationStep
@@ -81,11 +82,22 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
 SPARE_HITS: Final = 5
 """Hits that a search finds beyond those it shows, for those that are said twice."""
 
+MAX_CHANGES: Final = 20
+"""Replacements followed one after the other, to what holds now: who changes a mind more often asks for its history."""
+
 _SAME_TEXT_SHARE: Final = 0.7
 """Share of a turn's characters that a statement must hold to say all of it: the rest is a greeting or a reason."""
 
 
-def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> tuple[Node, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrangedHits:
+    """Hits as they are shown, and why some of them stand before better ones."""
+
+    nodes: tuple[Node, ...]
+    placed: Mapping[NodeKey, Placement]
+
+
+def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
     """Return hits as they are shown: nothing twice, and what replaced one of them before it.
 
     Args:
@@ -94,16 +106,25 @@ def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bo
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
-    return put_newer_first(store, fold_said_twice(store, nodes)[:limit], limit=limit, may_add=may_add)
+    folded = fold_said_twice(store, nodes)
+    newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
+    return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
 
 
-def fold_said_twice(store: Store, nodes: Sequence[Node]) -> list[Node]:
+def fold_said_twice(store: Store, nodes: Sequence[Node]) -> ArrangedHits:
     """Return nodes without the turns of which a hit says all: that hit stands at the better of both places."""
     places = {node.key: node for node in nodes}
     told = find_whole_statements(store, nodes)
     statements = {turn: places[statement.key] for turn, statement in told.items() if statement.key in places}
-    folded = [statements.get(node.key, node) for node in nodes]
-    return list({node.key: node for node in folded}.values())
+    order: dict[NodeKey, Node] = {}
+    placed: dict[NodeKey, Placement] = {}
+    for node in nodes:
+        statement = statements.get(node.key, node)
+        if statement.key not in order:
+            order[statement.key] = statement
+            if statement is not node:
+                placed[statement.key] = Placement.SAID
+    return ArrangedHits(nodes=tuple(order.values()), placed=placed)
 
 
 def find_whole_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, Node]:
@@ -120,7 +141,7 @@ def _holds_all(statement: Node, turn: Node) -> bool:
     return quote in turn.content and len(quote) >= _SAME_TEXT_SHARE * len(turn.content.strip())
 
 
-def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> tuple[Node, ...]:
+def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
     """Return nodes in their order, but what replaced one of them, or may have, right before that one.
 
     A turn stands for what was made of it: who asks finds what holds before the words that no longer do.
@@ -133,29 +154,41 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
     """
     places = {node.key: node for node in nodes}
     newer = _find_newer(store, nodes, may_add=may_add)
-    placed: dict[NodeKey, Node] = {}
+    order: dict[NodeKey, Node] = {}
+    placed: dict[NodeKey, Placement] = {}
     for node in nodes:
         for successor in newer.get(node.key, ()):
-            placed.setdefault(successor.key, places.get(successor.key, successor))
-        placed.setdefault(node.key, node)
-    return tuple(placed.values())[:limit]
+            if successor.key not in order:
+                order[successor.key] = places.get(successor.key, successor)
+                placed[successor.key] = Placement.NEWER
+        order.setdefault(node.key, node)
+    return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
 
 
 def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
     """Return, of each node that something living replaced or may have, what that is."""
-    stands_for = _list_statements(store, nodes)
     known = {node.key for node in nodes}
     found: dict[NodeKey, list[Node]] = {}
-    for label in ("supersedes", "updates"):
-        steps = _find_steps(store, list(stands_for), label, "in")
-        targets = {step.target for step in steps}
-        others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
-        for step in steps:
-            other = others.get(step.target)
-            is_wanted = step.target in known or may_add
-            if other is not None and other.valid_until is None and other.deleted_at is None and is_wanted:
-                for key in stands_for[step.source]:
-                    found.setdefault(key, []).append(other)
+    reached: dict[NodeKey, set[NodeKey]] = {}
+    ended = {statement: set(origins) for statement, origins in _list_statements(store, nodes).items()}
+    for _ in range(MAX_CHANGES):
+        between: dict[NodeKey, set[NodeKey]] = {}
+        for label in ("supersedes", "updates") if ended else ():
+            steps = _find_steps(store, list(ended), label, "in")
+            targets = {step.target for step in steps}
+            others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
+            for step in steps:
+                other = others.get(step.target)
+                origins = ended[step.source] - reached.get(step.target, set())
+                if other is None or other.deleted_at is not None or not origins:
+                    continue
+                reached.setdefault(other.key, set()).update(origins)
+                if other.valid_until is not None:
+                    between.setdefault(other.key, set()).update(origins)
+                elif other.key in known or may_add:
+                    for key in origins:
+                        found.setdefault(key, []).append(other)
+        ended = between
     return found
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
@@ -107,11 +107,15 @@ class Scores:
         spaces: its score in each space that saw it, 0..1 (E1 may be below 0).
         parts: what each space added to the total, before the factor; `graph` what a relation that was followed did.
         total: what the memory is ranked by.
+        factor: what its kind of source and its speaker are worth; part of the total.
+        learned: what each feature added to the log-odds by which it was put in order (`retrieval.reranking`).
     """
 
     spaces: Mapping[str, float]
     parts: Mapping[str, float]
     total: float
+    factor: float = 1.0
+    learned: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cosine(self) -> float | None:
@@ -161,15 +165,15 @@ def combine_scores(
     if profile == MEANING:
         return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}
     near = score_neighbours(nodes.values(), own)
+    factors = {key: _kind_factor(node, target_speaker) * source_factors.get(key, 1.0) for key, node in nodes.items()}
     return {
         key: Scores(
             spaces={space: found[key] for space, found in spaces.items() if key in found},
             parts=parts[key],
-            total=_kind_factor(node, target_speaker)
-            * source_factors.get(key, 1.0)
-            * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
+            total=factors[key] * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
+            factor=factors[key],
         )
-        for key, node in nodes.items()
+        for key in nodes
     }
 
 

@@ -10,7 +10,7 @@ import functools
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -31,7 +31,7 @@ from hyperloci.retrieval.graph_expansion import expand_candidates
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent
 from hyperloci.retrieval.names.leading import LeadingMemories, find_leading
 from hyperloci.retrieval.routing import plan_route
-from hyperloci.retrieval.scoring import Scores
+from hyperloci.retrieval.scoring import Scores, combine_scores
 from hyperloci.retrieval.space_scorer import SpaceScorer
 from hyperloci.retrieval.space_weights import PROFILES
 from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
@@ -50,6 +50,9 @@ MAX_QUERY_CHARS: Final = 10_000
 AROUND_LIMIT: Final = 2_000
 """Nodes that a relation filter reaches at most: three unlimited steps reach half of a large graph."""
 
+
+NAMED: Final = "name"
+"""The part of a score that is no space's: the question names the memory, or asks for what it is related to."""
 
 LEAST_SCORE: Final = 0.03
 """What scores less shares a common word or nothing with the question. Calibrated scores only; the least of a right
@@ -178,7 +181,10 @@ class Searcher:
                 best = [key for key in best if scores[key].total >= least]
             leading = None
             if strategy is SearchStrategy.MULTI_SPACE and not quick:
-                leading = find_leading(self._store, query, intent, best, allowed, conditions.where.scopes, limit)
+                measure = functools.partial(_measure_commits, look)
+                leading = find_leading(
+                    self._store, query, intent, best, measure, allowed, conditions.where.scopes, limit
+                )
             if leading is not None:
                 nodes, scores = _add_leading(self._store, leading, nodes, scores)
                 best = leading.arrange(best, nodes)
@@ -296,6 +302,13 @@ class Searcher:
         return bitmap
 
 
+def _measure_commits(look: SpaceScorer, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
+    """Return what commits score by meaning and words, as they do where they are found by themselves."""
+    nodes = look.load_candidates({"e6": dict.fromkeys(keys, 0.0)})
+    spaces = {"e6": look.normalised_bm25(nodes), **({"e1": look.cosines(list(nodes))} if look.has_vectors else {})}
+    return {key: scored.total for key, scored in combine_scores(spaces, nodes, profile="auto").items()}
+
+
 def _choose_strategy(conditions: Conditions, scorer: SpaceScorer) -> SearchStrategy:
     """Return the strategy: the requested one, or what is possible without vectors."""
     chosen = conditions.strategy or (
@@ -316,11 +329,10 @@ def _score_all_spaces(
     seen |= {} if "e1" in known else {"e1": scorer.cosines(keys)}
     seen |= {} if "e6" in known else {"e6": scorer.search_keywords(1, also=keys)}
     return {
-        key: Scores(
+        key: replace(
+            scores[key],
             spaces={space: seen[space][key] for space in SPACES if key in seen.get(space, {})}
             | dict(scores[key].spaces),
-            parts=scores[key].parts,
-            total=scores[key].total,
         )
         for key in keys
     }
@@ -340,7 +352,7 @@ def _add_leading(
 
 
 def _make_leading_scores(known: Scores | None, total: float) -> Scores:
-    return Scores(spaces=known.spaces if known else {}, parts={"name": total}, total=total)
+    return Scores(spaces=known.spaces if known else {}, parts={NAMED: total}, total=total)
 
 
 def _drop_repeated_turns(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, SearchCandidate]) -> Iterator[NodeKey]:

@@ -18,9 +18,11 @@ from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.rank_fusion import fuse_spaces
+from hyperloci.retrieval.reranking.reranker import rerank_candidates
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
+from hyperloci.retrieval.space_weights import AUTO
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
 
@@ -113,13 +115,17 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _make_fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _score_by_spaces(scorer, nodes, profile)
-    return nodes, combine_scores(
+    scores = combine_scores(
         spaces,
         nodes,
         profile=profile,
         target_speaker=find_target_speaker(scorer.text),
         source_factors=scorer.source_factors,
     )
+    # A perspective that was asked for is what counts then.
+    if profile == AUTO and settings is not None and settings.ranking == "learned":
+        scores = rerank_candidates(scorer.text, spaces, nodes, scores)
+    return nodes, scores
 
 
 def _run_pipeline(scorer: SpaceScorer, profile: str, settings: Settings) -> Ranking:

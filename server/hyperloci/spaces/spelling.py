@@ -77,12 +77,13 @@ def _bind_trigram(gram: str) -> NDArray[np.int8]:
     """Return the product of a trigram's letters, each rotated by its place."""
     vector = np.ones(SIGNATURE_BITS, np.int8)
     for place, character in enumerate(gram):
-        vector = vector * np.roll(_letter_signs(character), place)
+        vector *= _letter_signs(character, place)
     return vector
 
 
 @functools.lru_cache(maxsize=4_096)
-def _letter_signs(character: str) -> NDArray[np.int8]:
-    """Return a character's random signs: the same everywhere, from a hash of it."""
+def _letter_signs(character: str, place: int) -> NDArray[np.int8]:
+    """Return a character's random signs, rotated by its place: the same everywhere, from a hash of it."""
     seed = hashlib.shake_128(character.encode("utf-8", "surrogatepass")).digest(SIGNATURE_BITS // 8)
-    return np.unpackbits(np.frombuffer(seed, np.uint8)).astype(np.int8) * 2 - 1
+    signs: NDArray[np.int8] = np.unpackbits(np.frombuffer(seed, np.uint8)).astype(np.int8) * 2 - 1
+    return np.roll(signs, place)

@@ -133,3 +133,47 @@ def test_relations_are_asked_for_in_many_forms(question: str, label: str, direct
     found = [(asked.labels[0], asked.direction, asked.name) for asked in find_relation_questions(question)]
 
     assert (label, direction, name) in found
+
+
+PARTS = "".join(
+    f"### Limits of part {number}\n\n{'Limits of uploads, told once more. ' * 20}\n\n" for number in range(40)
+)
+
+
+@pytest.mark.req("B.05")
+def test_a_heading_leads_with_its_own_section_before_those_below_it(asked: Memory, tree: WorkingTree) -> None:
+    tree.write("guide.md", f"# Guide\n\n## Upload limits\n\n{'At most five are sent at once. ' * 40}\n\n{PARTS}")
+    for number in range(6):
+        tree.write(
+            f"part{number}.md", f"# Part {number}\n\n## Upload limits\n\n### Rates {number}\n\nUploads of a day.\n"
+        )
+    asked.index_path()
+
+    answer = asked.search("upload limits")
+
+    assert (answer.results[0].source.path, answer.results[0].source.line_start) == ("guide.md", 1)
+    assert answer.hints[0].startswith("took `Guide > Upload limits` (section, guide.md:3)")
+
+
+@pytest.mark.req("B.05")
+def test_every_section_of_one_heading_leads(asked: Memory, tree: WorkingTree) -> None:
+    for number in range(7):
+        tree.write(f"page{number}.md", f"# Page {number}\n\n## Upload limits\n\nOf page {number}.\n")
+    tree.write("other.md", "# Other\n\nUpload limits, upload limits: upload limits.\n")
+    asked.index_path()
+
+    found = [hit.source.path for hit in asked.search("upload limits", limit=8).results]
+
+    assert sorted(map(str, found[:7])) == [f"page{number}.md" for number in range(7)]
+
+
+@pytest.mark.req("B.05", "E.02")
+def test_of_the_commits_that_tell_why_those_lead_that_say_what_is_asked(asked: Memory, tree: WorkingTree) -> None:
+    tree.commit("Leave labels out that hold nothing but blanks", tags_py=TAGS.replace("split()", "strip().split()"))
+    tree.commit("parse_tags: rename a variable", tags_py=TAGS.replace("total", "summed"))
+    tree.commit("parse_tags: say what it returns", tags_py=TAGS.replace("total", "added"))
+    asked.index_path()
+
+    first = asked.search("why does parse_tags leave out labels of blanks?").results[0]
+
+    assert first.content.startswith("Leave labels out")

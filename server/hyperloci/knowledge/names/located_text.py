@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,20 +46,36 @@ class LocatedSnippet:
         return (self.position.line_start or 1) + self.node.content.count("\n", 0, offset)
 
 
-def find_heading(said: str, snippets: Iterable[LocatedSnippet]) -> Iterator[NamedThing]:
-    """Yield the sections with exactly this heading, in any case."""
+def is_under_heading(said: str, place: Position) -> bool:
+    """Return whether a section with this heading is above a place, or among those that a snippet there covers."""
     wanted = _fold_heading(said)
+    return any(_fold_heading(title) == wanted for title in (*place.section_path, *place.headings))
+
+
+def find_heading(said: str, snippets: Iterable[LocatedSnippet]) -> list[NamedThing]:
+    """Return the sections with exactly this heading, in any case.
+
+    Where there are none, return the snippets in which the heading stands above sections of its own: what it is above
+    says less of it than what it begins.
+    """
+    wanted = _fold_heading(said)
+    own: list[NamedThing] = []
+    above: list[NamedThing] = []
     for snippet in snippets:
-        for match in _HEADING.finditer(snippet.node.content):
-            if _fold_heading(match[1]) == wanted:
-                yield NamedThing(
-                    kind=ThingKind.SECTION,
-                    name=" > ".join(snippet.position.section_path) or match[1],
-                    keys=(snippet.node.key,),
-                    path=snippet.position.path,
-                    line=snippet.line_at(match.start()),
-                )
-                break
+        match = next((one for one in _HEADING.finditer(snippet.node.content) if _fold_heading(one[1]) == wanted), None)
+        if match is None:
+            continue
+        thing = NamedThing(
+            kind=ThingKind.SECTION,
+            name=" > ".join(snippet.position.section_path) or match[1],
+            keys=(snippet.node.key,),
+            path=snippet.position.path,
+            line=snippet.line_at(match.start()),
+        )
+        parents = (_fold_heading(title) for title in snippet.position.section_path[:-1])
+        covered = (_fold_heading(title) for title in (*snippet.position.section_path[-1:], *snippet.position.headings))
+        (above if wanted in parents and wanted not in covered else own).append(thing)
+    return own or above
 
 
 def find_setting(name: str, snippets: Sequence[LocatedSnippet]) -> NamedThing | None:

@@ -7,8 +7,9 @@ more before what is used less. Every lookup goes by an index.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.names.located_text import (
@@ -17,6 +18,7 @@ from hyperloci.knowledge.names.located_text import (
     find_heading,
     find_message,
     find_setting,
+    is_under_heading,
 )
 from hyperloci.knowledge.names.named_thing import NamedThing, Resolution, ThingKind, make_symbol_thing
 from hyperloci.knowledge.names.written_names import (
@@ -29,6 +31,7 @@ from hyperloci.knowledge.names.written_names import (
     squash_symbol,
 )
 from hyperloci.model.kinds import NodeKey
+from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text, stop_words
@@ -52,9 +55,11 @@ MAX_SPLIT_WORDS: Final = 4
 """Words that may be one name written apart; what is longer is a sentence."""
 
 MESSAGE_CANDIDATES: Final = 40
-HEADING_CANDIDATES: Final = 30
-"""Snippets that hold most of the words of a message or a heading and are looked at for it; every search of a few words
-asks for a heading."""
+"""Snippets that hold most of the words of a message and are looked at for it."""
+
+HEADING_CANDIDATES: Final = 200
+"""Of a heading, more: every section below it holds its words. Only of those that stand under it the text is read, for
+every search of a few words asks for a heading."""
 
 SETTING_CANDIDATES: Final = 200
 """Of a setting, more: all that use it have its name."""
@@ -164,7 +169,10 @@ class NameResolver:
         if name is not None:
             yield from self._find_settings(name.rpartition(".")[2])
         if len(said.split()) <= MAX_HEADING_WORDS:
-            yield from find_heading(said, self._find_snippets(said.split(), ("markdown",), HEADING_CANDIDATES))
+            is_headed = functools.partial(is_under_heading, said)
+            yield from find_heading(
+                said, self._find_snippets(said.split(), ("markdown",), HEADING_CANDIDATES, is_headed)
+            )
         # A name of code that a text mentions is no thing of its own: what it names is the code.
         yield from (
             thing
@@ -255,8 +263,14 @@ class NameResolver:
                 subject = node.content.partition("\n")[0]
                 yield NamedThing(kind=ThingKind.COMMIT, name=f"{said} {subject}", keys=(key,))
 
-    def _find_snippets(self, words: Sequence[str], subtypes: tuple[str, ...], limit: int) -> list[LocatedSnippet]:
-        """Return the snippets of some kinds in which these words weigh most."""
+    def _find_snippets(
+        self,
+        words: Sequence[str],
+        subtypes: tuple[str, ...],
+        limit: int,
+        is_wanted: Callable[[Position], bool] = lambda _: True,
+    ) -> list[LocatedSnippet]:
+        """Return the snippets of some kinds in which these words weigh most, of those whose place is wanted."""
         terms = list(dict.fromkeys(term for word in words for term in analyse_text(word)[:1]))
         allowed = self._store.filters.select_allowed(
             SearchFilter(scopes=self._scopes, types=("snippet",), subtypes=subtypes)
@@ -264,16 +278,12 @@ class NameResolver:
         query = self._store.keyword_search.prepare_query(terms, allowed) if terms else None
         if query is None:
             return []
-        # Of one word all that hold it weigh the same; of several, those that hold most of them are few.
-        likely = query.rank_best(limit) if len(terms) == 1 else query.find_likely(limit).tolist()
-        keys = [NodeKey(key) for key in likely]
-        nodes, places = self._store.nodes.get_by_keys(keys), self._store.positions.get_positions(keys)
+        best = [NodeKey(key) for key in query.rank_best(limit)]
+        places = self._store.positions.get_positions(best)
+        keys = [key for key in best if key in places and places[key].path is not None and is_wanted(places[key])]
+        nodes = self._store.nodes.get_by_keys(keys)
         facts = self._store.positions.get_code_facts(keys) if "code" in subtypes else {}
-        return [
-            LocatedSnippet(nodes[key], places[key], facts[key].kind if key in facts else "")
-            for key in keys
-            if key in places and places[key].path is not None
-        ]
+        return [LocatedSnippet(nodes[key], places[key], facts[key].kind if key in facts else "") for key in keys]
 
 
 def match_symbols(

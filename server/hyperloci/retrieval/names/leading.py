@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.knowledge.graph.neighbourhood import find_related
@@ -25,9 +25,8 @@ from hyperloci.retrieval.names.question_forms import (
     asks_for_thing,
     find_relation_questions,
 )
-from hyperloci.retrieval.names.reasons import find_text_uses, find_told, list_history, rank_commits, rank_shared_commits
+from hyperloci.retrieval.names.reasons import Relevance, find_text_uses, find_told, list_history, rank_commits
 from hyperloci.store import Store
-from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.vectors.bits import BoolArray
 from hyperloci.text.chunking.programming_languages import is_test_path
 
@@ -89,6 +88,7 @@ def find_leading(
     query: str,
     intent: Intent,
     ranked: Sequence[NodeKey],
+    measure: Relevance,
     allowed: BoolArray,
     scopes: Sequence[str],
     limit: int,
@@ -103,6 +103,7 @@ def find_leading(
         query: the question.
         intent: what it wants to know.
         ranked: what was found, best first.
+        measure: says what memories score by the question's meaning and words.
         allowed: bitmap over node keys: which may be found.
         scopes: whose names.
         limit: how many hits are wanted.
@@ -111,9 +112,10 @@ def find_leading(
         return None
     named = _read_question(NameResolver(store, scopes), query, intent)
     if named is not None:
-        keys = named.list_keys(store, intent, scopes, analyse_query(query), limit)
+        named = named.order_sections(ranked)
+        keys = named.list_keys(store, intent, scopes, ranked, measure, limit)
     elif intent is Intent.WHY:
-        keys = _explain_best(store, ranked, scopes, analyse_query(query))
+        keys = _explain_best(store, ranked, scopes, measure)
     else:
         return None
     kept = tuple(dict.fromkeys(key for key in keys if int(key) < len(allowed) and allowed[int(key)]))[:limit]
@@ -134,11 +136,28 @@ class _NamedQuestion:
     relation: RelationQuestion | None = None
     is_whole: bool = False
 
+    def order_sections(self, ranked: Sequence[NodeKey]) -> _NamedQuestion:
+        """Return the same with sections of one heading in the order in which the search has them."""
+        if self.resolution.taken.kind is not ThingKind.SECTION:
+            return self
+        places = {key: place for place, key in enumerate(ranked)}
+        things = sorted(
+            self.resolution.things,
+            key=lambda thing: (thing.kind is not ThingKind.SECTION, places.get(thing.keys[0], len(places))),
+        )
+        return replace(self, resolution=replace(self.resolution, things=tuple(things)))
+
     def is_inner(self, intent: Intent) -> bool:
         return self.relation is None and not self.is_whole and intent is not Intent.WHY
 
     def list_keys(
-        self, store: Store, intent: Intent, scopes: Sequence[str], terms: Sequence[str], limit: int
+        self,
+        store: Store,
+        intent: Intent,
+        scopes: Sequence[str],
+        ranked: Sequence[NodeKey],
+        measure: Relevance,
+        limit: int,
     ) -> Iterator[NodeKey]:
         things, taken = _list_namesakes(self.resolution), self.resolution.taken
         if self.relation is not None and self.relation.labels == ("changed",):
@@ -146,8 +165,16 @@ class _NamedQuestion:
         elif self.relation is not None:
             yield from _follow(store, things, self.relation, scopes, limit)
         elif intent is Intent.WHY:
-            yield from _explain(store, things, self.resolution.name, scopes, terms, limit)
-        yield from (thing.keys[0] for thing in (things[:MAX_DEFINITIONS] if self.is_whole else things[:1]))
+            name = None if taken.kind is ThingKind.FILE else self.resolution.name
+            commits = rank_commits(store, scopes, things, name, ranked, measure)
+            yield from _explain(store, things[0], self.resolution.name, scopes, commits, limit)
+        yield from (thing.keys[0] for thing in things[: self._count_definitions()])
+
+    def _count_definitions(self) -> int | None:
+        """Return how many definitions lead at most; None: all, as any section of a heading may be the one meant."""
+        if not self.is_whole:
+            return 1
+        return None if self.resolution.taken.kind is ThingKind.SECTION else MAX_DEFINITIONS
 
 
 def _read_question(resolver: NameResolver, query: str, intent: Intent) -> _NamedQuestion | None:
@@ -181,11 +208,12 @@ def _has_relations(thing: NamedThing) -> bool:
 def _list_namesakes(resolution: Resolution) -> list[NamedThing]:
     """Return what was taken and what has the same bare name and is as good a guess."""
     taken = resolution.taken
-    return [
+    namesakes = [
         thing
         for thing in resolution.things
         if thing.kind is taken.kind and thing.match is taken.match and thing.is_test == taken.is_test
-    ][:MAX_NAMESAKES]
+    ]
+    return namesakes if taken.kind is ThingKind.SECTION else namesakes[:MAX_NAMESAKES]
 
 
 def _follow(
@@ -208,22 +236,20 @@ def _follow(
 
 
 def _explain(
-    store: Store, things: Sequence[NamedThing], name: str, scopes: Sequence[str], terms: Sequence[str], limit: int
+    store: Store, thing: NamedThing, name: str, scopes: Sequence[str], commits: Sequence[NodeKey], limit: int
 ) -> Iterator[NodeKey]:
-    """Yield what was told of a thing, and the commits that changed it; each kind leaves room for the others."""
-    commits = list(dict.fromkeys(key for thing in things for key in rank_commits(store, scopes, thing, name, terms)))
-    told = find_told(store, scopes, things[0], name, commits)
+    """Yield what was told of a thing, and the commits that tell why; each kind leaves room for the others."""
+    told = find_told(store, scopes, thing, name, commits)
     yield from told[: max(1, min(MAX_TOLD, limit // 2))]
     yield from commits[: max(1, min(MAX_REASONS, round(COMMIT_SHARE * limit)))]
 
 
 def _explain_best(
-    store: Store, ranked: Sequence[NodeKey], scopes: Sequence[str], terms: Sequence[str]
+    store: Store, ranked: Sequence[NodeKey], scopes: Sequence[str], measure: Relevance
 ) -> Iterator[NodeKey]:
-    """Yield the commits that changed the best symbols found and share words with the question."""
+    """Yield the commits that tell most of the question, of those found and those that changed what was found best."""
     things = list(itertools.islice(_list_best_symbols(store, ranked[:BEST_LOOKED_AT]), BEST_SYMBOLS))
-    pieces = [key for thing in things for key in thing.keys]
-    yield from rank_shared_commits(store, scopes, pieces, terms)[:BEST_COMMITS]
+    yield from rank_commits(store, scopes, things, None, ranked, measure)[:BEST_COMMITS]
 
 
 def _list_best_symbols(store: Store, keys: Sequence[NodeKey]) -> Iterator[NamedThing]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.names.named_thing import NamedThing, ThingKind
@@ -24,22 +23,20 @@ MAX_TOLD: Final = 20
 TELLING_COMMITS: Final = 3
 """Commits by whose hash decisions are looked for."""
 
-NAMED_IN_SUBJECT: Final = 2.0
-NAMED: Final = 1.0
-BEGINNING: Final = 1.0
-"""Of the commit with which a thing began: who asks why it is there means that one."""
-
-SHARED: Final = 1.5
-"""Of a commit that shares all the words of the question."""
+NAMED_IN_SUBJECT: Final = 0.1
+NAMED: Final = 0.05
+BEGINNING: Final = 0.1
+CHANGED_IT: Final = 0.1
+"""What is added to a commit's score (0..1): that it names what is asked about, that this began with it, that it changed
+this and little else. Who asks why something is there means the first commit, but twice as much for it takes the first
+place from 8 of 143 others; without ties to the name, or with twice as much for one of them, 1 to 3 fewer lead
+(docs/benchmarks.md, "Questions")."""
 
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""
 
-MIN_SHARED: Final = 0.3
-"""Share of a question's words, weighed by how rare they are, that a commit must hold to be about it."""
-
-CLOSENESS: Final = 0.3
-"""What it adds that a commit changed little else."""
+Relevance = Callable[[Sequence[NodeKey]], Mapping[NodeKey, float]]
+"""What memories score by a question's meaning and words, 0..1."""
 
 CHANGED: Final = "\n\nChanged: "
 """Before the names of a commit's files, which are no part of what it says (`indexing.commits.commit_reader`)."""
@@ -67,57 +64,58 @@ def find_told(
 
 
 def rank_commits(
-    store: Store, scopes: Sequence[str], thing: NamedThing, name: str, terms: Collection[str]
+    store: Store,
+    scopes: Sequence[str],
+    things: Sequence[NamedThing],
+    name: str | None,
+    found: Collection[NodeKey],
+    measure: Relevance,
 ) -> list[NodeKey]:
-    """Return the commits that changed a thing or name it, those first that tell most about it.
+    """Return the commits that changed some things, name them or were found, those first that tell most of the question.
 
     Args:
         store: the open store.
         scopes: whose commits.
-        thing: what is asked about.
-        name: as the question has it.
-        terms: the question's content words.
+        things: what is asked about.
+        name: as the question has it; None where it names nothing.
+        found: what the search has found.
+        measure: says what memories score by the question's meaning and words.
     """
-    tail = name.rpartition(".")[2]
-    changes = {change.commit: change for change in store.edges.list_changes(thing.keys, scopes)}
-    named = _find_naming(store, scopes, [tail], ("decision",), ("commit",)) if thing.kind is not ThingKind.FILE else []
-    nodes = store.nodes.get_by_keys({*changes, *(node.key for node in named)})
-    began = min(changes, key=lambda key: nodes[key].event_time, default=None)
-    wanted = set(terms) - set(analyse_text(name))
-    scores = {
-        key: _score_commit(node, changes.get(key), tail, wanted) + (BEGINNING if key == began else 0.0)
-        for key, node in nodes.items()
-        if node.deleted_at is None
+    changes = _list_changes(store, scopes, things)
+    tail = None if name is None else name.rpartition(".")[2]
+    named = [] if tail is None else _find_naming(store, scopes, [tail], ("decision",), ("commit",))
+    nodes = {
+        key: node
+        for key, node in store.nodes.get_by_keys({*changes, *(node.key for node in named), *found}).items()
+        if node.subtype == "commit" and node.deleted_at is None
     }
+    began = min(changes.keys() & nodes.keys(), key=lambda key: nodes[key].event_time, default=None)
+    scores = {key: value + _tell_tie(nodes[key], changes.get(key), tail) for key, value in measure(list(nodes)).items()}
+    if began in scores:
+        scores[began] += BEGINNING
     return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))
 
 
-def rank_shared_commits(
-    store: Store, scopes: Sequence[str], keys: Sequence[NodeKey], terms: Collection[str]
-) -> list[NodeKey]:
-    """Return the commits that changed some snippets and share enough of a question's words, best first."""
-    changes = {change.commit: change for change in store.edges.list_changes(keys, scopes)}
-    nodes = store.nodes.get_by_keys(changes)
-    weights = _weigh_terms(store, terms)
-    shares = {key: _share_of(weights, node.content) for key, node in nodes.items()}
-    scores = {
-        key: share + CLOSENESS * changes[key].confidence * FOCUS / (FOCUS + changes[key].touched - 1)
-        for key, share in shares.items()
-        if share >= MIN_SHARED
-    }
-    return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))
+def _list_changes(store: Store, scopes: Sequence[str], things: Sequence[NamedThing]) -> dict[NodeKey, StoredChange]:
+    """Return of each commit that changed one of several things the change that tells most of it."""
+    changes: dict[NodeKey, StoredChange] = {}
+    for thing in things:
+        for change in store.edges.list_changes(thing.keys, scopes):
+            known = changes.get(change.commit)
+            if known is None or _tell_focus(change) > _tell_focus(known):
+                changes[change.commit] = change
+    return changes
 
 
-def _weigh_terms(store: Store, terms: Collection[str]) -> dict[str, float]:
-    """Return what each term counts: the rarer, the more."""
-    total = store.keywords.count_texts()
-    counts = store.keyword_search.count_frequencies(list(terms))
-    return {term: math.log(1 + total / count) for term, count in counts.items()}
+def _tell_focus(change: StoredChange) -> float:
+    return change.confidence * FOCUS / (FOCUS + change.touched - 1)
 
 
-def _share_of(weights: Mapping[str, float], text: str) -> float:
-    held = set(analyse_text(text.partition(CHANGED)[0]))
-    return sum(weight for term, weight in weights.items() if term in held) / max(1e-9, sum(weights.values()))
+def _tell_tie(node: Node, change: StoredChange | None, name: str | None) -> float:
+    """Return what it adds to a commit's score that it changed what is asked about, or names it."""
+    subject, _, body = node.content.partition("\n")
+    naming = 0.0 if name is None else NAMED_IN_SUBJECT if name in subject else NAMED if name in body else 0.0
+    return naming + (0.0 if change is None else CHANGED_IT * _tell_focus(change))
 
 
 def list_history(store: Store, scopes: Sequence[str], thing: NamedThing) -> list[NodeKey]:
@@ -162,14 +160,6 @@ TOLD_SUBTYPES: Final = (
     "dead_end",
     "outcome",
 )
-
-
-def _score_commit(node: Node, change: StoredChange | None, name: str, wanted: Collection[str]) -> float:
-    subject, _, body = node.content.partition("\n")
-    naming = NAMED_IN_SUBJECT if name in subject else NAMED if name in body else 0.0
-    focus = 0.0 if change is None else change.confidence * FOCUS / (FOCUS + change.touched - 1)
-    shared = SHARED * len(set(analyse_text(node.content)).intersection(wanted)) / max(1, len(wanted))
-    return naming + focus + shared
 
 
 def _find_naming(

@@ -1,0 +1,250 @@
+"""Learn the weights of ranking: `python -m bench train_ranking CLONES [--keep DIR] [--write]`.
+
+Stores what `bench._ranking_corpora` makes, asks its questions, measures every candidate as a search does
+(`retrieval.reranking`), and fits the weights of each kind of content: the probability of the answers among the
+candidates of a question, by a softmax over them, is made as large as possible, with an L2 penalty on weights of
+standardised features. Weights are rounded to tenths; two runs have differed by one tenth. The table is of questions
+that the weights had not read (folds by project or repository), with the 95 % interval of a paired bootstrap.
+
+CLONES holds the clones of `bench questions`; `--keep` keeps the stored and embedded memories; `--write` writes
+`server/hyperloci/retrieval/reranking/data/ranking_weights.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench._ranking_corpora import make_documents, make_talks
+from bench._shared import MarkdownTable, bench_settings
+from bench.bake_off import bootstrap_difference, tell_as_facts
+from bench.quality import METRICS, EvaluationCorpus, EvaluationQuestion, Named, evaluate_ranking, store_corpus
+from bench.questions import PAUSE_SECONDS, TRIES
+from hyperloci.clock import system_clock
+from hyperloci.embedder.client import EmbedderClient
+from hyperloci.errors import EmbedderError, NotReadyError
+from hyperloci.memory import Memory
+from hyperloci.model.kinds import NodeKey
+from hyperloci.retrieval.filters import build_conditions
+from hyperloci.retrieval.reranking.ranking_features import FEATURES, measure_candidates
+from hyperloci.retrieval.reranking.reranker import WEIGHTS
+from hyperloci.retrieval.sources.content_kind import ContentKind
+from hyperloci.retrieval.space_scorer import SpaceScorer
+from hyperloci.retrieval.strategies import SearchStrategy, rank_candidates
+
+T = TypeVar("T")
+
+USED: Final[Mapping[ContentKind, tuple[str, ...]]] = {
+    ContentKind.SAID: tuple(name for name in FEATURES if not name.startswith("title")),
+    ContentKind.DOCUMENT: tuple(
+        name for name in FEATURES if name not in ("nearby", "number", "time", "person", "e12", "e12_rank")
+    ),
+}
+"""Features that can differ within a kind: turns have no title, E12 does not count for documents."""
+
+PENALTY: Final = 10.0
+"""5 to 30 are within a point of each other on questions that were not read."""
+
+STEPS: Final = 200
+SMALLEST_STEP: Final = 1e-6
+
+
+@dataclass(frozen=True)
+class MeasuredQuestion:
+    """A question's candidates: features times factor, which are answers, which count, and the rule's totals."""
+
+    fold: str
+    features: NDArray[np.float64]
+    documents: tuple[str, ...]
+    question: EvaluationQuestion
+    totals: NDArray[np.float64]
+
+    @property
+    def counting(self) -> NDArray[np.bool_]:
+        """Which candidates count: a section that holds the link is no wrong answer."""
+        return np.array([document not in self.question.exclude for document in self.documents])
+
+    @property
+    def answers(self) -> NDArray[np.bool_]:
+        """Which candidates are answers."""
+        return np.array([document in self.question.relevant for document in self.documents])
+
+    def evaluate(self, scores: NDArray[np.float64]) -> list[float]:
+        """Return the metrics of the order by these scores."""
+        order = np.lexsort((np.arange(len(scores)), -scores))
+        return evaluate_ranking([id for row in order.tolist() if (id := self.documents[row])], self.question)
+
+
+def measure_corpus(corpus: EvaluationCorpus, folder: Path, *, as_facts: bool = False) -> Iterator[MeasuredQuestion]:
+    """Store a corpus in a folder, unless it is there, and yield its questions' candidates."""
+    root = folder / "project"
+    root.mkdir(parents=True, exist_ok=True)
+    with Memory.open(bench_settings(folder, project=corpus.name, ranking="rule"), root) as memory:
+        named = tell_as_facts(memory, corpus) if as_facts else store_corpus(memory, corpus, root)
+        _try_again(memory.embed_pending)
+        with memory.keep_embedder_running():
+            for question in corpus.questions:
+                yield _measure_question(memory, corpus, question, named)
+    print(f"{corpus.name} measured", file=sys.stderr)
+
+
+def _try_again(call: Callable[[], T]) -> T:
+    """Return what a call comes to: on a busy machine the embedder may miss its deadline."""
+    for _ in range(TRIES - 1):
+        with contextlib.suppress(EmbedderError, NotReadyError):
+            return call()
+        time.sleep(PAUSE_SECONDS)
+    return call()
+
+
+def _measure_question(
+    memory: Memory, corpus: EvaluationCorpus, question: EvaluationQuestion, named: Named
+) -> MeasuredQuestion:
+    client = EmbedderClient(memory.settings)
+    seen = _try_again(lambda: client.embed_query_spaces(question.text))
+    now = system_clock()
+    conditions = build_conditions(project=memory.project.id, now=now, content_type=corpus.content_type)
+    with memory.store.snapshot():
+        allowed = memory.store.filters.select_allowed(conditions.where)
+        look = SpaceScorer(memory.store, question.text, seen, allowed, now=now)
+        nodes, scores = rank_candidates(
+            look, SearchStrategy.MULTI_SPACE, profile="auto", limit=50, first_space="e1", settings=memory.settings
+        )
+        whole = memory.store.nodes.get_by_keys(nodes)
+    hits = memory.get_many([whole[key].id for key in nodes])
+    spaces: dict[str, dict[NodeKey, float]] = {}
+    for key in nodes:
+        for space, value in scores[key].spaces.items():
+            spaces.setdefault(space, {})[key] = value
+    factors = np.array([scores[key].factor for key in nodes])
+    documents = tuple(named(hit) for hit in hits)
+    return MeasuredQuestion(
+        fold=_fold_of(corpus, question),
+        features=measure_candidates(question.text, spaces, nodes, scores) * factors[:, None],
+        documents=documents,
+        question=question,
+        totals=np.array([scores[key].total for key in nodes]),
+    )
+
+
+def _fold_of(corpus: EvaluationCorpus, question: EvaluationQuestion) -> str:
+    answer = min(question.relevant)
+    return answer.split(":")[0] if corpus.name.startswith("talks") else corpus.name.removesuffix("-cut")
+
+
+def fit_weights(questions: Sequence[MeasuredQuestion], used: Sequence[str]) -> NDArray[np.float64]:
+    """Return the weight of each of FEATURES, 0 for those not used, by Newton's method with steps that help."""
+    places = [FEATURES.index(name) for name in used]
+    read = [(one.features[one.counting][:, places], one.answers[one.counting]) for one in questions]
+    read = [(rows, answers) for rows, answers in read if answers.any() and not answers.all()]
+    spread = np.concatenate([rows for rows, _ in read]).std(axis=0)
+    spread[spread < 1e-9] = np.inf
+    read = [(rows / spread, answers) for rows, answers in read]
+    weights = np.zeros(len(places))
+    for _ in range(STEPS):
+        slope, curvature = PENALTY * weights, PENALTY * np.eye(len(places))
+        for rows, answers in read:
+            likely = _softmax(rows @ weights)
+            wanted = _softmax(np.where(answers, rows @ weights, -np.inf))
+            mean = likely @ rows
+            slope = slope + mean - wanted @ rows
+            curvature = curvature + (rows * likely[:, None]).T @ rows - np.outer(mean, mean)
+        step = np.linalg.solve(curvature, slope)
+        before = _measure_loss(read, weights)
+        while _measure_loss(read, weights - step) > before and np.abs(step).max() > SMALLEST_STEP:
+            step = step / 2
+        weights = weights - step
+        if np.abs(step).max() <= SMALLEST_STEP:
+            break
+    found = np.zeros(len(FEATURES))
+    found[places] = weights / spread
+    return found
+
+
+def _measure_loss(read: Sequence[tuple[NDArray[np.float64], NDArray[np.bool_]]], weights: NDArray[np.float64]) -> float:
+    """Return how unlikely the answers are, in logarithms, with the penalty."""
+    loss = PENALTY * float(weights @ weights) / 2
+    for rows, answers in read:
+        scores = rows @ weights
+        loss += float(np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[answers]))
+    return loss
+
+
+def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    raised = np.exp(scores - scores.max())
+    return np.asarray(raised / raised.sum())
+
+
+def evaluate_unread(
+    questions: Sequence[MeasuredQuestion], used: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the metrics of the rule and of weights that did not read the question's fold."""
+    rule, learned = [], []
+    for fold in sorted({one.fold for one in questions}):
+        weights = fit_weights([one for one in questions if one.fold != fold], used)
+        for one in (one for one in questions if one.fold == fold):
+            rule.append(one.evaluate(one.totals))
+            learned.append(one.evaluate(one.features @ weights))
+    return np.array(rule), np.array(learned)
+
+
+def list_corpora(clones: Path) -> dict[ContentKind, list[tuple[EvaluationCorpus, bool]]]:
+    """Return what is read for each kind, and whether it is told as facts."""
+    talks = list(make_talks())
+    return {
+        ContentKind.SAID: [
+            *((corpus, False) for corpus in talks),
+            *((replace(corpus, name=f"{corpus.name}-facts", content_type="any"), True) for corpus in talks),
+        ],
+        ContentKind.DOCUMENT: [(corpus, False) for corpus in make_documents(clones)],
+    }
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench train_ranking", description="Learn the weights of ranking.")
+    parser.add_argument("clones", type=Path, help="folder with got, gin and ripgrep")
+    parser.add_argument("--keep", type=Path, help="keep the memories here and use them again")
+    parser.add_argument("--write", action="store_true", help="write the weights that the server reads")
+    options = parser.parse_args()
+    table = MarkdownTable(
+        "kind", "n", *(f"{name}, rule" for name in METRICS[::2]), *(f"{name}, learned" for name in METRICS[::2])
+    )
+    weights: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as temporary:
+        for kind, corpora in list_corpora(options.clones).items():
+            folder = options.keep or Path(temporary)
+            questions = [
+                one
+                for corpus, as_facts in corpora
+                for one in measure_corpus(corpus, folder / corpus.name, as_facts=as_facts)
+            ]
+            rule, learned = evaluate_unread(questions, USED[kind])
+            changes = [
+                "{:+.1f} ({:+.1f} to {:+.1f})".format(*bootstrap_difference(rule[:, place], learned[:, place]))
+                for place in range(0, len(METRICS), 2)
+            ]
+            table.add(kind, len(questions), *(f"{value:.3f}" for value in rule.mean(axis=0)[::2]), *changes)
+            found = fit_weights(questions, USED[kind])
+            weights[str(kind)] = {name: round(float(found[FEATURES.index(name)]), 1) for name in USED[kind]}
+    table.print()
+    text = json.dumps(weights, indent=2) + "\n"
+    if options.write:
+        WEIGHTS.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Ranking features: what a reranker knows of a candidate: how every space sees it, and whether it can answer at all.
+
+Every feature is at least 0, and 0 where there is nothing to say, so that a weighted sum can be multiplied by what a
+kind of source or a speaker is worth.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.model.kinds import NodeKey, NodeType, Origin
+from hyperloci.model.node import ONE_OCCASION_MS, SearchCandidate
+from hyperloci.retrieval.scoring import Scores, SpaceScores
+from hyperloci.store.keywords.analysis import analyse_query
+
+SCORED: Final = ("e1", "e6", "e12", "e13")
+"""Spaces whose scores and ranks are features."""
+
+FORMS: Final = ("number", "time", "person")
+"""What a question may ask for by its form, tables of `data/answer_forms.toml`."""
+
+FEATURES: Final = (
+    "rule",
+    *SCORED,
+    *(f"{space}_rank" for space in SCORED),
+    "title_asked",
+    "title_named",
+    "length",
+    "nearby",
+    *FORMS,
+)
+"""The features, in the order of the columns:
+
+- `rule`: the calibrated score before its factor;
+- a space's score, and `_rank`: 1 for its best, 3/4 for the next, 0 for what it does not see;
+- `title_asked`, `title_named`: the share of the question's terms in the last heading, and of that heading's terms in
+  the question;
+- `length`: of the text, logarithmic, 1 from LONG_CHARS;
+- `nearby`: how well other candidates score that were said near it;
+- `number`, `time`, `person`: 1 if the question asks for such a thing and the text holds one.
+"""
+
+RANK_STEP: Final = 3.0
+"""Places after which a rank counts half."""
+
+LONG_CHARS: Final = 1_000
+"""As `scoring.LONG_TURN_CHARS`: what is longer says no more for it."""
+
+SHARPNESS: Final = 8.0
+"""A candidate that scores an eighth less than the best counts 1/e of it for those near it."""
+
+REACH: Final = 5.0
+"""Turns after which that falls to 1/e."""
+
+_FILE: Final = Path(__file__).parent / "data" / "answer_forms.toml"
+
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_FIGURE: Final = re.compile(r"\d")
+_NAME: Final = re.compile(r"[a-zа-я0-9,;)] [A-ZА-Я][a-zа-я]")
+"""A capital that begins no sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """What a question may ask for: how it does, and by which words, figures or names a text holds it."""
+
+    asked: re.Pattern[str]
+    words: frozenset[str]
+    figures: bool
+    names: bool
+
+    def is_held_by(self, text: str) -> bool:
+        if (self.figures and _FIGURE.search(text)) or (self.names and _NAME.search(text)):
+            return True
+        return bool(self.words) and not self.words.isdisjoint(_WORD.findall(text.lower()))
+
+
+@functools.cache
+def _load_forms() -> dict[str, _Form]:
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {
+        form: _Form(
+            asked=re.compile("|".join(table["asked"]), re.IGNORECASE),
+            words=frozenset(table["words"]),
+            figures=table["figures"],
+            names=table["names"],
+        )
+        for form, table in ((form, tables[form]) for form in FORMS)
+    }
+
+
+@functools.lru_cache(maxsize=4_096)
+def _title_terms(title: str) -> frozenset[str]:
+    return frozenset(analyse_query(title)) if title else frozenset()
+
+
+def measure_candidates(
+    text: str, spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], scores: Mapping[NodeKey, Scores]
+) -> NDArray[np.float64]:
+    """Return the features of candidates, a row each in the order of `nodes`, a column for each of FEATURES.
+
+    Args:
+        text: the question.
+        spaces: scores by space.
+        nodes: the candidates.
+        scores: what the rule makes of them (`scoring.combine_scores`).
+    """
+    found = np.zeros((len(nodes), len(FEATURES)))
+    if not nodes:
+        return found
+    columns = {name: found[:, place] for place, name in enumerate(FEATURES)}
+    columns["rule"][:] = [scores[key].total / scores[key].factor for key in nodes]
+    for space in SCORED:
+        seen = spaces.get(space, {})
+        columns[space][:] = [max(0.0, seen.get(key, 0.0)) for key in nodes]
+        columns[f"{space}_rank"][:] = _share_ranks(columns[space])
+    asked = frozenset(analyse_query(text))
+    wanted = {name: form for name, form in _load_forms().items() if form.asked.search(text)}
+    for row, node in enumerate(nodes.values()):
+        title = _title_terms(node.title.rpartition(" > ")[2])
+        if title and asked:
+            shared = len(asked & title)
+            columns["title_asked"][row], columns["title_named"][row] = shared / len(asked), shared / len(title)
+        columns["length"][row] = min(1.0, math.log1p(len(node.content)) / math.log1p(LONG_CHARS))
+        for name, form in wanted.items():
+            columns[name][row] = form.is_held_by(node.content)
+    columns["nearby"][:] = _weigh_nearby(list(nodes.values()), np.array([scores[key].total for key in nodes]))
+    return found
+
+
+def _share_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    ranks = np.empty(len(values))
+    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values))
+    return np.where(values > 0, RANK_STEP / (RANK_STEP + ranks), 0.0)
+
+
+def _weigh_nearby(nodes: Sequence[SearchCandidate], totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each what was said near it: turns by their places in a session, facts told on one occasion."""
+    sessions: dict[str, int] = {}
+    group, place = np.full(len(nodes), -1), np.zeros(len(nodes))
+    for row, node in enumerate(nodes):
+        if node.subtype == "episode" and node.session_id and node.seq is not None:
+            group[row], place[row] = sessions.setdefault(node.session_id, len(sessions) + 1), node.seq
+        elif node.type == NodeType.FACT and node.origin == Origin.TOOL:
+            group[row], place[row] = 0, node.key
+    rows = np.flatnonzero(group >= 0)
+    found = np.zeros(len(nodes))
+    group, place = group[rows], place[rows]
+    times = np.array([nodes[row].event_time for row in rows.tolist()])
+    together = (group[:, None] == group) & ((group > 0)[:, None] | (np.abs(times[:, None] - times) <= ONE_OCCASION_MS))
+    np.fill_diagonal(together, False)
+    near = np.where(together, np.exp(-np.abs(place[:, None] - place) / REACH), 0.0)
+    found[rows] = near @ np.exp(SHARPNESS * (totals[rows] - totals.max()))
+    return found
