@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
+import sys
 import tempfile
 import time
 import uuid
 from pathlib import Path
 from typing import Any
 
+from bench._shared import MarkdownTable
 from bench._team_client import PROJECT, open_client
 from bench._team_server import make_database, make_team, serve_postgres
 from hyperloci.clock import system_clock
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
+from hyperloci.store.team import postgres
 from hyperloci.team.membership import Membership, save_membership
 from hyperloci.team.sync import TeamSync
 
@@ -59,22 +65,53 @@ def measure_bulk(count: int) -> dict[str, Any]:
         membership = _make_membership(url, identity, token)
         memories = [open_client(Path(place) / name) for name in ("first", "second")]
         _share_many(memories[0], count)
-        taken: dict[str, Any] = {}
+        told = {}
         for memory, what in ((memories[0], "tell"), (memories[1], "take in"), (memories[1], "again")):
-            wall, processor = time.perf_counter(), time.process_time()
+            wall, processor, served = time.perf_counter(), time.process_time(), _served_seconds(server.get_pid())
             report = TeamSync(store=memory.store, membership=membership, clock=system_clock).run()
-            taken[what] = {
-                "sent": report.sent,
-                "received": report.received,
-                "wall s": round(time.perf_counter() - wall, 1),
+            wall = time.perf_counter() - wall
+            time.sleep(1)  # Until the server has noted what the session took.
+            told[what] = {
+                "memories": report.sent + report.received,
+                "wall s": round(wall, 1),
                 "processor s": round(time.process_time() - processor, 1),
+                "processor s of the server": round(_served_seconds(server.get_pid()) - served, 1),
+                "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_024,
             }
+            print(what, told[what], file=sys.stderr, flush=True)
+        with postgres.connect(url) as connection:
+            (truth,) = connection.execute("SELECT pg_database_size(current_database())").fetchone() or (0,)
+        sizes = {"truth": truth, "a machine": (Path(place) / "second" / "memory.db").stat().st_size}
         query = f"SELECT {COMPARED} FROM nodes WHERE visibility = 'shared' ORDER BY id"
         rows = [[tuple(row) for row in memory.store.connection.execute(query)] for memory in memories]
         for memory in memories:
             memory.close()
     same = sum(one == other for one, other in zip(*rows, strict=False))
-    return {"memories": count, **taken, "rows": [len(one) for one in rows], "rows alike": same}
+    return {
+        "memories": count,
+        "steps": told,
+        "rows": [len(one) for one in rows],
+        "rows alike": same,
+        "bytes a memory": {name: round(size / count) for name, size in sizes.items()},
+    }
+
+
+def _served_seconds(pid: int) -> float:
+    """Return the processor time of a server's sessions that have ended: each exchange is one."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[13:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def print_bulk(answer: dict[str, Any]) -> None:
+    """Print what was measured as a table."""
+    table = MarkdownTable("", "memories", "wall s", "processor s", "of it a memory", "of the server", "peak MB")
+    for what, step in answer["steps"].items():
+        each = f"{1_000 * step['processor s'] / step['memories']:.2f} ms" if step["memories"] else ""
+        served = step["processor s of the server"]
+        table.add(what, f"{step['memories']:,}", step["wall s"], step["processor s"], each, served, step["peak MB"])
+    table.print()
+    sizes = ", ".join(f"{name} {size:,}" for name, size in answer["bytes a memory"].items())
+    print(f"\nrows alike: {answer['rows alike']:,} of {answer['memories']:,}; bytes a memory: {sizes}")
 
 
 def measure_local(turns: int) -> dict[str, Any]:
@@ -90,7 +127,12 @@ def measure_local(turns: int) -> dict[str, Any]:
         for memory in (alone, joined):
             _share_many(memory, 2_000)
         TeamSync(store=joined.store, membership=membership, clock=system_clock).run()
-        taken: dict[str, dict[str, list[float]]] = {"search": {}, "remember": {}}
+        taken: dict[str, dict[str, list[float]]] = {
+            "search": {},
+            "remember": {},
+            "prompt's hook": {},
+            "start's hook": {},
+        }
         for turn in range(turns):
             pair = (("alone", alone), ("joined", joined))
             for name, memory in pair if turn % 2 else reversed(pair):
@@ -102,9 +144,32 @@ def measure_local(turns: int) -> dict[str, Any]:
                 for number in range(10):
                     memory.remember_fact(f"{PROJECT}: rule {turn} {number} of the house stands")
                 taken["remember"].setdefault(name, []).append(100 * (time.process_time() - started))
+                records = RecordFactory(memory.project, f"s{turn}", now=system_clock())
+                prompts = [records.record_prompt(f"How often may service {turn * 10 + n} retry?") for n in range(10)]
+                started = time.process_time()
+                for record in filter(None, prompts):
+                    memory.keep(record)
+                    memory.get_context_for_record(record)
+                taken["prompt's hook"].setdefault(name, []).append(100 * (time.process_time() - started))
+                starts = [RecordFactory(memory.project, f"s{turn}-{n}", now=system_clock()) for n in range(10)]
+                started = time.process_time()
+                for one in starts:
+                    record = one.record_start("startup")
+                    memory.keep(record)
+                    memory.get_context_for_record(record)
+                taken["start's hook"].setdefault(name, []).append(100 * (time.process_time() - started))
         for memory in (alone, joined):
             memory.close()
-    return {
+    medians = {
         kind: {name: round(statistics.median(values), 2) for name, values in found.items()}
         for kind, found in taken.items()
-    } | {"turns of 10": turns, "unit": "ms of processor time each, median"}
+    }
+    return {"turns of 10": turns, "processor ms each, median": medians}
+
+
+def print_local(answer: dict[str, Any]) -> None:
+    """Print what was measured as a table."""
+    table = MarkdownTable("processor time, median", "no team, ms", "in a team, ms", "ratio")
+    for kind, found in answer["processor ms each, median"].items():
+        table.add(kind, found["alone"], found["joined"], f"{found['joined'] / found['alone']:.2f}")
+    table.print()

@@ -63,7 +63,7 @@ def measure_foreign(queries: int) -> dict[str, object]:
             (mine, token), (other, _) = rng.sample(teams, 2)
             if number % 10 == 0:
                 hits = search_truth(
-                    connection, token, other.team, terms=["secret"], model="m", vector=[rng.gauss(0, 1)] * 384
+                    connection, token, other.team, terms={"secret": 1.0}, model="m", vector=[rng.gauss(0, 1)] * 384
                 )
                 seen += len(hits)
                 continue

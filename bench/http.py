@@ -71,6 +71,15 @@ class HttpRun:
             self.acknowledged.append(fact)
 
 
+def _read_thread_seconds(pid: int) -> list[float]:
+    """Return the processor time of a process's threads so far, its first one's first."""
+    stats = [
+        path.read_text() for path in sorted(Path(f"/proc/{pid}/task").glob("*/stat"), key=lambda p: int(p.parent.name))
+    ]
+    ticks = [sum(map(int, text.rpartition(")")[2].split()[11:13])) for text in stats]
+    return [count / os.sysconf("SC_CLK_TCK") for count in ticks]
+
+
 def main() -> None:
     """Parse the arguments, run, print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench http", description=__doc__)
@@ -100,6 +109,7 @@ def main() -> None:
             began = time.perf_counter()
             anyio.run(measured.run_sessions, options.sessions, options.calls)
             seconds = time.perf_counter() - began
+            threads = _read_thread_seconds(server.pid)
             server.terminate()
             server.wait()
         whole = root / "whole.jsonl"
@@ -114,6 +124,7 @@ def main() -> None:
         "acknowledged": len(measured.acknowledged),
         "lost": len(lost),
         "faults": measured.faults[:10],
+        "processor s of the server": {"event loop": round(threads[0], 1), "workers": round(sum(threads[1:]), 1)},
         "ms": {
             name: [round(1_000 * float(np.percentile(found, part)), 1) for part in (50, 95)]
             for name, found in measured.times.items()
@@ -127,6 +138,7 @@ def main() -> None:
     table.print()
     told = f"{len(measured.acknowledged):,} acknowledged, {len(lost)} lost, {len(measured.faults)} faults"
     print(f"\n{options.sessions} sessions at once in {seconds:.1f} s: {told}")
+    print(f"processor time of the server: {threads[0]:.1f} s event loop, {sum(threads[1:]):.1f} s workers")
     for fault in measured.faults[:5]:
         print(fault)
     if options.save:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench._shared import MarkdownTable, bench_settings
 from hyperloci.facts.sharing.shared_folder import FOLDER, write_memory
-from hyperloci.facts.sharing.shared_memory import SharedMemory
+from hyperloci.facts.sharing.shared_version import SharedVersion
 from hyperloci.memory import Memory
 
 NOW = 1_780_000_000_000
@@ -47,13 +47,13 @@ def run_git(folder: Path, *arguments: str, check: bool = True) -> int:
     return done.returncode
 
 
-def make_memory(author: str, number: int, draw: random.Random) -> SharedMemory:
+def make_memory(author: str, number: int, draw: random.Random) -> SharedVersion:
     """Return one of many memories, each different."""
     text = draw.choice(SAYINGS).format(
         thing=draw.choice(THINGS), team=f"{author}{number}", number=draw.randrange(10**6)
     )
     id = str(uuid.UUID(int=draw.getrandbits(128), version=4))
-    return SharedMemory(id=id, author=f"{author} <{author}@example.com>", at=NOW + number, kind="decision", text=text)
+    return SharedVersion(id=id, author=f"{author} <{author}@example.com>", at=NOW + number, kind="decision", text=text)
 
 
 # -- layouts -----------------------------------------------------------------------------------------------------------
@@ -131,12 +131,22 @@ def _merge(root: Path, other: Path) -> bool:
     return True
 
 
+def _merge_branch(theirs: Path, root: Path) -> bool:
+    """Commit what is new in a tree in a clone instead, and merge that."""
+    run_git(root, "stash", "-q", "-u")
+    run_git(root.parent, "clone", "-q", str(root), str(theirs))
+    run_git(theirs, "fetch", "-q", str(root), "refs/stash")
+    run_git(theirs, "checkout", "-q", "FETCH_HEAD^3", "--", ".")
+    _commit(theirs)
+    return _merge(root, theirs)
+
+
 # -- our own -----------------------------------------------------------------------------------------------------------
 
 
-def merge_clones(folder: Path, memories: int, clones: int) -> tuple[Path, list[SharedMemory]]:
+def merge_clones(folder: Path, memories: int, clones: int) -> tuple[Path, list[SharedVersion]]:
     """Have clones share a part each and merge them into the first; print how that went."""
-    draw, told = random.Random(7), list[SharedMemory]()
+    draw, told = random.Random(7), list[SharedVersion]()
     roots = [folder / f"clone-{number}" for number in range(clones)]
     roots[0].mkdir(parents=True)
     run_git(roots[0], "init", "-q", "-b", "main")
@@ -157,7 +167,7 @@ def merge_clones(folder: Path, memories: int, clones: int) -> tuple[Path, list[S
     return roots[0], told
 
 
-def read_all(memory: Memory, told: Sequence[SharedMemory]) -> None:
+def read_all(memory: Memory, told: Sequence[SharedVersion]) -> None:
     """Take everything in, then nothing, then ten more; print what was lost and what it took."""
     started = time.process_time()
     report = memory.read_shared()
@@ -218,6 +228,7 @@ def main() -> None:
     parser.add_argument("--clones", type=int, default=8)
     parser.add_argument("--turns", type=int, default=40)
     parser.add_argument("--layouts", action="store_true")
+    parser.add_argument("--hostile", type=int, default=0, metavar="LINES", help="of each kind, merged into the rest")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -228,6 +239,11 @@ def main() -> None:
                     compare_layouts(folder, base, clones, table)
             table.print()
         root, told = merge_clones(folder / "ours", chosen.memories, chosen.clones)
+        if chosen.hostile:
+            from bench._share_hostile import measure_hostile
+
+            measure_hostile(folder, root, told, chosen.hostile, lambda: _merge_branch(folder / "theirs", root))
+            return
         settings = replace(bench_settings(folder / "home", embedder=False), author="Bench <bench@example.com>")
         with Memory.open(settings, root) as memory:
             read_all(memory, told)

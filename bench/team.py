@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
+
+PRINTED = {
+    "search": ("_team_search", "print_search"),
+    "bulk": ("_team_exchange", "print_bulk"),
+    "local": ("_team_exchange", "print_local"),
+}
+"""What prints the answers of a kind as tables; the others are a few numbers."""
 
 
 def main() -> None:
@@ -24,15 +33,23 @@ def main() -> None:
     partition.add_argument("--seconds", type=float, default=30)
     local = kinds.add_parser("local", help="local search and hooks with and without a team, in turns")
     local.add_argument("--turns", type=int, default=20)
+    for kind in kinds.choices.values():
+        kind.add_argument("--json", action="store_true", help="print JSON")
     asked = parser.parse_args()
-    print(json.dumps(run(asked), indent=2))
+    answer = run(asked)
+    if asked.json or asked.kind not in PRINTED:
+        print(json.dumps(answer, indent=2))
+    else:
+        module, function = PRINTED[asked.kind]
+        getattr(importlib.import_module(f"bench.{module}"), function)(answer)
 
 
-def run(asked: argparse.Namespace) -> object:
+def run(asked: argparse.Namespace) -> dict[str, Any]:
     if asked.kind == "search":
         from bench._team_search import measure_search
 
-        return measure_search(asked.rows, asked.folder or Path(tempfile.mkdtemp(prefix="hlbench-")))
+        with tempfile.TemporaryDirectory(prefix="hlbench-") as place:
+            return measure_search(asked.rows, asked.folder or Path(place))
     if asked.kind == "bulk":
         from bench._team_exchange import measure_bulk
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
+from starlette.types import Receive, Scope, Send
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError
 from hyperloci.http.issued_tokens import revoke_token
 from hyperloci.http.request_guard import REFUSALS
 from hyperloci.http.served_memory import ServedMemory
-from hyperloci.http.serving import MAX_BODY_BYTES, NOT_SERVED, HttpOptions, serve_http
+from hyperloci.http.serving import MAX_BODY_BYTES, NOT_SERVED, HttpOptions, configure_server, serve_http
 from tests.http.conftest import HttpHouse
 
 pytestmark = pytest.mark.anyio
@@ -286,3 +287,80 @@ async def test_ones_own_memory_is_signed_by_oneself_whatever_machine_it_came_fro
     authors = {None if node is None else node.author for node in kept}
     assert len(authors) == 1
     assert "laptop <laptop>" not in authors
+
+
+PAGE = "https://app.example.org"
+ASKS = {
+    "origin": PAGE,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization, content-type, mcp-protocol-version",
+}
+
+
+async def test_a_browser_is_told_that_pages_of_an_allowed_origin_may_call_and_read(house: HttpHouse) -> None:
+    _, token = house.give_token()
+    async with house.serving(origins=[PAGE]):
+        async with house.knock() as browser:
+            asked = await browser.options("/mcp", headers=ASKS)
+            refused = await browser.post("/mcp", json=HELLO, headers={**JSON, "origin": PAGE})
+        async with house.knock(token) as browser:
+            answered = await browser.post("/mcp", json=HELLO, headers={**JSON, "origin": PAGE})
+    assert (asked.status_code, refused.status_code, answered.status_code) == (200, 401, 200)
+    assert "authorization" in asked.headers["access-control-allow-headers"]
+    assert all(one.headers["access-control-allow-origin"] == PAGE for one in (asked, refused, answered))
+    assert "mcp-session-id" in answered.headers["access-control-expose-headers"]
+    assert "access-control-allow-credentials" not in answered.headers
+
+
+async def test_pages_of_other_origins_are_refused_before_they_call(house: HttpHouse) -> None:
+    async with house.serving(origins=[PAGE]), house.knock() as browser:
+        asked = await browser.options("/mcp", headers={**ASKS, "origin": "https://evil.example"})
+    assert asked.status_code == 403
+    assert "access-control-allow-origin" not in asked.headers
+
+
+async def test_no_page_is_told_anything_unless_an_origin_is_allowed(house: HttpHouse) -> None:
+    _, token = house.give_token()
+    async with house.serving(), house.knock(token) as client:
+        answered = await client.post("/mcp", json=HELLO, headers=JSON)
+    assert not [name for name in answered.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    ("caller", "counted"), [("10.0.0.7", "203.0.113.5"), ("10.0.0.8", "10.0.0.8"), ("127.0.0.1", "127.0.0.1")]
+)
+async def test_the_address_that_a_proxy_names_is_believed_of_that_proxy_alone(
+    caller: str, counted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
+    seen = []
+
+    async def note_client(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["client"][0])
+
+    options = HttpOptions(behind_proxy=True, proxies=["10.0.0.7"], announce=lambda _: None)
+    config = configure_server(note_client, options)
+    config.load()
+    headers = [(b"x-forwarded-for", b"203.0.113.5")]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers, "client": (caller, 5), "scheme": "http"}
+
+    async def do_nothing(*_: object) -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    await config.loaded_app(scope, do_nothing, do_nothing)
+    assert seen == [counted]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"proxies": ["10.0.0.7"]},
+        {"behind_proxy": True, "proxies": ["proxy.local"]},
+        {"origins": ["app.example.org"]},
+        {"origins": ["https://app.example.org/page"]},
+        {"origins": ["*"]},
+    ],
+)
+async def test_a_proxy_or_an_origin_that_is_none_is_refused_at_the_start(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        HttpOptions(announce=lambda _: None, **wrong)  # type: ignore[arg-type]

@@ -173,13 +173,13 @@ def test_a_search_finds_only_the_teams_own(teams: tuple[Team, Team], connection:
             connection,
             team.token,
             team.identity.team,
-            terms=["secret"],
+            terms={"secret": 1.0},
             model="m",
             vector=[0.1] * 384,
         )
         assert [hit.memory.payload.content for hit in hits] == [f"secret of {team.identity.team_name}"]
     ours, theirs = teams
-    assert search_truth(connection, ours.token, theirs.identity.team, terms=["secret"]) == []
+    assert search_truth(connection, ours.token, theirs.identity.team, terms={"secret": 1.0}) == []
 
 
 def test_only_an_admin_invites_and_revokes(teams: tuple[Team, Team], connection: Any) -> None:

@@ -9,12 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from hyperloci.app import build_server, configure_logging
@@ -46,6 +48,9 @@ SPARE_CONNECTIONS: Final = 64
 
 GRACE_SECONDS: Final = 2
 
+LOOPBACK: Final = ("127.0.0.1", "::1")
+"""Where a proxy on the same machine calls from."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpOptions:
@@ -58,6 +63,7 @@ class HttpOptions:
         url: the address by which clients know it, if not its own.
         certificate, private_key: PEM files, for TLS.
         behind_proxy: whether a proxy before it ends TLS.
+        proxies: addresses or networks from which that proxy calls; of others `X-Forwarded-For` is not believed.
         issuer: whose tokens are taken beside its own.
         per_minute: requests that one token may make a minute.
         max_sessions: open at once.
@@ -73,6 +79,7 @@ class HttpOptions:
     certificate: Path | None = None
     private_key: Path | None = None
     behind_proxy: bool = False
+    proxies: Sequence[str] = LOOPBACK
     issuer: OutsideIssuer | None = None
     per_minute: int = 240
     max_sessions: int = 256
@@ -83,8 +90,15 @@ class HttpOptions:
         """Refuse to let tokens travel in the clear.
 
         Raises:
-            ConfigurationError: other machines could reach it without TLS, or a key has no certificate.
+            ConfigurationError: other machines could reach it without TLS, a key has no certificate, a proxy is no
+                address, or an origin is none.
         """
+        if tuple(self.proxies) != LOOPBACK and not self.behind_proxy:
+            raise ConfigurationError("--proxy says where the proxy of --behind-proxy is: give both.")
+        for proxy in self.proxies:
+            _require_network(proxy)
+        for origin in self.origins:
+            _require_origin(origin)
         if (self.certificate is None) != (self.private_key is None):
             raise ConfigurationError("--tls-cert and --tls-key belong together.")
         if not _is_loopback(self.host) and self.certificate is None and not self.behind_proxy:
@@ -92,6 +106,19 @@ class HttpOptions:
                 f"host={self.host!r} lets other machines in, and without TLS anybody on the way reads the tokens: give "
                 "--tls-cert and --tls-key, or --behind-proxy where a proxy before it ends TLS."
             )
+
+
+def _require_network(proxy: str) -> None:
+    try:
+        ipaddress.ip_network(proxy)
+    except ValueError as error:
+        raise ConfigurationError(f"--proxy={proxy!r} must be an address or a network, such as 10.0.0.7.") from error
+
+
+def _require_origin(origin: str) -> None:
+    parts = urlsplit(origin)
+    if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}" or not parts.netloc:
+        raise ConfigurationError(f"--allow-origin={origin!r} must be a scheme and a host: https://app.example.org.")
 
 
 def _is_loopback(host: str) -> bool:
@@ -140,7 +167,7 @@ async def _serve(served: ServedMemory, options: HttpOptions, listener: socket.so
     port = listener.getsockname()[1]
     async with open_application(served, options, port, clock) as app:
         options.announce(f"{_describe_address(options, port)}{PATH}")
-        await uvicorn.Server(_configure(app, options)).serve(sockets=[listener])
+        await uvicorn.Server(configure_server(app, options)).serve(sockets=[listener])
 
 
 @asynccontextmanager
@@ -183,10 +210,28 @@ async def open_application(
     )
     try:
         async with app.router.lifespan_context(app):
-            yield RequestGuard(app, hosts=hosts, origins=origins, per_minute=options.per_minute)
+            yield RequestGuard(
+                _allow_pages(app, options.origins), hosts=hosts, origins=origins, per_minute=options.per_minute
+            )
     finally:
         with anyio.CancelScope(shield=True):
             await door.close()
+
+
+def _allow_pages(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+    """Return an application whose answers pages of some origins may read: a browser asks before it calls.
+
+    No credentials are allowed: a page shows its token itself, and a browser must not add what it keeps.
+    """
+    if not origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=[origin.lower() for origin in origins],
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
+        expose_headers=["mcp-session-id", "www-authenticate", "retry-after"],
+    )
 
 
 def _describe_auth(options: HttpOptions, own: str) -> AuthSettings:
@@ -220,7 +265,8 @@ def _join_host(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _configure(app: ASGIApp, options: HttpOptions) -> uvicorn.Config:
+def configure_server(app: ASGIApp, options: HttpOptions) -> uvicorn.Config:
+    """Return how an application is served: nothing is taken from the environment."""
     return uvicorn.Config(
         app,
         ws="none",
@@ -230,6 +276,7 @@ def _configure(app: ASGIApp, options: HttpOptions) -> uvicorn.Config:
         server_header=False,
         # Behind a proxy the address that is counted against is the one it names.
         proxy_headers=options.behind_proxy,
+        forwarded_allow_ips=list(options.proxies),
         limit_concurrency=options.max_sessions * 2 + SPARE_CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
         ssl_certfile=options.certificate,

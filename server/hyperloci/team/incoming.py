@@ -1,34 +1,32 @@
-"""Incoming: takes in what others told the team, in its order, as the words of teammates.
-
-A teammate's text is quoted and never obeyed: it is cleaned like any foreign text, flagged where it looks like an
-instruction (then no session is shown it unasked), and believed no further than `TRUST[Origin.TEAMMATE]`.
-"""
+"""Incoming: takes in what others told the team, in its order, as the words of teammates (`facts.sharing.reception`)."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata
+from hyperloci.facts.sharing.reception import find_rivals, forget_received, make_received_memory
 from hyperloci.model.author import Visibility
-from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, NodeType, Origin, Tier
+from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.purge import erase_memory, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
     IncomingRevision,
-    SharedMemory,
     SharedPayload,
     SharedState,
+    TeamMemory,
 )
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject, TeamRow
 from hyperloci.team.payload import MAX_TITLE_CHARS, PayloadBuilder
-from hyperloci.text.sanitize.sanitizer import sanitize
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 PAGE_REVISIONS: Final = 200
 """Revisions in one transaction here: some 200 ms of the write lock, which a prompt's hook may wait for."""
@@ -62,8 +60,11 @@ class IncomingChanges:
             with self.store.transaction():
                 if self._has_changed_here(changes):
                     return False
+                last = self.store.team.find_last_entry()
                 page = _IncomingPage(self, project, self.clock())
                 page.take_in(changes)
+                # What the team has just told need not be compared with what the team knows.
+                self.store.team.drop_entries(page.added, last)
                 self.store.team.clear_outbox([change.memory.id for change in changes if _is_purged(change)], _ALL)
                 cursor = changes[-1].change
                 self.store.team.set_cursor(project.project, cursor)
@@ -87,7 +88,7 @@ class IncomingChanges:
             if self.may_change(memory, rows.get(memory.id)):
                 erase_memory(self.store, NodeId(memory.id), now=self.clock())
 
-    def may_change(self, memory: SharedMemory, row: TeamRow | None) -> bool:
+    def may_change(self, memory: TeamMemory, row: TeamRow | None) -> bool:
         """Tell whether what the team says of a memory may touch the one that has its id here.
 
         Whoever learnt the id of a private memory could tell the team another of that id: one's own that was never
@@ -110,10 +111,14 @@ class _IncomingPage:
     run: IncomingChanges
     project: TeamProject
     now: int
+    added: list[str] = field(default_factory=list)
     _writer: MemoryWriter = field(init=False)
+    _sanitize: Callable[[str], SanitizedText] = field(init=False)
 
     def __post_init__(self) -> None:
         self._writer = MemoryWriter(self.run.store)
+        # What is stored is sanitized already, and is compared with what would be told of it: each text once.
+        self._sanitize = lru_cache(2 * PAGE_REVISIONS)(sanitize)
 
     def take_in(self, changes: Sequence[IncomingRevision]) -> None:
         rows = self.run.store.team.get_rows(change.memory.id for change in changes)
@@ -136,13 +141,13 @@ class _IncomingPage:
 
     # -- what holds --------------------------------------------------------------------------------------------------
 
-    def _is_theirs(self, memory: SharedMemory, row: TeamRow | None) -> bool:
+    def _is_theirs(self, memory: TeamMemory, row: TeamRow | None) -> bool:
         if self.run.may_change(memory, row):
             return True
         self.run.refused.append(f"{memory.id}: a private memory of yours has this id; it stays as it is.")
         return False
 
-    def _take_memory(self, memory: SharedMemory, editor: str, *, is_foreign: bool) -> None:
+    def _take_memory(self, memory: TeamMemory, editor: str, *, is_foreign: bool) -> None:
         """Make the memory here what it is there."""
         node = self.run.store.nodes.get_node(memory.id)
         if node is None:
@@ -153,7 +158,7 @@ class _IncomingPage:
         elif memory.payload.state is not SharedState.PURGED:
             self._change_memory(node, memory.payload, editor, is_foreign=is_foreign)
 
-    def _add_memory(self, memory: SharedMemory) -> None:
+    def _add_memory(self, memory: TeamMemory) -> None:
         new = self._make_node(memory.id, memory.author, memory.payload)
         if new is None:
             self.run.refused.append(f"{memory.id}: nothing in it can be kept.")
@@ -163,39 +168,34 @@ class _IncomingPage:
         )
         if memory.payload.valid_until is not None:
             self.run.store.nodes.update_node(node.id, now=self.now, valid_until=memory.payload.valid_until)
+        self.added.append(memory.id)
 
     def _make_node(
         self, id: str, author: str, payload: SharedPayload, visibility: Visibility = Visibility.SHARED
     ) -> NewNode | None:
         """Return a memory of a teammate's words as they may be stored; None if nothing in them may."""
-        text, title = sanitize(payload.content), sanitize(payload.title)
+        text, title = self._sanitize(payload.content), self._sanitize(payload.title)
         if payload.type != SHARED_KINDS.get(payload.subtype or "") or not text.text.strip():
             return None
         is_mine = author == self.run.truth.identity.member_name
-        origin = Origin.TOOL if is_mine else Origin.TEAMMATE
-        return NewNode(
-            id=NodeId(id),
-            type=NodeType(payload.type),
-            subtype=payload.subtype,
-            content=text.text.strip(),
+        return make_received_memory(
+            id=id,
+            kind=payload.subtype or "",
+            parts=(text, title),
             title=title.text.strip()[:MAX_TITLE_CHARS],
-            tier=Tier.LONGTERM,
-            confidence=min(max(payload.confidence, 0.0), TRUST[origin]),
-            # A teammate's memory is forgotten when a person forgets it, not because nobody here asked for it.
-            decay_rate=0.0,
-            provenance=f"shared by {author}"[:MAX_NAME_CHARS],
-            origin=origin,
+            author=author,
+            agent=None if payload.agent is None else sanitize(payload.agent).text[:MAX_NAME_CHARS] or None,
+            provenance=f"shared by {author}",
             scope=self.project.scope_id,
             event_time=min(payload.event_time, self.now),
             valid_from=payload.valid_from,
-            author=author[:MAX_NAME_CHARS],
-            agent=None if payload.agent is None else sanitize(payload.agent).text[:MAX_NAME_CHARS] or None,
+            confidence=payload.confidence,
+            origin=Origin.TOOL if is_mine else Origin.TEAMMATE,
             visibility=visibility,
-            metadata=safety_metadata(text, title),
         )
 
     def _change_memory(self, node: Node, payload: SharedPayload, editor: str, *, is_foreign: bool) -> None:
-        text = sanitize(payload.content)
+        text = self._sanitize(payload.content)
         changes: dict[str, object] = {}
         if text.text.strip() and text.text.strip() != node.content:
             changes["content"] = text.text.strip()
@@ -209,21 +209,20 @@ class _IncomingPage:
         if changes:
             self.run.store.nodes.update_node(node.id, now=self.now, reason=f"by {editor}", **changes)
         if payload.state is SharedState.FORGOTTEN and node.deleted_at is None:
-            self.run.store.nodes.delete_node(node.id, now=self.now, reason=f"forgotten by {editor}")
-            self._writer.settle_disputes(node)
+            forget_received(self.run.store, self._writer, node, reason=f"forgotten by {editor}", now=self.now)
         elif payload.state is SharedState.LIVE and node.deleted_at is not None:
             self.run.store.nodes.restore_node(node.id, now=self.now, reason=f"restored by {editor}")
         if node.visibility is not Visibility.SHARED:
             self.run.store.nodes.set_visibility(node.key, Visibility.SHARED, now=self.now)
 
-    def _withdraw(self, node: Node, memory: SharedMemory) -> None:
+    def _withdraw(self, node: Node, memory: TeamMemory) -> None:
         """Keep what its author no longer shares to the author alone."""
         if memory.author != self.run.truth.identity.member_name:
-            self.run.store.nodes.delete_node(node.id, now=self.now, reason=f"no longer shared by {memory.author}")
-            self._writer.settle_disputes(node)
+            reason = f"no longer shared by {memory.author}"
+            forget_received(self.run.store, self._writer, node, reason=reason, now=self.now)
         self.run.store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=self.now)
 
-    def _join_superseded(self, memory: SharedMemory) -> None:
+    def _join_superseded(self, memory: TeamMemory) -> None:
         """Join a memory to what it replaced; what else replaced that and still holds contradicts it."""
         store = self.run.store
         node = store.nodes.get_node(memory.id)
@@ -242,18 +241,11 @@ class _IncomingPage:
 
     def _dispute_rivals(self, node: Node, old: Node) -> None:
         """Two members replaced one memory without having seen each other's: both hold until somebody settles it."""
-        store = self.run.store
-        steps = store.traversal.find_steps([old.key], label="supersedes", direction="in")
-        rivals = store.nodes.get_by_keys({step.target for step in steps} - {node.key})
-        for rival in rivals.values():
-            if all(one.valid_until is None and one.deleted_at is None for one in (node, rival)):
-                self._writer.dispute(
-                    node,
-                    rival,
-                    f"both replace {old.id}, by members who had not seen the other",
-                    confidence=1.0,
-                    now=self.now,
-                )
+        if node.valid_until is not None or node.deleted_at is not None:
+            return
+        reason = f"both replace {old.id}, by members who had not seen the other"
+        for rival in find_rivals(self.run.store, old, node):
+            self._writer.dispute(node, rival, reason, confidence=1.0, now=self.now)
 
     # -- what was told beside it -------------------------------------------------------------------------------------
 
@@ -297,7 +289,7 @@ class _IncomingPage:
             reason = f"{change.editor} changed {original.id} without having seen what it says now"
             self._writer.dispute(copy, original, reason, confidence=1.0, now=self.now)
 
-    def _note_exchange(self, memory: SharedMemory, row: TeamRow | None) -> None:
+    def _note_exchange(self, memory: TeamMemory, row: TeamRow | None) -> None:
         """Note what is here of a memory now, so that only another change of it is told."""
         is_mine = memory.author == self.run.truth.identity.member_name
         known = TeamRow(
@@ -309,7 +301,7 @@ class _IncomingPage:
             has_vector=not is_mine or (row is not None and row.has_vector),
         )
         node = self.run.store.nodes.get_node(memory.id)
-        payload = PayloadBuilder(self.run.store).build_payload(node, known)
+        payload = PayloadBuilder(self.run.store, self._sanitize).build_payload(node, known)
         digest = b"" if payload is None else payload.digest
         self.run.store.team.put_row(
             TeamRow(

@@ -122,16 +122,18 @@ class OutgoingChanges:
 
     def send_vectors(self, project: TeamProject) -> int:
         """Add vectors that were made since their memories were told; return how many."""
-        count, model = 0, find_meaning_model(self.store)
-        while model is not None:
-            waiting = self.store.team.list_without_vector(project.project, PAGE_VECTORS)
+        count, after, model = 0, "", find_meaning_model(self.store)
+        # Page by page in the order of ids: each page would else read past all that were told before.
+        while model is not None and (
+            waiting := self.store.team.list_without_vector(project.project, after, PAGE_VECTORS)
+        ):
+            after = waiting[-1][1]
             found = load_vectors(self.store, [key for key, _, _ in waiting])
             vectors = {id: (revision, found[key]) for key, id, revision in waiting if key in found}
-            if not vectors:
-                break
-            self.truth.put_vectors(model, vectors)
-            with self.store.transaction():
-                self.store.team.note_vectors(list(vectors))
+            if vectors:
+                self.truth.put_vectors(model, vectors)
+                with self.store.transaction():
+                    self.store.team.note_vectors(list(vectors))
             count += len(vectors)
             self.yield_to_others()
         return count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ from hyperloci.store import Store
 from hyperloci.store.memories.decay import PRUNE_OPERATION
 from hyperloci.store.team.shared_values import SharedPayload, SharedState
 from hyperloci.store.team.team_rows import TeamRow
-from hyperloci.text.sanitize.sanitizer import sanitize
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 MAX_TITLE_CHARS: Final = 2_000
 """Of where a memory stands, in words; the truth refuses longer ones."""
@@ -35,9 +35,15 @@ NOTHING: Final = SharedPayload(
 
 @dataclass(frozen=True, slots=True)
 class PayloadBuilder:
-    """Makes payloads of memories of one store."""
+    """Makes payloads of memories of one store.
+
+    Attributes:
+        store: the open store.
+        sanitize: as of `text.sanitize`; a run that has sanitized the same texts before may remember what came of them.
+    """
 
     store: Store
+    sanitize: Callable[[str], SanitizedText] = sanitize
 
     def build_payload(self, node: Node | None, row: TeamRow | None) -> SharedPayload | None:
         """Return what the team is told of a memory; None if it is not to be told.
@@ -58,10 +64,10 @@ class PayloadBuilder:
         return None if row is None or self._has_faded(node) else self._describe(node, SharedState.FORGOTTEN)
 
     def _describe(self, node: Node, state: SharedState) -> SharedPayload | None:
-        text = sanitize(node.content).text.strip()
+        text = self.sanitize(node.content).text.strip()
         if not text:
             return None
-        title = sanitize(node.title).text.strip()[:MAX_TITLE_CHARS]
+        title = self.sanitize(node.title).text.strip()[:MAX_TITLE_CHARS]
         return _make_payload(node, state, title=title, content=text, supersedes=self._find_superseded(node.key))
 
     def _has_faded(self, node: Node) -> bool:

@@ -59,7 +59,7 @@ class TeamSearch:
         added = [hit for hit in found if hit.id not in known]
         # Stable: among equals, what is here stands first and in its order.
         merged = sorted((*answer.results, *added), key=lambda hit: -hit.score)[:limit]
-        remaining = tuple(hint for hint in answer.hints if not (merged and hint.startswith("Nothing found")))
+        remaining = tuple(hint for hint in answer.hints if not (added and hint.startswith(("Nothing found", "Weak"))))
         return replace(answer, results=tuple(merged), hints=remaining)
 
     def _find_hits(self, query: str, limit: int) -> list[Hit]:
@@ -69,7 +69,7 @@ class TeamSearch:
         without = [project.project for project in self._store.team.list_projects()]
         found = self._ask(
             membership,
-            terms=sorted(weights, key=lambda term: -weights[term]),
+            terms=weights,
             model=model,
             vector=vector,
             without=without,

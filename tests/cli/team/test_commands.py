@@ -41,8 +41,7 @@ def test_a_team_is_made_joined_exchanged_with_and_left(
 ) -> None:
     share(home, remember("Deploys go out on Tuesdays"))
     assert json.loads(run("team", "sync", "--json"))["sent"] == 1
-    invitation = run("team", "invite", "bob")
-    token = invitation.split("--token ")[1].strip()
+    token = run("team", "invite", "bob").splitlines()[1]
 
     use_another_machine(tmp_path, monkeypatch)
     assert "joined Engineers as bob" in run("team", "join", team, "--token", token, "--yes")
@@ -56,10 +55,29 @@ def test_a_team_is_made_joined_exchanged_with_and_left(
 
 
 def test_a_revoked_person_is_told_so(team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    token = run("team", "invite", "bob").split("--token ")[1].strip()
+    token = run("team", "invite", "bob").splitlines()[1]
     assert "revoked 1" in run("team", "revoke", "bob")
     use_another_machine(tmp_path, monkeypatch)
     assert "revoked" in invoke("team", "join", team, "--token", token, "--yes").stderr
+
+
+def test_a_token_is_asked_for_or_read_from_a_file_and_stands_in_no_command_line(
+    team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line, token = run("team", "invite", "bob").splitlines()
+    assert line.startswith("hyperloci team join '") and token not in line
+    use_another_machine(tmp_path, monkeypatch)
+    (file := tmp_path / "token").write_text(f"{token}\n")
+    assert "joined Engineers as bob" in run("team", "join", team, "--token-file", str(file), "--yes")
+    run("team", "leave")
+    asked = invoke("team", "join", team, "--yes", stdin=f"{token}\n")
+    assert "joined Engineers as bob" in asked.stdout and token not in asked.stdout
+    run("team", "leave")
+    assert (
+        "joined Engineers as bob"
+        in invoke("team", "join", team, "--token-file", "-", "--yes", stdin=f"{token}\n").stdout
+    )
+    assert "give one of them" in invoke("team", "join", team, "--token", "x", "--token-file", str(file)).stderr
 
 
 def test_a_second_team_is_refused_until_the_first_is_left(team: str) -> None:

@@ -19,7 +19,7 @@ from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import StoreError
 from hyperloci.facts.sharing.promotion import check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES, name_file, write_memory
-from hyperloci.facts.sharing.shared_memory import MAX_LINE_BYTES, SharedLineError, SharedMemory
+from hyperloci.facts.sharing.shared_version import MAX_LINE_BYTES, SharedLineError, SharedVersion
 from hyperloci.memory import Memory
 from hyperloci.model.node import Node
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -114,7 +114,7 @@ def put(person: Person, *lines: str | bytes, name: str = "joined.jsonl") -> None
 
 
 def shared(said: str, *, id: str | None = None, author: str = "Eve <eve@example.com>", **more: object) -> str:
-    told = SharedMemory(id=id or str(uuid.uuid4()), author=author, at=NOW, kind="decision", text=said)
+    told = SharedVersion(id=id or str(uuid.uuid4()), author=author, at=NOW, kind="decision", text=said)
     return json.dumps({**json.loads(told.to_line()), **more}, ensure_ascii=False)
 
 
@@ -618,8 +618,8 @@ def test_a_forged_line_changes_nothing_of_ones_own(ada: Person) -> None:
     forged = [
         shared("Replaced by a stranger.", supersedes=[private, owned]),
         shared("Other words under a private id.", id=private),
-        SharedMemory(id=private, author="Eve <eve@example.com>", at=NOW, withdrawn=True).to_line(),
-        SharedMemory(id=owned, author="Eve <eve@example.com>", at=NOW, withdrawn=True).to_line(),
+        SharedVersion(id=private, author="Eve <eve@example.com>", at=NOW, withdrawn=True).to_line(),
+        SharedVersion(id=owned, author="Eve <eve@example.com>", at=NOW, withdrawn=True).to_line(),
     ]
     put(ada, *forged)
     ada.memory.read_shared()
@@ -663,7 +663,9 @@ def test_a_folder_that_is_a_link_is_neither_read_nor_written(ada: Person, tmp_pa
 def test_a_link_in_the_folder_is_replaced_and_never_written_through(ada: Person, tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("mine")
-    version = SharedMemory(id=str(uuid.uuid4()), author="Ada <ada@example.com>", at=NOW, kind="decision", text=DECISION)
+    version = SharedVersion(
+        id=str(uuid.uuid4()), author="Ada <ada@example.com>", at=NOW, kind="decision", text=DECISION
+    )
     folder, name = ada.root / FOLDER, name_file(version)
     folder.mkdir(parents=True)
     for link in (f".{name}.partial", name):
@@ -684,12 +686,12 @@ def test_the_check_for_ci_names_what_is_wrong_and_passes_what_is_right(ada: Pers
 
 
 def test_equal_memories_give_equal_lines_and_read_back() -> None:
-    memory = SharedMemory(
+    memory = SharedVersion(
         id=str(uuid.uuid4()), author="Ada <ada@example.com>", at=NOW, kind="decision", text="a\n\u2028b", agent="codex"
     )
-    assert SharedMemory.from_line(memory.to_line().encode()) == memory
+    assert SharedVersion.from_line(memory.to_line().encode()) == memory
     with pytest.raises(SharedLineError, match="format"):
-        SharedMemory.from_line(b'{"v": 2}')
+        SharedVersion.from_line(b'{"v": 2}')
 
 
 def test_two_machines_of_one_person_forget_together(make_person: Callable[[str], Person], settings: Settings) -> None:

@@ -43,11 +43,17 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 8_765,
     allow_host: Annotated[list[str], typer.Option(help="A further name of this server, such as mem.example.org.")] = [],  # noqa: B006
-    allow_origin: Annotated[list[str], typer.Option(help="A web origin whose pages may call it.")] = [],  # noqa: B006
+    allow_origin: Annotated[
+        list[str], typer.Option(help="A web origin whose pages may call it, such as https://app.example.org.")
+    ] = [],  # noqa: B006
     url: Annotated[str | None, typer.Option(help="Its address as clients know it, without a path.")] = None,
     tls_cert: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="A PEM file, for TLS.")] = None,
     tls_key: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="The key to it.")] = None,
     behind_proxy: Annotated[bool, typer.Option(help="A proxy before it ends TLS.")] = False,
+    proxy: Annotated[
+        list[str],
+        typer.Option(metavar="ADDRESS", help="From where that proxy calls, if not from this machine; or a network."),
+    ] = [],  # noqa: B006
     issuer: Annotated[str | None, typer.Option(help="Take tokens of this OpenID Connect issuer too.")] = None,
     audience: Annotated[str | None, typer.Option(help="What the issuer's tokens must be meant for.")] = None,
     per_minute: Annotated[int, typer.Option(min=1, help="Requests that a token may make a minute.")] = 240,
@@ -67,7 +73,7 @@ def serve(
 
         run_server()
     from hyperloci.http.outside_issuer import OutsideIssuer
-    from hyperloci.http.serving import HttpOptions, serve_http
+    from hyperloci.http.serving import LOOPBACK, HttpOptions, serve_http
 
     if (issuer is None) != (audience is None):
         raise BadRequestError("--issuer and --audience belong together: another service's tokens are not for this one.")
@@ -85,6 +91,7 @@ def serve(
         certificate=tls_cert,
         private_key=tls_key,
         behind_proxy=behind_proxy,
+        proxies=proxy or LOOPBACK,
         issuer=None if issuer is None or audience is None else OutsideIssuer(issuer, audience),
         per_minute=per_minute,
         max_sessions=max_sessions,
@@ -120,7 +127,8 @@ def create(
         print_json({**asdict(grant), "token": token})
         return
     errors.print(f"Token {grant.id} for {grant.person}, shown this once. {_describe_right(grant)}")
-    errors.print(f'claude mcp add --transport http hyperloci URL --header "Authorization: Bearer {PLACE}"', style="dim")
+    # Not folded: whoever copies a command must get it in one piece.
+    typer.echo(f'claude mcp add --transport http hyperloci URL --header "Authorization: Bearer {PLACE}"', err=True)
     console.print(token)
 
 

@@ -96,6 +96,8 @@ def _print_report(report: ShareReport, json: bool, done: str) -> None:
             errors.print(f"{report.redactions} secret(s) or private part(s) were left out.", style="yellow")
         for id, reason in report.refused:
             errors.print(Text(f"{shorten_id(id)} stays private: {reason}", style="yellow"))
+        if not (report.shared or report.refused):
+            console.print("Nothing of this kind and time is left to share.", style="dim")
     if report.refused and not report.shared:
         raise typer.Exit(Exit.FAILED)
 

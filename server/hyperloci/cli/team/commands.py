@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +32,15 @@ app = typer.Typer(
 
 TokenOption = Annotated[
     str | None,
-    typer.Option("--token", help="Your token; asked for if it isn't given.", envvar="HYPERLOCI_TEAM_TOKEN"),
+    typer.Option(
+        "--token",
+        help="Your token, for scripts: others on this machine see it. Better leave it out, and be asked for it.",
+        envvar="HYPERLOCI_TEAM_TOKEN",
+    ),
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option("--token-file", help="A file with your token; - is stdin.", allow_dash=True),
 ]
 
 
@@ -88,7 +97,9 @@ def invite(
 
     with open_memory(project) as memory:
         url, token = enrolment.invite_member(memory.settings, name, role)
-    console.print(f"hyperloci team join '{url}' --token {token}")
+    console.print(f"hyperloci team join '{url}'")
+    console.print(token)
+    errors.print("The token is asked for there: send it by another way than the line above it.", style="dim")
 
 
 @app.command()
@@ -113,6 +124,7 @@ def revoke(
 def join(
     url: Annotated[str | None, typer.Argument(help="The team's address; not needed for a further project.")] = None,
     token: TokenOption = None,
+    token_file: TokenFileOption = None,
     as_project: Annotated[
         str | None, typer.Option("--as-project", help="The project's name in the team; default: its remote's address.")
     ] = None,
@@ -125,21 +137,36 @@ def join(
 
     Examples:
       hyperloci team join 'postgresql://hyperloci_member@db.example.com/memory'
+      hyperloci team join 'postgresql://...' --token-file /run/secrets/team --yes
       hyperloci team join --as-project example.com/platform/api
     """
     from hyperloci.team import enrolment
 
     with open_memory(project) as memory:
         if url is not None:
-            joined = enrolment.join_team(
-                memory.store, memory.settings, url, token or typer.prompt("Token", hide_input=True)
-            )
+            joined = enrolment.join_team(memory.store, memory.settings, url, _read_token(token, token_file))
             console.print(f"joined {joined.team_name} as {joined.member_name}")
         wanted = as_project or enrolment.suggest_project(memory.project)
         if not yes:
             typer.confirm(f"Take part in the team's {wanted} with {memory.project.root}?", abort=True, err=True)
         linked = _link(memory, wanted)
     console.print(f"this project is {linked} there; `hyperloci team sync` exchanges now")
+
+
+def _read_token(token: str | None, file: Path | None) -> str:
+    """Return the token as it was given, or ask for it without showing it.
+
+    Raises:
+        BadRequestError: it was given twice, or its file can't be read.
+    """
+    if file is None:
+        return token or str(typer.prompt("Token", hide_input=True, err=True))
+    if token is not None:
+        raise BadRequestError("--token and --token-file: give one of them.")
+    try:
+        return sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadRequestError(f"--token-file={str(file)!r} can't be read: {error}") from error
 
 
 def _link(memory: Memory, wanted: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Intake: what others share becomes memories of class `teammate`, revisions, contradictions and tombstones.
+"""Intake: what others share through Git becomes memories (`reception`), revisions, contradictions and tombstones.
 
 One's own words end on one's own word: what another author says replaces them is shown as a contradiction. Authors are
 as claimed, so whatever a file ends or forgets can be restored, and the log says who claimed it.
@@ -18,6 +18,7 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.sharing.comparison import compare_shared
 from hyperloci.facts.sharing.intake_report import IntakeReport
 from hyperloci.facts.sharing.publication import Publication
+from hyperloci.facts.sharing.reception import find_rivals, forget_received, make_received_memory
 from hyperloci.facts.sharing.shared_folder import (
     NAME_HASH_CHARS,
     WITHDRAWN,
@@ -27,10 +28,10 @@ from hyperloci.facts.sharing.shared_folder import (
     read_folder,
     read_stamp,
 )
-from hyperloci.facts.sharing.shared_memory import SharedMemory
+from hyperloci.facts.sharing.shared_version import SharedVersion
 from hyperloci.model.author import Visibility, is_same_author, make_author, parse_author
-from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin, Tier
-from hyperloci.model.node import NewNode, Node
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.memories.shared import ENDED, ExchangeState, SharedRecord
@@ -160,7 +161,7 @@ class SharedIntake:
             self._report.refused.append(FolderProblem(one.file, one.line, "nothing of its text may be stored"))
             return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.REFUSED, reason="empty")
         known = self._store.nodes.get_node(shared.id)
-        if known is not None and known.scope == self._project and known.content == prepared.text:
+        if known is not None and known.scope == self._project and known.content.strip() == prepared.text.strip():
             self._end(known, shared)
             return _note_received(shared, known)
         replaced, id = shared.supersedes, shared.id
@@ -174,24 +175,16 @@ class SharedIntake:
             at = min(max(shared.at, 0), now)
             author = clean_author(shared.author)
             revision = writer.write_statement(
-                NewNode(
-                    id=NodeId(id),
-                    type=SHARED_KINDS[shared.kind],
-                    subtype=shared.kind,
-                    content=prepared.text,
-                    tier=Tier.LONGTERM,
-                    confidence=TRUST[Origin.TEAMMATE],
-                    # It ends when somebody withdraws or replaces it, not because this machine hasn't asked for it.
-                    decay_rate=0.0,
+                make_received_memory(
+                    id=id,
+                    kind=shared.kind,
+                    parts=(prepared,),
+                    author=author,
+                    agent=shared.agent,
                     provenance=f"shared by {parse_author(author).name}, as claimed",
-                    origin=Origin.TEAMMATE,
                     scope=self._project,
                     event_time=at,
                     valid_from=at,
-                    metadata=_collect_metadata(prepared.flags, len(prepared.redactions)),
-                    author=author,
-                    agent=shared.agent,
-                    visibility=Visibility.SHARED,
                 ),
                 self._project,
                 now=now,
@@ -205,7 +198,7 @@ class SharedIntake:
             self._compare(revision, writer, set(replaced))
         return _note_received(shared, revision)
 
-    def _revive(self, shared: SharedMemory) -> None:
+    def _revive(self, shared: SharedVersion) -> None:
         """Bring back what a withdrawal made forget and is shared anew; what was forgotten by one's own word stays."""
         known, now = self._store.nodes.get_node(shared.id), self._clock()
         if known is None or known.deleted_at is None or known.scope != self._project:
@@ -216,7 +209,7 @@ class SharedIntake:
             if self._store.nodes.restore_node(known.id, now=now, reason=reason):
                 self._report.taken += 1
 
-    def _end(self, node: Node, shared: SharedMemory) -> None:
+    def _end(self, node: Node, shared: SharedVersion) -> None:
         """Note that a teammate's memory no longer holds."""
         if shared.until is not None and node.valid_until is None and node.origin is Origin.TEAMMATE:
             self._store.nodes.update_node(node.id, now=self._clock(), valid_until=min(shared.until, self._clock()))
@@ -233,7 +226,7 @@ class SharedIntake:
             reason = f"revised by {new.author}, as claimed"
             if self._is_linked(new, old):
                 continue
-            rivals = self._find_successors(old, new)
+            rivals = find_rivals(self._store, old, new)
             for rival in rivals:
                 told = f"{rival.author or 'somebody'} and {new.author} replaced id {old.id} differently"
                 writer.dispute(new, rival, told, confidence=1.0, now=now)
@@ -252,12 +245,6 @@ class SharedIntake:
         steps = self._store.traversal.find_steps([new.key], label="supersedes", direction="out")
         return any(step.target == old.key for step in steps)
 
-    def _find_successors(self, old: Node, new: Node) -> list[Node]:
-        """Return what else replaced a memory, and holds."""
-        steps = self._store.traversal.find_steps([old.key], label="supersedes", direction="in")
-        nodes = self._store.nodes.get_by_keys({step.target for step in steps} - {new.key})
-        return [node for node in nodes.values() if node.valid_until is None and node.deleted_at is None]
-
     def _compare(self, new: Node, writer: MemoryWriter, replaced: set[str]) -> None:
         """Compare a new memory with what is held; of a large reading most wait for maintenance."""
         if self._checked >= MAX_CHECKED:
@@ -269,7 +256,7 @@ class SharedIntake:
 
     # -- what is withdrawn ---------------------------------------------------------------------------------------------
 
-    def _withdraw(self, shared: SharedMemory) -> SharedRecord:
+    def _withdraw(self, shared: SharedVersion) -> SharedRecord:
         """Forget what was withdrawn; what is one's own becomes private, unless one withdrew it oneself, elsewhere."""
         now = self._clock()
         gone = SharedRecord(id=shared.id, hash=shared.digest, state=ExchangeState.FORGOTTEN, told_at=shared.told_at)
@@ -283,8 +270,7 @@ class SharedIntake:
                 continue
             if node.origin is Origin.TEAMMATE or is_same_author(node.author, shared.author):
                 reason = f"withdrawn by {clean_author(shared.author)}, as claimed"
-                self._store.nodes.delete_node(node.id, now=now, reason=reason)
-                MemoryWriter(self._store).settle_disputes(node)
+                forget_received(self._store, MemoryWriter(self._store), node, reason=reason, now=now)
                 self._report.withdrawn += 1
                 if node.id == shared.id:
                     gone = replace(gone, node_key=node.key)
@@ -314,7 +300,7 @@ def _find_withdrawals(records: Iterable[SharedRecord]) -> dict[str, int]:
     return found
 
 
-def _note_received(shared: SharedMemory, node: Node) -> SharedRecord:
+def _note_received(shared: SharedVersion, node: Node) -> SharedRecord:
     return SharedRecord(
         id=shared.id,
         hash=shared.digest,
@@ -336,8 +322,3 @@ def _make_filter(records: Iterable[SharedRecord], read_at: int | None) -> Callab
         if record.state is ExchangeState.FORGOTTEN
     }
     return lambda entry: entry.name in names and entry.changed_at < read_at - SETTLED_MS
-
-
-def _collect_metadata(flags: Sequence[str], redactions: int) -> dict[str, object]:
-    found = {"flags": list(flags), "redactions": redactions}
-    return {name: value for name, value in found.items() if value}

@@ -11,7 +11,7 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.sharing.publication import SENDER, make_version, publish_withdrawal
 from hyperloci.facts.sharing.shared_folder import FolderProblem, read_folder, write_memory
-from hyperloci.facts.sharing.shared_memory import SharedMemory
+from hyperloci.facts.sharing.shared_version import SharedVersion
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, SHARED_KINDS, Origin
 from hyperloci.model.node import Node
@@ -111,7 +111,7 @@ class Promotion:
         sent = max((record.told_at for record in records if record.state is ExchangeState.SENT), default=0)
         return sent if sent > max(withdrawn) else max(self._clock(), 1 + max(withdrawn))
 
-    def _write(self, node: Node, memory: SharedMemory) -> Path:
+    def _write(self, node: Node, memory: SharedVersion) -> Path:
         path, now = write_memory(self._root, memory), self._clock()
         with self._store.transaction():
             scope_key = self._store.scopes.ensure_scope(self._project, now=now)

@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.facts.sharing.shared_folder import FOLDER, find_version, read_stamp, remove_versions, write_memory
-from hyperloci.facts.sharing.shared_memory import MAX_SUPERSEDED, SharedMemory
+from hyperloci.facts.sharing.shared_version import MAX_SUPERSEDED, SharedVersion
 from hyperloci.model.author import Visibility, is_same_author
 from hyperloci.model.kinds import SHARED_KINDS, Origin
 from hyperloci.model.node import Node
@@ -98,7 +98,7 @@ class Publication:
         with self._store.transaction():
             self._store.shared.put_record(scope_key, record, now=self._clock())
 
-    def _find_version(self, scope_key: int, node: Node) -> SharedMemory:
+    def _find_version(self, scope_key: int, node: Node) -> SharedVersion:
         """Return what others have of a memory: from its file, so that they know it by the same words."""
         records = [
             one for one in self._store.shared.list_records(scope_key, id=str(node.id)) if one.node_key == node.key
@@ -145,12 +145,12 @@ class Publication:
         return None
 
 
-def make_version(store: Store, node: Node, text: str, *, again: int | None = None) -> SharedMemory:
+def make_version(store: Store, node: Node, text: str, *, again: int | None = None) -> SharedVersion:
     """Return what others are told of a memory; `text` is what of its words may leave this machine."""
     steps = store.traversal.find_steps([node.key], label="supersedes", direction="out")
     older = store.nodes.get_by_keys({step.target for step in steps})
     shared = [str(old.id) for old in older.values() if old.visibility is Visibility.SHARED]
-    return SharedMemory(
+    return SharedVersion(
         id=str(node.id),
         author=node.author or store.nodes.signature.find_author() or SENDER,
         agent=node.agent,
@@ -171,7 +171,7 @@ def publish_withdrawal(store: Store, project: str, root: Path, id: str, author: 
     known = store.scopes.find_key(project)
     told = [] if known is None else [record.told_at for record in store.shared.list_records(known, id=id)]
     # The last word, though another machine's clock is ahead.
-    mark = SharedMemory(id=id, author=author, at=max(now, 1 + max(told, default=0)), withdrawn=True)
+    mark = SharedVersion(id=id, author=author, at=max(now, 1 + max(told, default=0)), withdrawn=True)
     path = write_memory(root, mark)
     remove_versions(root, id)
     with store.transaction():

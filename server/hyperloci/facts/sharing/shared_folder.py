@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from hyperloci.errors import StoreError
-from hyperloci.facts.sharing.shared_memory import SharedLineError, SharedMemory
+from hyperloci.facts.sharing.shared_version import SharedLineError, SharedVersion
 
 FOLDER: Final = Path(".hyperloci") / "shared"
 
@@ -40,7 +40,7 @@ _MARKERS: Final = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 class FoundMemory:
     """A memory in a file. `original` is the hash in the file's name: another than its own tells that it was edited."""
 
-    memory: SharedMemory
+    memory: SharedVersion
     file: str
     line: int
     original: str | None
@@ -72,7 +72,7 @@ class FolderProblem:
     reason: str
 
 
-def name_file(memory: SharedMemory) -> str:
+def name_file(memory: SharedVersion) -> str:
     """Return the name of the file of one version."""
     version = memory.digest.hex()[:NAME_HASH_CHARS]
     # Two machines may withdraw the same memory, and one may do so twice: no two write into one file.
@@ -154,7 +154,7 @@ def _read_lines(name: str, content: bytes) -> Iterator[FoundMemory | FolderProbl
             yield FolderProblem(name, number, "a conflict that Git left; both sides are taken")
             continue
         try:
-            yield FoundMemory(SharedMemory.from_line(line), name, number, original)
+            yield FoundMemory(SharedVersion.from_line(line), name, number, original)
         except SharedLineError as error:
             yield FolderProblem(name, number, str(error))
 
@@ -166,7 +166,7 @@ def _read_version(name: str) -> str | None:
     return parts[1] if is_version else None
 
 
-def write_memory(root: Path, memory: SharedMemory) -> Path:
+def write_memory(root: Path, memory: SharedVersion) -> Path:
     """Put a version into the folder, whole or not at all, and return its file; one that is there stays as it is.
 
     Raises:
@@ -200,7 +200,7 @@ def _is_plain_file(path: Path) -> bool:
         return False
 
 
-def find_version(root: Path, id: str, hash: bytes) -> SharedMemory | None:
+def find_version(root: Path, id: str, hash: bytes) -> SharedVersion | None:
     """Return a version by its file; None where the tree has none of that name, or it was changed."""
     if read_stamp(root) is None:
         return None

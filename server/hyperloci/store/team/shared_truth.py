@@ -18,11 +18,11 @@ from hyperloci.store.team.shared_values import (
     STATE_ORDER,
     IncomingRevision,
     OutgoingRevision,
-    SharedMemory,
     SharedPayload,
     SharedState,
     StoredRevision,
     TeamIdentity,
+    TeamMemory,
 )
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class SharedTruth:
                 cursor.execute("SELECT hyperloci.erase_history(%s)", (expired,))
         return len(expired)
 
-    def list_memories(self, project: str) -> Iterator[SharedMemory]:
+    def list_memories(self, project: str) -> Iterator[TeamMemory]:
         """Return every memory of a project as it stands, in the order of their ids."""
         with member_transaction(self._connection, self._token) as cursor:
             cursor.execute(
@@ -322,7 +322,7 @@ def format_vector(vector: Iterable[float]) -> str:
     return "[" + ",".join(f"{value:.6g}" for value in vector) + "]"
 
 
-def read_memory(row: Sequence[Any]) -> SharedMemory:
+def read_memory(row: Sequence[Any]) -> TeamMemory:
     """Read the columns of `HEAD_COLUMNS`."""
     payload = SharedPayload(
         state=SharedState(row[4]),
@@ -337,7 +337,7 @@ def read_memory(row: Sequence[Any]) -> SharedMemory:
         valid_until=row[13],
         supersedes=tuple(sorted(map(str, row[14]))),
     )
-    return SharedMemory(id=str(row[0]), project=row[1], revision=row[2], author=row[3], payload=payload)
+    return TeamMemory(id=str(row[0]), project=row[1], revision=row[2], author=row[3], payload=payload)
 
 
 def _read_incoming(row: Sequence[Any]) -> IncomingRevision:

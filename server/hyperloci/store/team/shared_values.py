@@ -6,7 +6,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Self
 
@@ -62,14 +62,15 @@ class SharedPayload:
     @property
     def digest(self) -> bytes:
         """SHA-256 of all that makes it another revision."""
-        values = asdict(self)
+        values = self.to_dict()
         del values["confidence"]
         text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON form."""
-        return asdict(self)
+        # Not `asdict`, which copies what can't change, and takes ten times as long.
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -116,7 +117,7 @@ class StoredRevision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedMemory:
+class TeamMemory:
     """What holds now of a memory in the shared truth. `author` is a member's name, proven by their token."""
 
     id: str
@@ -143,7 +144,7 @@ class IncomingRevision:
     revision: int
     editor: str
     is_mine: bool
-    memory: SharedMemory
+    memory: TeamMemory
     told: SharedPayload | None = None
 
 
@@ -168,7 +169,7 @@ class TeamHit:
         matched: which of the question's terms it has.
     """
 
-    memory: SharedMemory
+    memory: TeamMemory
     cosine: float | None
     matched: tuple[str, ...]
 

@@ -111,6 +111,17 @@ class TeamRows:
         ).fetchall()
         return (rows[-1][0] if rows else 0), list(dict.fromkeys(NodeId(row[1]) for row in rows))
 
+    def find_last_entry(self) -> int:
+        """Return the number of the outbox's last entry, 0 of none."""
+        return int(self._connection.execute("SELECT coalesce(max(seq), 0) FROM team_outbox").fetchone()[0])
+
+    def drop_entries(self, ids: Iterable[str], after: int) -> None:
+        """Remove the entries of some memories that were added after another one."""
+        self._connection.execute(
+            "DELETE FROM team_outbox WHERE seq > ? AND node_id IN (SELECT value FROM json_each(?))",
+            (after, json.dumps(list(ids))),
+        )
+
     def clear_outbox(self, ids: Iterable[str], up_to: int) -> None:
         """Remove the entries of some memories; what was added later stays."""
         self._connection.execute(
@@ -160,14 +171,23 @@ class TeamRows:
             (row.node_id, row.project, row.revision, row.digest, row.is_mine, row.has_vector),
         )
 
-    def list_without_vector(self, project: str, limit: int) -> list[tuple[NodeKey, str, int]]:
-        """Return memories of ours that were told without their vector and have one now: key, id, revision."""
+    def list_without_vector(self, project: str, after: str, limit: int) -> list[tuple[NodeKey, str, int]]:
+        """Return memories of ours that were told without their vector and have one now, in the order of their ids.
+
+        Args:
+            project: as the team names it.
+            after: an id; those after it, '' for the first.
+            limit: how many at most.
+
+        Returns:
+            For each its key, its id and its revision.
+        """
         rows = self._connection.execute(
             "SELECT n.key, r.node_id, r.revision FROM team_rows r JOIN nodes n ON n.id = r.node_id"
             " JOIN fingerprints f ON f.node_key = n.key"
             " WHERE r.project = ? AND r.is_mine AND NOT r.has_vector AND n.deleted_at IS NULL"
-            " AND n.visibility = 'shared' LIMIT ?",
-            (project, limit),
+            " AND n.visibility = 'shared' AND r.node_id > ? ORDER BY r.node_id LIMIT ?",
+            (project, after, limit),
         )
         return [(NodeKey(row[0]), row[1], row[2]) for row in rows]
 

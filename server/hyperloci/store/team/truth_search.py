@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.store.team.postgres import member_transaction
@@ -12,17 +13,23 @@ from hyperloci.store.team.shared_values import MEANING_DIMENSIONS, TeamHit
 if TYPE_CHECKING:
     import psycopg
 
-NEAR_BY_BITS: Final = 200
-"""How many the graph over bits finds, for their vectors to put in order (docs/benchmarks.md, "Team")."""
+NEAR_BY_BITS: Final = 800
+"""How many the graph over bits finds, for their vectors to put in order: among a million recall@10 is .74 with 200, .82
+with 400, .92 with 800, and .95 with 2,000, which takes five times as long (`bench team search`, 25 questions)."""
 
-SEARCH_WIDTH: Final = 200
+SEARCH_WIDTH: Final = 800
 """`hnsw.ef_search`: candidates that the graph keeps while it walks; not below what it is asked for."""
 
-WORD_CANDIDATES: Final = 300
-"""How many of each way to have the question's words are looked at; a common word stands in half of all memories."""
+WORD_CANDIDATES: Final = 1_000
+"""How many of each way to have the question's words are looked at, as a common word stands in half of all memories.
+Among a million recall@10 is .90 with 300 and .97 with 1,000 (`bench team search`, 25 questions)."""
 
-RAREST_TERMS: Final = 4
-"""How many terms a memory must have two of, if it hasn't all. Given rarest first."""
+TELLING_TERMS: Final = 6
+"""How many terms of a question memories are looked for by, the rarest; the others count in the order."""
+
+WORD_LEVELS: Final = (1.0, 0.75, 0.55, 0.4, 0.25)
+"""Shares of the telling terms' weight that memories are asked for, until there are enough. Five
+steps keep what is cut off within a fifth of the weight of what is not; other steps were not tried."""
 
 _NEAR: Final = """
     SELECT id FROM (
@@ -42,7 +49,7 @@ def search_truth(
     token: str,
     team: str,
     *,
-    terms: Sequence[str],
+    terms: Mapping[str, float],
     model: str | None = None,
     vector: Sequence[float] | None = None,
     without: Sequence[str] = (),
@@ -53,7 +60,7 @@ def search_truth(
 
     Args:
         connection, token, team: whose truth is asked.
-        terms: of the question, analysed, the rarest first.
+        terms: of the question, analysed, and what each tells.
         model, vector: the question in E1, of the bundled model's size; None asks by words alone.
         without: projects to leave out: what is on this machine is found here.
         limit: how many by either way.
@@ -73,9 +80,9 @@ def search_truth(
         "words": WORD_CANDIDATES,
         "limit": limit,
         "terms": list(terms),
+        "shares": [weight / (sum(terms.values()) or 1.0) for weight in terms.values()],
     }
-    queries = _word_queries(terms)
-    values["any"] = " | ".join(map(_quote_term, terms))
+    queries = list_word_queries(terms)
     values.update({f"words{number}": query for number, query in enumerate(queries)})
     found: list[str] = []
     with member_transaction(connection, token, seconds=seconds) as cursor:
@@ -87,32 +94,26 @@ def search_truth(
         if can_compare:
             cursor.execute(_NEAR, values)
             found += [row[0] for row in cursor.fetchall()]
+        worded: dict[Any, None] = {}
         for number in range(len(queries)):
             cursor.execute(_WORDED.replace("{query}", f"words{number}"), values)
-            found += [row[0] for row in cursor.fetchall()]
-            if len(found) >= WORD_CANDIDATES:
+            worded.update((row[0], None) for row in cursor.fetchall())
+            if len(worded) >= WORD_CANDIDATES:
                 break
-        return _load_hits(cursor, list(dict.fromkeys(found)), values)
+        return _load_hits(cursor, list(dict.fromkeys((*found, *worded))), values)
 
 
 def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[str, Any]) -> list[TeamHit]:
-    """Return what was found, the nearest in meaning and those with most of the words first."""
-    # What has the most of it is cut out by ranks, which cost little; which terms those are is told of the few alone.
-    cursor.execute(
-        "SELECT id FROM hyperloci.memories WHERE team = %(team)s AND id = ANY(%(ids)s) ORDER BY"
-        " coalesce(CASE WHEN model = %(model)s THEN 1 - (e1 <=> %(vector)s::halfvec(384)) END, 0)"
-        " + ts_rank(terms, %(any)s::tsquery) DESC, id LIMIT 4 * %(limit)s",
-        values | {"ids": list(ids)},
-    )
-    best = [row[0] for row in cursor.fetchall()]
+    """Return what was found, the nearest in meaning and those that have most of what the words tell first."""
     cursor.execute(
         f"SELECT * FROM (SELECT {HEAD_COLUMNS},"
-        " CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END"
-        " AS cosine, ARRAY(SELECT unnest(%(terms)s::text[]) INTERSECT SELECT unnest(tsvector_to_array(m.terms)))"
-        f" AS matched FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %(team)s AND m.id = ANY(%(ids)s)) found"
-        " ORDER BY coalesce(cosine, 0) + cardinality(matched) / greatest(cardinality(%(terms)s::text[]), 1)::real DESC,"
+        " CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END AS cosine,"
+        " ARRAY(SELECT unnest(%(terms)s::text[]) INTERSECT SELECT unnest(tsvector_to_array(m.terms))) AS matched"
+        f" FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %(team)s AND m.id = ANY(%(ids)s)) found"
+        " ORDER BY coalesce(cosine, 0) + (SELECT coalesce(sum(share), 0)"
+        " FROM unnest(%(terms)s::text[], %(shares)s::real[]) AS asked(term, share) WHERE term = ANY(matched)) DESC,"
         " id LIMIT 2 * %(limit)s",
-        values | {"ids": best},
+        values | {"ids": list(ids)},
     )
     return [
         TeamHit(memory=read_memory(row), cosine=None if row[15] is None else float(row[15]), matched=tuple(row[16]))
@@ -120,15 +121,29 @@ def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[
     ]
 
 
-def _word_queries(terms: Sequence[str]) -> list[str]:
-    """Return the ways to have the words, the strictest first: all, two of the rarest, the rarest."""
-    quoted = [_quote_term(term) for term in terms]
-    if not quoted:
+def list_word_queries(terms: Mapping[str, float]) -> list[str]:
+    """Return what asks for memories by falling weight of the question's terms that they have: all of it, then less.
+
+    Each level asks for the least sets of terms that weigh so much of what the most telling ones weigh together; so
+    what is cut off, where too many memories match, has less of the question than what is not.
+    """
+    telling = sorted(terms, key=lambda term: -terms[term])[:TELLING_TERMS]
+    whole = sum(terms[term] for term in telling)
+    if not telling:
         return []
-    rarest = quoted[:RAREST_TERMS]
-    pairs = [f"({one} & {other})" for number, one in enumerate(rarest) for other in rarest[number + 1 :]]
-    queries = [" & ".join(quoted), " | ".join(pairs), rarest[0]]
-    return list(dict.fromkeys(query for query in queries if query))
+    if whole <= 0:
+        return [" | ".join(map(_quote_term, telling))]
+    queries = []
+    for share in WORD_LEVELS:
+        sets = [
+            chosen
+            for size in range(1, len(telling) + 1)
+            for chosen in combinations(telling, size)
+            if (weight := sum(terms[term] for term in chosen)) >= share * whole - 1e-9
+            and weight - terms[chosen[-1]] < share * whole - 1e-9
+        ]
+        queries.append(" | ".join("(" + " & ".join(map(_quote_term, chosen)) + ")" for chosen in sets))
+    return list(dict.fromkeys(queries))
 
 
 def _quote_term(term: str) -> str:

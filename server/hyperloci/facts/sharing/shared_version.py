@@ -39,7 +39,7 @@ class SharedLineError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedMemory:
+class SharedVersion:
     """One version of a memory that is shared, or the mark that it no longer is.
 
     Attributes:
