@@ -21,9 +21,9 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, export_import, integrity, migration
+from hyperloci.store import Store, integrity, migration, restore
 from hyperloci.store.database import database_copy
-from hyperloci.store.export_import import restore_backup
+from hyperloci.store.restore import restore_backup
 from tests.support import NOW, FakeClock, add
 
 
@@ -94,7 +94,7 @@ def test_a_database_that_is_written_to_for_too_long_is_busy_and_stays(
     backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_copy, "LOCK_SECONDS", 0.01)
-    monkeypatch.setattr(export_import, "BUSY_TIMEOUT_MS", 1)
+    monkeypatch.setattr(restore, "BUSY_TIMEOUT_MS", 1)
     database = tmp_path / "memory.db"
     with Store.open(database) as store:
         with store.transaction():

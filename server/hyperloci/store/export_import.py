@@ -1,4 +1,4 @@
-"""Export and import of a whole memory as JSON lines; restoring a backup.
+"""Export and import of a whole memory as JSON lines.
 
 The first line names the format; every other line is a row: `{"table": ..., "row": {...}}`. Keys are those of the
 database that wrote them and are mapped on import. Derived data (vectors, indexes) is left out and rebuilt.
@@ -19,21 +19,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from hyperloci.clock import Clock, system_clock
-from hyperloci.errors import (
-    BadRequestError,
-    NotFoundError,
-    StoreCorruptError,
-    StoreError,
-    StoreFullError,
-    StoreVersionError,
-)
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
-from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
-from hyperloci.store.database.database_copy import copy_database, copy_to_file
-from hyperloci.store.database.error_translation import translate_block_errors, translate_error
-from hyperloci.store.database.meta import RESTORED_AT, Meta
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
-from hyperloci.store.migration import latest_version, migrate_schema, schema_version
 from hyperloci.store.store import Store
 
 FORMAT_VERSION: Final = 1
@@ -330,76 +318,3 @@ class _Importer:
             f"INSERT INTO {table.name}({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values())
         )
         return int(cursor.lastrowid or 0)
-
-
-def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock) -> Path | None:
-    """Put a backup in the database's place; return where the database that was there is kept, None if there was none.
-
-    A healthy database is overwritten in one transaction, so that sessions that have it open go on with the backup's
-    content. One too damaged for that is moved away.
-
-    Raises:
-        NotFoundError: there is no such backup.
-        BadRequestError: the backup is the database itself.
-        StoreCorruptError: the backup is not a healthy database of ours.
-        StoreVersionError: a newer Hyperloci wrote it.
-        StoreBusyError: the database is in use for too long.
-    """
-    if not source.is_file():
-        raise NotFoundError(f"There is no backup at {source}.")
-    if database.exists() and os.path.samefile(source, database):
-        raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
-    with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
-        _check_backup(backup, source)
-        kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
-        was_there = database.exists()
-        if not (was_there and _overwrite_database(backup, database, kept, clock)):
-            _move_away(database, kept)
-            copy_to_file(backup, database)
-    return kept if was_there else None
-
-
-def _open_file(path: Path, mode: str) -> sqlite3.Connection:
-    timeout = BUSY_TIMEOUT_MS / 1_000
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None)
-
-
-def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
-    try:
-        owner = backup.execute("PRAGMA application_id").fetchone()[0]
-        health = backup.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        version = schema_version(backup)
-    except sqlite3.DatabaseError as error:
-        told = translate_error(error)
-        if not isinstance(told, StoreCorruptError):
-            raise told from error
-        raise StoreCorruptError(f"{source} is not a database, or damaged. Nothing was changed.") from error
-    if owner != APPLICATION_ID or health != "ok":
-        raise StoreCorruptError(f"{source} is not a healthy Hyperloci database ({health}). Nothing was changed.")
-    if version > latest_version():
-        raise StoreVersionError(f"{source} has schema {version}; this Hyperloci supports up to {latest_version()}.")
-
-
-def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
-    """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
-    if not database.stat().st_size:
-        # Cut by another program: sessions that have it open would keep it from being written as a new one.
-        return False
-    try:
-        with translate_block_errors(database), contextlib.closing(_open_file(database, "rw")) as present:
-            copy_to_file(present, kept)
-            copy_database(backup, present)
-            # Sessions that have the database open: its count of changes is another one now.
-            Meta(present).set(RESTORED_AT, str(clock()))
-            # They can't read an older schema.
-            migrate_schema(present, database, kept.parent / "backups", clock)
-    except StoreCorruptError:
-        return False
-    return True
-
-
-def _move_away(database: Path, kept: Path) -> None:
-    """Move a damaged database aside unchanged, with its write-ahead log."""
-    for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(f"{database}{suffix}"):
-            os.replace(f"{database}{suffix}", f"{kept}{suffix}")

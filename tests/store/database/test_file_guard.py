@@ -14,7 +14,7 @@ import pytest
 from hyperloci.errors import StoreCorruptError, StoreMovedError
 from hyperloci.store import Store
 from hyperloci.store.database.file_guard import DatabaseChange, list_rescued_copies
-from hyperloci.store.export_import import restore_backup
+from hyperloci.store.restore import restore_backup
 from tests.support import add
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks open files")

@@ -291,6 +291,20 @@ def test_a_few_allowed_nodes_are_found_among_very_many_newer_ones(store: Store) 
 
 
 @pytest.mark.usefixtures("budget")
+def test_where_next_to_nothing_is_allowed_no_frequent_terms_postings_are_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = [add(store, text, scope="mine") for text in ("common words", "common", "other words")]
+    for _ in range(45):
+        add(store, "common words", scope="others")
+    monkeypatch.setattr(keyword_search.KeywordSearch, "_newest_postings", lambda *_: pytest.fail("read"))
+    monkeypatch.setattr(keyword_search, "FEW_ALLOWED", 0.1)
+    assert list(search(store, "common", where=SearchFilter(scopes=("mine",)))) == [mine[1].key, mine[0].key]
+    assert next(iter(search(store, "common words", where=SearchFilter(scopes=("mine",))))) == mine[0].key
+    assert search(store, "common", where=SearchFilter(scopes=("nowhere",))) == {}
+
+
+@pytest.mark.usefixtures("budget")
 def test_of_very_many_equal_nodes_the_newest_are_scored(store: Store) -> None:
     nodes = [add(store, "common words") for _ in range(30)]
     assert set(search(store, "common", 5)) == {node.key for node in nodes[-5:]}

@@ -40,7 +40,7 @@ SELECT_NODE: Final = (
 
 _SELECT_CANDIDATE: Final = (
     f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time,"
-    f" n.metadata FROM nodes n"
+    f" n.metadata, n.title FROM nodes n"
     f" LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
 )
 """Columns in the order of `Candidate`'s fields."""
@@ -244,7 +244,10 @@ class Nodes:
             f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
+        return {
+            row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]), row[9]))
+            for row in rows
+        }
 
     def get_sources(self, keys: Iterable[int]) -> dict[NodeKey, NodeSource]:
         """Return what kind of thing each of the existing nodes is, and where it stands."""

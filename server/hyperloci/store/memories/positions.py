@@ -211,13 +211,14 @@ class Positions:
 
     def symbols_named(self, scope_key: int, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return (path, symbol) of the project's living symbols that have one of these names, qualified or bare."""
+        # CROSS JOIN keeps the order: the planner would begin with all nodes of the project.
         rows = self._connection.execute(
             """
             SELECT DISTINCT p.path, p.symbol FROM (
                 SELECT q.node_key FROM json_each(?1) j JOIN positions q ON q.symbol = j.value
                 UNION SELECT q.node_key FROM json_each(?1) j JOIN positions q ON q.function_name = j.value
                 UNION SELECT q.node_key FROM json_each(?1) j JOIN positions q ON q.class_name = j.value
-            ) found JOIN positions p ON p.node_key = found.node_key JOIN nodes n ON n.key = found.node_key
+            ) found CROSS JOIN positions p ON p.node_key = found.node_key CROSS JOIN nodes n ON n.key = found.node_key
             WHERE n.scope_key = ?2 AND n.deleted_at IS NULL AND p.path IS NOT NULL AND p.symbol IS NOT NULL
             ORDER BY p.path, p.symbol
             """,
