@@ -21,7 +21,10 @@ from hyperloci.worker import CLOSING, make_memory_opener
 
 SOON = 60
 
-HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "numpy", "tree_sitter", "watchdog", "typer")
+HEAVY = (
+    *("torch", "transformers", "sentence_transformers", "sklearn", "numpy", "tree_sitter", "watchdog", "typer"),
+    *("hyperloci.store", "hyperloci.memory", "hyperloci.model.answers", "hyperloci.model.search"),
+)
 """What is never loaded before the client is answered; the first four never at all."""
 
 

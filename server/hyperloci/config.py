@@ -23,6 +23,7 @@ DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
 TOOL_SETS: Final = ("core", "all")
 FUSIONS: Final = ("calibrated", "rrf")
+RANKINGS: Final = ("learned", "rule")
 CONSOLIDATION: Final = ("heuristic", "llm", "claude", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
@@ -110,6 +111,7 @@ class Settings:
         inject_chars: how much SessionStart may inject, in characters.
         announce: whether the user is told in one line what was put before the assistant with a prompt.
         fusion: how the spaces' scores are joined: `calibrated`, or `rrf` (reciprocal ranks, B.06).
+        ranking: what orders candidates of one kind: `learned` weights, or the `rule` of calibrated scores alone.
         rrf_k, rrf_weight_fts, rrf_weight_vector, rrf_weight_graph: reciprocal ranks (B.06, B.20).
         pipeline_recall, pipeline_scan, pipeline_fused: memories that the stages of strategy `pipeline` keep (E.06).
         decay_threshold, decay_rate_default: forgetting (B.11, B.20).
@@ -161,6 +163,7 @@ class Settings:
     inject_chars: int = 6_000
     announce: bool = True
     fusion: str = "calibrated"
+    ranking: str = "learned"
     rrf_k: int = 60
     rrf_weight_fts: float = 1.0
     rrf_weight_vector: float = 1.0
@@ -202,6 +205,7 @@ class Settings:
         require_one_of("synchronous", self.synchronous, SYNCHRONOUS)
         require_one_of("tools", self.tools, TOOL_SETS)
         require_one_of("fusion", self.fusion, FUSIONS)
+        require_one_of("ranking", self.ranking, RANKINGS)
         require_one_of("consolidation", self.consolidation, CONSOLIDATION)
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)

@@ -1250,6 +1250,13 @@ class Memory:
         if record.kind is CaptureKind.ENDED:
             self._capture.prepare_opening(self._capture.place_record(record).project_id)
 
+    def read_ready_opening(self, record: CaptureRecord) -> str:
+        """Return what a session that starts afresh begins with, as it was rendered ahead; '' where that is not there.
+
+        One row is read, and nothing noted: for a hook whose time may be over before the record is stored.
+        """
+        return self._capture.read_ready_opening(record)
+
     def get_context_for_record(self, record: CaptureRecord) -> str:
         """Return the context to inject after a stored record, '' for none; it reinforces nothing."""
         context = self._capture.context_after(record, self)

@@ -137,6 +137,7 @@ def test_what_the_reference_server_remembered_can_be_imported_after_a_look(tmp_p
     )
     looked = invoke("import", str(source), "--dry-run")
     assert looked.stdout == "would add entities: 1, facts: 1\n"
+    assert run("share", "--type", "decision", "--dry-run") == "Nothing of this kind and time is left to share.\n"
     assert "left out" in looked.stderr and "memory.jsonl:2: 'Nobody' is not an entity" in looked.stderr
     assert json.loads(run("stats", "--json"))["nodes"] == 0
 

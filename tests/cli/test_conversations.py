@@ -45,6 +45,21 @@ def test_recap_prints_a_conversation_within_its_budget(chunk: str) -> None:
     assert invoke("recap", "--session", "nope").exit_code == 1
 
 
+def test_recap_shows_a_short_session_whole_and_says_so_and_says_what_to_do_where_there_is_none(tmp_path: Path) -> None:
+    assert "No session of this project" in invoke("recap").stdout
+    project = tmp_path / "project"
+    with Memory.open(load_settings(project), project) as memory:
+        said = ("Where do the logs go?", "To stderr.")
+        turns = [
+            Turn(uuid=text, role=role, text=text, timestamp_ms=1_800_000_000_000 + number)
+            for number, (role, text) in enumerate(zip((Speaker.USER, Speaker.ASSISTANT), said, strict=True))
+        ]
+        memory.add_turns("s", turns)
+    shown = invoke("recap").stdout
+    assert all(text in shown for text in said) and "the whole conversation" in shown
+    assert "Earlier" not in shown
+
+
 @pytest.mark.req("C.07")
 def test_expand_prints_the_turns_word_for_word(chunk: str) -> None:
     shown = json.loads(invoke("expand", chunk, "--json").output)

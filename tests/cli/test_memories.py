@@ -122,5 +122,5 @@ def test_what_stands_against_a_memory_is_shown_with_the_command_that_settles_it(
 
 def test_an_error_names_the_argument_that_was_given_the_value() -> None:
     assert "KEPT 'Redis'" in invoke("merge-entities", "Redis", "Valkey").stderr
-    assert "--session ID" in invoke("timeline").stderr
+    assert "--session ID" in invoke("timeline", "Redis", "--session", "s").stderr
     assert "standard output" in invoke("backup", "-").stderr

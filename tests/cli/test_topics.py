@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from hyperloci.cli.common import load_settings
+from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
 from tests.cli.helpers import run
+from tests.support import NOW
 from tests.topics.themes import THEMES, WordEncoder, embed, fill
 
 
@@ -46,4 +49,13 @@ def test_a_timeline_is_shown(project: Path) -> None:
     lines = run("timeline", "step 1 of the plan", "--limit", "1").splitlines()
     assert ["step 0" in lines[0], "step 1" in lines[1], "step 2" in lines[2]] == [True] * 3
     assert json.loads(run("timeline", "step 1 of the plan", "--json"))["direction"] == "both"
-    run("timeline", code=2)
+    run("timeline", "step 1", "--session", "one", code=2)
+
+
+def test_a_timeline_of_nothing_in_particular_is_that_of_the_latest_session(project: Path) -> None:
+    assert "No session of this project" in run("timeline")
+    with Memory.open(load_settings(project), project) as memory:
+        for number, session in enumerate(("first", "second")):
+            turn = Turn(uuid=session, role=Speaker.USER, text=f"said in the {session}", timestamp_ms=NOW + number)
+            memory.add_turns(session, [turn])
+    assert "said in the second" in run("timeline") and "said in the first" not in run("timeline")

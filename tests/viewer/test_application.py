@@ -82,6 +82,12 @@ async def test_a_search_says_why_each_memory_was_found_and_what_was_left_out(vis
     assert "no longer holds" in left_out
 
 
+async def test_a_hit_that_may_have_replaced_the_next_says_so(visit: Visit, told: Told) -> None:
+    page = await visit.open("/?q=5432")
+    assert page.text.index("pgbouncer") < page.text.index("listens on port 5432.")
+    assert "It stands here because it replaced, or may have replaced, what comes next." in page.text
+
+
 async def test_a_memory_shows_its_turn_its_versions_its_relations_and_its_history(visit: Visit, told: Told) -> None:
     page = await visit.open(f"/memory/{told[0]['cache']}")
     assert "Orders go through a RabbitMQ queue" in page.text

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from hyperloci.model.answers import Contradiction, Explanation, IndexReport, ReplAnswer
-from hyperloci.model.search import Hit, SearchAnswer
-from hyperloci.model.write_answers import AffectedMemory, RememberedFact
 from hyperloci_tools.schemas import (
     AffectedOut,
     ContradictionOut,
@@ -19,6 +16,11 @@ from hyperloci_tools.schemas import (
     ReplOut,
     SearchOut,
 )
+
+if TYPE_CHECKING:
+    from hyperloci.model.answers import Contradiction, Explanation, IndexReport, ReplAnswer
+    from hyperloci.model.search import Hit, SearchAnswer
+    from hyperloci.model.write_answers import AffectedMemory, RememberedFact
 
 ANSWER_CHARS: Final = 24_000
 """Characters of memory texts in one answer. Claude Code writes results above 50,000 characters to a file and shows the

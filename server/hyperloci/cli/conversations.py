@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import cut_preview, describe_age
+from hyperloci.cli.layout import NO_SESSIONS, cut_preview, describe_age
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
@@ -49,6 +49,9 @@ def recap(
       hyperloci recap --session 0a1b --json
     """
     with open_memory(project, searches=True) as memory:
+        if session is None and not json and not memory.list_recent_sessions(1):
+            console.print(NO_SESSIONS, style="dim")
+            return
         window = memory.get_context_window(tokens, question, session_id=session)
         if tokens is None and window.raw_tokens < WHOLE_BELOW:
             window = memory.get_context_window(WHOLE_BELOW, question, session_id=session)

@@ -29,8 +29,9 @@ from hyperloci.cli.transcripts import (
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
-from hyperloci.store.export_import import restore_backup, write_private_file
+from hyperloci.store.export_import import write_private_file
 from hyperloci.store.ids import shorten_id
+from hyperloci.store.restore import restore_backup
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -67,7 +68,7 @@ def restore(
     settings = load_settings()
     if not yes:
         errors.print(f"This puts {file} in the place of {settings.database}.")
-        typer.confirm("Close Claude Code first. Go on?", abort=True, err=True)
+        typer.confirm("Open sessions go on with it; what is there now is kept beside it. Go on?", abort=True, err=True)
     kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}")
     if kept:
@@ -231,7 +232,8 @@ def _print_import(report: ImportReport) -> None:
         "details of known memories" if report.added else "nothing new"
     )
     known = f"; {report.known} known already" if report.known else ""
-    console.print(f"{'would add ' if report.dry_run else ''}{added}{known}")
+    done = "would add " if report.dry_run else "added " if report.added else ""
+    console.print(f"{done}{added}{known}")
     if report.redactions:
         errors.print(f"{report.redactions} secret(s) were redacted before storing.", style="yellow")
     for line in report.skipped:

@@ -23,8 +23,14 @@ NOTHING_YET: Final = """\
 Nothing is remembered here yet.
    hyperloci remember "We deploy on Fridays"   stores what you say
    hyperloci index                             reads code, documents and history
-   hyperloci import --claude-code              reads past sessions of Claude Code"""
+   hyperloci import --claude-code              reads past sessions"""
 """What is told of a project without memories."""
+
+NO_SESSIONS: Final = """\
+No session of this project is remembered yet.
+   hyperloci install                lets Claude Code's sessions be remembered
+   hyperloci import --claude-code   reads those that there were"""
+"""What is told of a project without sessions."""
 
 MIN_PREVIEW: Final = 30
 """Characters shown of a text behind a long beginning, even if the line is too long then."""

@@ -90,7 +90,7 @@ entities.register_commands(app)
 conversations.register_commands(app)
 projects.register_commands(app)
 team_commands.register_commands(app)
-model_command.register_command(app)
+model_command.register_commands(app)
 viewer.register_command(app)
 access.register_commands(app)
 

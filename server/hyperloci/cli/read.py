@@ -10,12 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import NOTHING_YET, count_things, describe_age, make_table, print_memory
+from hyperloci.cli.layout import NO_SESSIONS, NOTHING_YET, count_things, describe_age, make_table, print_memory
 from hyperloci.cli.stats_text import describe_stats
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
 from hyperloci.store.ids import shorten_id
+
+LEARNED_SHOWN: Final = 4
+"""Features of a learned place that `--explain` names, the weightiest; all of them are in `--json`."""
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -64,13 +67,14 @@ def query(
 
 def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     for rank, hit in enumerate(answer.results, start=1):
-        print_memory(hit, mark=f"{rank}. ", full=full, score=f"{hit.score:.2f}")
+        score = "" if answer.mode == "list" else hit.placed or f"{hit.score:.2f}"
+        print_memory(hit, mark=f"{rank}. ", full=full, score=score)
         if explain and hit.explain:
             _print_scores(hit)
         console.print()
     for hint in answer.hints:
         console.print(Text(hint, style="dim"))
-    state = f"{answer.mode} search, {answer.took_ms:.0f} ms"
+    state = f"{'listed' if answer.mode == 'list' else f'{answer.mode} search'}, {answer.took_ms:.0f} ms"
     reason = f"; {'by words only: ' if answer.mode == 'keyword' else ''}{answer.degraded}" if answer.degraded else ""
     console.print(Text(state + reason, style="dim"))
 
@@ -87,7 +91,13 @@ def _print_scores(hit: Hit) -> None:
             shown = "" if part is None else f"{part:.3f}"
             table.add_row(category, name, SPACES[name].title, f"{value:.3f}", shown, ", ".join(marks))
     console.print(table)
-    console.print(Text(f"   {count_things(explain.get('agreement_count', 0), 'space')} agree", style="dim"))
+    learned: dict[str, float] = explain.get("learned", {})
+    if learned:
+        told = sorted(learned.items(), key=lambda item: -abs(item[1]))[:LEARNED_SHOWN]
+        shown = ", ".join(f"{name.replace('_', ' ')} {value:+.1f}" for name, value in told)
+        console.print(Text(f"   its place among its kind, by learned weights: {shown}", style="dim"))
+    agreeing = explain.get("agreement_count", 0)
+    console.print(Text(f"   {count_things(agreeing, 'space')} {'agrees' if agreeing == 1 else 'agree'}", style="dim"))
 
 
 def last(
@@ -146,9 +156,3 @@ def sessions(
         table.add_row(shorten_id(session["id"]), where, session["status"], began, seen, str(session["turns"]))
     console.print(table)
     console.print("hyperloci timeline --session ID tells one; hyperloci recap sums the latest up.", style="dim")
-
-
-NO_SESSIONS: Final = """\
-No session of this project is remembered yet.
-   hyperloci install                lets Claude Code's sessions be remembered
-   hyperloci import --claude-code   reads those that there were"""

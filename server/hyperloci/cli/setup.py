@@ -1,4 +1,4 @@
-"""Setup commands: install, uninstall, doctor, embedder."""
+"""Setup commands: install, uninstall, doctor, embedder status, embedder stop."""
 
 from __future__ import annotations
 
@@ -61,12 +61,17 @@ PROGRAM: Final = "hyperloci"
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
+embedder = typer.Typer(help="The process that gives memories their vectors.", no_args_is_help=True)
+
+
 def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(install)
     app.command()(uninstall)
     app.command()(doctor)
-    app.command()(embedder)
+    for command in (status, stop):
+        embedder.command()(command)
+    app.add_typer(embedder, name="embedder")
 
 
 def install(
@@ -125,6 +130,10 @@ def uninstall(
     if carry_out(plan, dry_run):
         database = load_settings().database
         console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
+        if database.exists():
+            folder = load_settings().state_dir
+            beside = f" and the folder {folder}" if folder.exists() else ""
+            console.print(f"To be rid of it too, delete {database}*{beside}.", style="dim", soft_wrap=True)
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
@@ -143,14 +152,13 @@ def _explain_claude(settings: Settings) -> None:
         program = find_claude(settings.claude_program, os.environ)  # noqa: TID251 - a process's entry point
     except ChatError as error:
         program = f"not found yet ({str(error).rstrip('.')})"
-    typer.echo(
-        CLAUDE_NOTICE.format(
-            program=program,
-            model=settings.claude_model,
-            calls=settings.claude_calls_per_day,
-            chars=settings.claude_chars_per_day,
-        )
+    notice = CLAUDE_NOTICE.format(
+        program=program,
+        model=settings.claude_model,
+        calls=settings.claude_calls_per_day,
+        chars=settings.claude_chars_per_day,
     )
+    console.print(notice)
 
 
 def _config_dir() -> Path | None:
@@ -166,10 +174,12 @@ The memory is one file: {database}
 2. Try: hyperloci remember "We deploy on Fridays" --category decision
         hyperloci query "when do we deploy"
         hyperloci index                     # code, documents, history
-3. Check: hyperloci doctor                Undo: hyperloci uninstall{undo}"""
+3. Check: hyperloci doctor
+   Undo: hyperloci uninstall{undo}"""
 
 SHARED: Final = """\
-Commit .mcp.json and .claude/settings.json to share them: whoever opens the project then needs `hyperloci` on the PATH.
+Commit .mcp.json and .claude/settings.json to share them: whoever opens the
+project then needs `{program}` on the PATH.
 """
 
 
@@ -181,23 +191,27 @@ The command `hyperloci` is not on your PATH. Write in its place:
 def _explain_install(scope: installation.InstallScope, project: Path, server: CommandLine) -> None:
     """Say what was installed, what to try first, how to undo it, and which sessions could be read."""
     is_shared = scope is installation.InstallScope.PROJECT
-    typer.echo(
+    console.print(
         INSTALLED.format(
             hooks=len(REGISTERED_HOOKS),
             reach=f"for the project {project.absolute()}" if is_shared else "for you in all projects",
             database=load_settings().database,
-            portable=SHARED if is_shared else "",
+            portable=SHARED.format(program=server.program) if is_shared else "",
             undo=" --scope project" if is_shared else "",
         )
     )
-    if not is_shared and shutil.which(PROGRAM) is None:
+    # A runner puts the command on the PATH of this one run only.
+    if server.arguments or (not is_shared and shutil.which(PROGRAM) is None):
+        # Not folded: whoever copies a command must get it in one piece.
         typer.echo(NOT_FOUND.format(call=shlex.join((server.program, *server.arguments))))
     if others := find_others(project):
         titles = ", ".join(title_client(client) for client in others)
-        typer.echo(f"\nFound here too: {titles}. One memory for all of them:\n        hyperloci install --client all")
+        console.print(
+            f"\nFound here too: {titles}. One memory for all of them:\n        hyperloci install --client all"
+        )
     own, every = count_transcripts(project)
     if every:
-        typer.echo(
+        console.print(
             f"\n{count_things(own, 'past session')} of this project found, {every:,} in all. To remember them:\n"
             f"        hyperloci import --claude-code{'' if own else ' --all'}"
         )
@@ -232,20 +246,27 @@ def doctor(
         raise typer.Exit(Exit.DEGRADED)
 
 
-def embedder(
-    action: Annotated[str, typer.Argument(help="status or stop.")] = "status", json: JsonOption = False
-) -> None:
-    """Show the embedder's state, or stop it (it starts again when needed)."""
+def status(json: JsonOption = False) -> None:
+    """Show whether the embedder runs, its models, and what waits for it.
+
+    Examples:
+      hyperloci embedder status
+    """
     from hyperloci.embedder.client import EmbedderClient
 
-    client = EmbedderClient(load_settings())
-    if action == "stop":
-        console.print("stopped" if client.stop_embedder() else "not running")
-    elif action == "status":
-        status = client.status()
-        if json:
-            print_json(status)
-        else:
-            console.print(str(status) if status else "not running; a session starts it when it is needed")
+    found = EmbedderClient(load_settings()).status()
+    if json:
+        print_json(found)
     else:
-        raise typer.BadParameter(f"{action!r} is unknown; use status or stop.")
+        console.print(str(found) if found else "not running; a session starts it when it is needed")
+
+
+def stop() -> None:
+    """Stop the embedder; a session that needs it starts it again.
+
+    Examples:
+      hyperloci embedder stop
+    """
+    from hyperloci.embedder.client import EmbedderClient
+
+    console.print("stopped" if EmbedderClient(load_settings()).stop_embedder() else "not running")

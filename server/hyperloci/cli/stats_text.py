@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hyperloci.cli.layout import describe_age
+from hyperloci.cli.layout import count_things, describe_age
 from hyperloci.model.kinds import SUBTYPES, NodeType
 
 Rows = tuple[tuple[str, str], ...]
@@ -62,9 +62,9 @@ def _describe_project(stats: Mapping[str, Any]) -> Rows:
     history, reach = stats["history"], stats["by_meaning"]
     unread = history["waiting"] + history["older"]
     older = f", {unread:,} older ones not read" if unread else ""
-    rows = [("by meaning", f"{reach['embedded']:,} of {reach['total']:,} memories; all of them by words")]
+    rows = [("by meaning", f"{reach['embedded']:,} of {reach['total']:,} memories and names; all of them by words")]
     if history["is_known"]:
-        rows.insert(0, ("history", f"{history['stored']:,} commits{older}"))
+        rows.insert(0, ("history", f"{count_things(history['stored'], 'commit')}{older}"))
     return tuple(rows)
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
-from hyperloci.cli.layout import describe_age, make_table, to_one_line
+from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, to_one_line
 from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
 from hyperloci.store.ids import shorten_id
 
@@ -80,15 +80,22 @@ def timeline(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many on each side.")] = 10,
     json: JsonOption = False,
 ) -> None:
-    """Show what happened before and after a memory, or in a session.
+    """Show what happened before and after a memory, or in a session: the latest, if neither is named.
 
     Examples:
+      hyperloci timeline
       hyperloci timeline "we dropped redis" --direction before
       hyperloci timeline --session 1f2e...
     """
-    if (around is None) == (session is None):
+    if around is not None and session is not None:
         raise typer.BadParameter("give words or a memory's id, or --session ID (`hyperloci sessions` lists them).")
     with open_memory(project, searches=True) as memory:
+        if around is None and session is None:
+            latest = memory.list_recent_sessions(1)
+            if not latest and not json:
+                console.print(NO_SESSIONS, style="dim")
+                return
+            session = latest[0]["id"] if latest else None
         found = memory.get_timeline(around, session_id=session, direction=direction, limit=limit)
     if json:
         print_json(found)

@@ -11,6 +11,7 @@ from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
+from hyperloci.model.search import Placement
 from hyperloci.model.topic import EventPlace
 from hyperloci.queries.browsing import ALL_EVENTS, EVENT_KINDS
 from hyperloci.retrieval.filters import CONTENT_TYPES
@@ -82,6 +83,15 @@ REVIEW_TABS: Final = (
 )
 
 
+PLACEMENTS: Final[Mapping[Placement, str]] = {
+    Placement.NAMED: "It leads because the question names it, or asks for what it is related to.",
+    Placement.NEWER: "It stands here because it replaced, or may have replaced, what comes next.",
+    Placement.SAID: "It stands where the turn would that it was made of: that says the same and was found as well.",
+    Placement.TIME: "The question asks for an order of time.",
+}
+"""Why a hit stands before hits that score more, for who asks."""
+
+
 def load_search(memory: Memory, _: str, query: PageQuery) -> Values:
     """Return the answer to a question with the account of each score, or what was used last."""
     said, kind = query.get("q", "").strip(), query.get("kind", "any")
@@ -96,6 +106,7 @@ def load_search(memory: Memory, _: str, query: PageQuery) -> Values:
     answer = memory.search_by_query_line(said, limit=limit, explain=True, reinforce=False, content_type=kind)
     return values | {
         "answer": answer,
+        "placements": PLACEMENTS,
         "accounts": {hit.id: account_for_score(hit) for hit in answer.results},
         "left_out": () if answer.mode == "list" else memory.list_left_out(said, limit=LEFT_OUT),
         "more": next((step for step in SEARCH_STEPS if step > limit), None) if len(answer.results) == limit else None,

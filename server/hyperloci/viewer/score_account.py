@@ -26,8 +26,10 @@ class ScoreAccount:
 
     Attributes:
         shares: what the spaces added, most first; then those that saw it and added nothing.
-        total: what they add up to.
-        factor: what that was multiplied by, for what the memory is and who said it; None where nothing was added.
+        total: what they add up to; 0 where nothing did: the question names the memory.
+        factor: what that was multiplied by, for what the memory is, who said it and, where `learned`, for the place
+            that learned weights gave it among its kind; None where nothing was added.
+        learned: whether they gave it one.
         agreeing: how many spaces found it.
         hints: which perspective would find it better.
     """
@@ -35,6 +37,7 @@ class ScoreAccount:
     shares: tuple[SpaceShare, ...]
     total: float
     factor: float | None
+    learned: bool
     agreeing: int
     hints: tuple[str, ...]
 
@@ -49,11 +52,12 @@ def account_for_score(hit: Hit) -> ScoreAccount | None:
         SpaceShare(name=name, title=SPACES[name].title, score=float(score), added=float(told["parts"].get(name, 0.0)))
         for name, score in scores.items()
     ]
-    total = sum(float(part) for part in told["parts"].values())
+    total = sum(share.added for share in shares)
     return ScoreAccount(
         shares=tuple(sorted(shares, key=lambda share: (-share.added, -share.score, share.name))),
         total=total,
         factor=hit.score / total if total > 0 else None,
+        learned=bool(told["learned"]),
         agreeing=int(told["agreement_count"]),
         hints=tuple(told["navigation_hints"]),
     )

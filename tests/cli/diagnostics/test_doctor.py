@@ -20,6 +20,7 @@ from hyperloci.clock import MS_PER_DAY, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.claude_allowance import ClaudeAllowance
 from hyperloci.maintenance.backups import ensure_backup
+from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci_hooks import outcome_log
@@ -42,6 +43,27 @@ def test_a_database_others_can_read_is_a_warning(database: Path, tmp_path: Path)
     findings = run_checks(tmp_path)
 
     assert any(item.level is Severity.WARNING and "read by others" in item.message for item in findings)
+
+
+def test_a_home_folder_is_no_project_and_no_fault(database: Path, tmp_path: Path) -> None:
+    Store.open(database).close()
+    [(level, message)] = [
+        (item.level, item.message)
+        for item in run_checks(tmp_path)
+        if item.subject == "project" and "broad" in item.message
+    ]
+    assert level is Severity.NOTE and "open a folder inside it" in message
+    assert not [item for item in run_checks(tmp_path) if item.level is Severity.ERROR]
+
+
+def test_names_of_things_are_not_counted_as_memories(database: Path, tmp_path: Path) -> None:
+    with Memory.open(Settings.from_env(dict(os.environ), tmp_path), tmp_path) as memory:
+        memory.remember_fact("We keep invoices in Postgres, and sessions in Redis.")
+    assert [
+        item
+        for item in run_checks(tmp_path)
+        if item.subject == "database" and ", 1 memory and 2 names," in item.message
+    ]
 
 
 def test_the_users_own_claude_code_is_looked_at_where_it_was_asked_for(

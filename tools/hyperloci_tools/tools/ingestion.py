@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -15,13 +15,15 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from hyperloci.errors import HyperlociError, NotReadyError
-from hyperloci.model.answers import IndexReport, Progress
 from hyperloci.worker import WorkerPool
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.schemas import IndexOut
 from hyperloci_tools.state import Call, state_of
 from hyperloci_tools.tool_spec import ToolSpec
+
+if TYPE_CHECKING:
+    from hyperloci.model.answers import IndexReport, Progress
 
 _log = logging.getLogger(__name__)
 

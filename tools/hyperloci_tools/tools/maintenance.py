@@ -13,7 +13,6 @@ from typing_extensions import TypedDict
 
 from hyperloci.conversations import transcript_prompt
 from hyperloci.errors import HyperlociError, NotFoundError
-from hyperloci.maintenance.decay import WeakHit
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Limit
@@ -23,6 +22,7 @@ from hyperloci_tools.tool_spec import ToolSpec
 
 if TYPE_CHECKING:
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult
+    from hyperloci.maintenance.decay import WeakHit
     from hyperloci.memory import Memory
     from hyperloci.queries.session_report import SessionReport
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Final, Literal, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, cast
 
 from mcp_types import CallToolResult
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from hyperloci.model.topic import Timeline, TopicHit, TopicList
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 from hyperloci_tools.tool_spec import ToolSpec
+
+if TYPE_CHECKING:
+    from hyperloci.model.topic import Timeline, TopicHit, TopicList
 
 EXAMPLE_CHARS: Final = 300
 """Characters of an example: enough to show what a topic is about."""

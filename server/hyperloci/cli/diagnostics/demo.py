@@ -95,7 +95,7 @@ class _DemoReport:
     def show_progress(self) -> Iterator[Progress]:
         """Show the progress of the block on a terminal."""
         with self.console.status("") as status:
-            yield lambda done, total, what: status.update(Text(f"{done} of {total}  {what}"))
+            yield lambda done, total, what: status.update(Text(f"{done:,} of {total:,}  {what}"))
 
     def print_summary(self) -> None:
         total = time.perf_counter() - self._begun

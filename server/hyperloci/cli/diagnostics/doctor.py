@@ -82,7 +82,8 @@ def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Di
     except HyperlociError:
         return  # The check of the database reports it.
     if reach.total:
-        known = f"{reach.embedded:,} of {reach.total:,} memories ({reach.share:.0%}) are found by meaning, all by words"
+        share = f"{reach.embedded:,} of {reach.total:,} memories and names ({reach.share:.0%})"
+        known = f"{share} are found by meaning, all by words"
         yield _progress_finding("search", known, is_whole=not reach.waiting or not settings.embedder)
     if history.stored or history.waiting:
         yield _progress_finding("history", history.describe_progress(), is_whole=not history.waiting)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.cli.diagnostics.diagnosis import Diagnosis, Severity
+from hyperloci.cli.layout import count_things
 from hyperloci.clock import MS_PER_DAY, format_age, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.maintenance import backups
+from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store, integrity
 from hyperloci.store.archive.chunk_archive import Archive, describe_retention
 from hyperloci.store.database.checkpoint import measure_log
@@ -133,11 +135,13 @@ def _check_health(store: Store, repair: bool) -> Iterator[Diagnosis]:
     yield from _set_aside(store)
     if not problems and not drift:
         stats = store.count_everything()
+        names = stats["nodes_by_type"].get(NodeType.ENTITY, 0)
         yield Diagnosis(
             Severity.OK,
             "database",
-            f"{store.path}: healthy, schema {stats['schema_version']}, {stats['nodes']} memories, "
-            f"{stats['fingerprints_pending']} waiting for vectors, "
+            f"{store.path}: healthy, schema {stats['schema_version']}, "
+            f"{count_things(stats['nodes'] - names, 'memory')} and {count_things(names, 'name')}, "
+            f"{stats['fingerprints_pending']:,} of them waiting for vectors, "
             f"{stats['database_bytes'] / 1e6:.1f} MB",
         )
 

