@@ -252,6 +252,7 @@ def _make_late() -> None:
     from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
     from hyperloci.retrieval.names import question_forms
+    from hyperloci.retrieval.reranking import ranking_features
     from hyperloci.retrieval.sources import question_shape
     from hyperloci.spaces import causal, goal, references
     from hyperloci.store.search import filters
@@ -279,6 +280,7 @@ def _make_late() -> None:
     for language in programming_languages.LANGUAGES:
         for extension in language.extensions:
             programming_languages.is_test_path(f"a{extension}")
+    ranking_features._load_forms()
     for name, table in intent._load_intents().items():
         if "rules" in table:
             intent._compile_rules(name)

@@ -8,6 +8,7 @@ whole series on one reader and stops at the first that grows.
 from __future__ import annotations
 
 import base64
+import gc
 import itertools
 import random
 import re
@@ -292,12 +293,16 @@ def limit_seconds(seconds: float) -> Iterator[None]:
         raise TooLongError
 
     before = signal.signal(signal.SIGPROF, end)
+    collected = gc.isenabled()
+    gc.disable()  # What is raised in the midst of a collection, in somebody's callback, is lost.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        if collected:
+            gc.enable()
 
 
 Reader = Callable[[str], object]

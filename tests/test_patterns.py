@@ -17,10 +17,10 @@ from bench._pump import RUNS, Attack, generic_attacks, growing_attack, growth_of
 from hyperloci.knowledge.entities.recognition import extract_entities
 
 GROUPS = {
-    "hyperloci.graph": "graph",
-    "hyperloci.text.sanitize.redaction": "redaction",
-    "hyperloci.ingest": "ingest",
-    "hyperloci.lifecycle": "lifecycle",
+    "hyperloci.knowledge": "knowledge",
+    "hyperloci.text.sanitize": "sanitize",
+    "hyperloci.text": "text",
+    "hyperloci.conversations": "conversations",
     "hyperloci.retrieval": "retrieval",
     "hyperloci.spaces": "spaces",
     "": "the rest",
