@@ -262,3 +262,31 @@ def test_what_shares_a_common_word_alone_is_not_given(store: Store) -> None:
     found = Searcher(store, None).find(question, Conditions(where=SearchFilter()), limit=50)
     assert len(found.nodes) == 30 and least.key not in found.scores
     assert min(scores.total for scores in found.scores.values()) >= LEAST_SCORE / 31
+
+
+def _tell_shared_facts(store: Store) -> Node:
+    """Tell facts that differ in a number, two by two, and one alone: its number stands in many other texts."""
+    for number in range(10, 30, 2):
+        for fact in (number, number + 1):
+            add(store, f"Shared fact {fact} is stated by everybody.")
+        for writer in range(5):
+            add(store, f"zqwriter-2n{number}{writer}: the cache of the gateway takes 2 units.")
+    return add(store, "Shared fact 2 is stated by everybody.")
+
+
+def test_the_text_that_holds_a_query_word_for_word_comes_first(store: Store) -> None:
+    wanted = _tell_shared_facts(store)
+    found = Searcher(store, None).find(wanted.content, EVERYTHING, limit=10)
+    assert found.nodes[0].key == wanted.key
+    assert found.scores[wanted.key].spaces["e6"] == 1.0
+    within = add(store, f"Note of the day: {wanted.content} Nobody else knows it.")
+    found = Searcher(store, None).find(wanted.content, EVERYTHING, limit=10)
+    assert {node.key for node in found.nodes[:2]} == {wanted.key, within.key}
+
+
+def test_where_a_question_was_asked_before_is_no_perfect_answer_to_it(store: Store) -> None:
+    asked = add(store, "Where does the importer keep its cursor between two batches?")
+    found = Searcher(store, None).find(asked.content, EVERYTHING, limit=10)
+    assert found.scores[asked.key].spaces["e6"] < 1.0
+    short = add(store, "The importer keeps a cursor.")
+    assert Searcher(store, None).find("importer keeps", EVERYTHING, limit=10).scores[short.key].spaces["e6"] < 1.0

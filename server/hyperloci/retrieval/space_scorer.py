@@ -19,9 +19,10 @@ from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.spaces.space_similarity import score_space
 from hyperloci.store import Store
-from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery
 from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
+from hyperloci.text.language.questions import is_question
 
 Ranked = dict[NodeKey, float]
 """Scores by memory, best first."""
@@ -82,7 +83,9 @@ class SpaceScorer:
 
     @functools.cached_property
     def _words_found(self) -> KeywordQuery | None:
-        return self._store.keyword_search.prepare_query(self._terms, self.allowed)
+        # Who asks a question wants its answer, not where it was asked before.
+        quoted = () if is_question(self.text) else analyse_text(self.text)
+        return self._store.keyword_search.prepare_query(self._terms, self.allowed, quoted=quoted)
 
     @property
     def _keyword_query(self) -> KeywordQuery | None:

@@ -46,6 +46,10 @@ scored: the texts of those few are looked at instead. A search at a million memo
 66 ms of processor time while the postings of three frequent words were read to their end for a heading, and takes 16
 (`python -m bench viewer`)."""
 
+WHOLE_TERMS: Final = 4
+"""From so many terms on a text that holds a query word for word is what the query quotes, and a perfect answer. Fewer
+are a name or a turn of phrase, which many texts share."""
+
 KEPT_TERMS: Final = 4_096
 KEPT_POSTINGS: Final = 2_000_000
 """Terms and postings kept at once, four bytes a posting; what was used longest ago is given up."""
@@ -82,12 +86,15 @@ class KeywordSearch:
         counts = {term: kept.count for term, kept in self._load_terms(terms).items()}
         return {term: count for term, count in counts.items() if count}
 
-    def prepare_query(self, terms: Sequence[str], allowed: BoolArray) -> KeywordQuery | None:
+    def prepare_query(
+        self, terms: Sequence[str], allowed: BoolArray, *, quoted: Sequence[str] = ()
+    ) -> KeywordQuery | None:
         """Look up a question's words; None if none of them stands anywhere.
 
         Args:
             terms: analysed query terms (`analysis.analyse_query`).
             allowed: bitmap over node keys: which may be found.
+            quoted: all its terms in order (`analysis.analyse_text`), if a text that holds it word for word is wanted.
         """
         frequencies = self.count_frequencies(terms)
         if not frequencies:
@@ -99,7 +106,8 @@ class KeywordSearch:
             self._sums = np.zeros(len(allowed), np.float32)
         # Of terms with too many postings only the newest were read: any node may hold them.
         whole = {term: keys for term, keys in postings.items() if len(allowed) and frequencies[term] < POSTING_BUDGET}
-        return KeywordQuery(self._connection, weights, postings, whole, average, self._sums)
+        phrase = f" {' '.join(quoted)} " if len(terms) >= WHOLE_TERMS and quoted else ""
+        return KeywordQuery(self._connection, weights, postings, whole, average, self._sums, phrase)
 
     def rank_by_bm25(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
         """Return the best of the allowed nodes for analysed terms with their BM25, best first, ties by key."""
@@ -252,6 +260,7 @@ class KeywordQuery:
         whole: Mapping[str, KeyArray],
         average: float,
         sums: NDArray[np.float32],
+        phrase: str = "",
     ) -> None:
         self.ceiling = (SATURATION + 1) * sum(weights.values())
         self._connection = connection
@@ -260,6 +269,7 @@ class KeywordQuery:
         self._whole = whole
         self._average = average
         self._sums = sums
+        self._phrase = phrase
 
     def find_likely(self, limit: int) -> KeyArray:
         """Return the nodes whose terms weigh most together; ties go to the newest, the largest key."""
@@ -301,7 +311,7 @@ class KeywordQuery:
         return bounds
 
     def score_bm25(self, keys: Iterable[int]) -> dict[int, float]:
-        """Return the BM25 of nodes."""
+        """Return the BM25 of nodes; of one that holds the whole query word for word, the score that none exceeds."""
         # Not np.union1d and the like, which load numpy.ma: a hook would wait for it.
         wanted = np.array(sorted(keys), np.int64)
         terms = [_SpacedTerm.from_term(term, weight) for term, weight in self.weights.items()]
@@ -324,7 +334,10 @@ class KeywordQuery:
         short, slope = SATURATION * (1 - LENGTH_NORMALISATION), SATURATION * LENGTH_NORMALISATION / self._average
         scores = {key: 0.0 for key, number in set_of.items() if not number}
         for key, title, body, extra, length in rows:
-            scores[key] = _bm25(title, body, extra, of_set[set_of[key]], short + slope * length)
+            if self._phrase and (self._phrase in f" {body} " or self._phrase in f" {title} "):
+                scores[key] = self.ceiling
+            else:
+                scores[key] = _bm25(title, body, extra, of_set[set_of[key]], short + slope * length)
         return scores
 
     def _holds_term(self, keys: NDArray[np.int64], term: str) -> BoolArray:
