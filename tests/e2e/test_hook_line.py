@@ -75,8 +75,11 @@ def settled(house: House) -> list[str]:
         spool = memory.settings.spool_dir
 
         def quiet() -> bool:
+            # In this order: what a hook spools between two looks is not overlooked.
+            if HookStatistics.from_tally(str(spool)).under_way:
+                return False
             drain_spool(memory)
-            return not list_waiting_files(spool) and not HookStatistics.from_tally(str(spool)).under_way
+            return not list_waiting_files(spool)
 
         wait_for(quiet, seconds=100)
     return texts(house)

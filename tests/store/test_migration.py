@@ -25,7 +25,7 @@ from hyperloci.errors import (
 )
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity, migration
-from hyperloci.store.database import database_copy
+from hyperloci.store.database import database_copy, database_files
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.migration import Migration, latest_version, load_migrations, split_statements
 from hyperloci.store.vectors import fingerprints, float16, int8
@@ -307,7 +307,7 @@ def test_a_step_that_another_process_took_is_not_taken_twice(tmp_path: Path, nex
 
 
 def test_whoever_waits_too_long_for_a_migration_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migration, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(database_files, "LOCK_SECONDS", 0.01)
     path = tmp_path / "memory.db"
     with FileLock(f"{path}.migrate.lock"), pytest.raises(StoreBusyError, match="migrating"):
         Store.open(path)
@@ -318,7 +318,7 @@ def test_whoever_waits_too_long_for_a_migration_is_told_so(tmp_path: Path, monke
 def test_a_database_opened_by_a_link_waits_for_the_lock_of_the_file_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(database_files, "LOCK_SECONDS", 0.01)
     (tmp_path / "link.db").symlink_to(tmp_path / "memory.db")
     with FileLock(f"{tmp_path / 'memory.db'}.migrate.lock"), pytest.raises(StoreBusyError):
         Store.open(tmp_path / "link.db")

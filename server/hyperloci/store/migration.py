@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
@@ -12,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperloci.clock import Clock
-from hyperloci.errors import StoreBusyError, StoreError, StoreVersionError
-from hyperloci.store.database.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign_database, write_transaction
-from hyperloci.store.database.database_copy import LOCK_SECONDS, copy_to_file
+from hyperloci.errors import StoreVersionError
+from hyperloci.store.database.connection import APPLICATION_ID, refuse_foreign_database, write_transaction
+from hyperloci.store.database.database_copy import copy_to_file
+from hyperloci.store.database.database_files import lock_database
 from hyperloci.store.database.error_translation import translate_block_errors
 
 _CODES_STEP = 9
@@ -69,31 +69,12 @@ def migrate_schema(connection: sqlite3.Connection, path: Path, backup_dir: Path,
         migrations = load_migrations()
         if version == migrations[-1].number:
             return []
-        with _migration_lock(path):
+        with lock_database(os.path.realpath(path)):
             version = _checked_version(connection, path)
             steps = [migration for migration in migrations if migration.number > version]
             if version and steps:
                 copy_to_file(connection, backup_dir / f"{path.stem}-v{version}-{clock()}.db")
             return [step.name for step in steps if _apply_step(connection, step)]
-
-
-@contextlib.contextmanager
-def _migration_lock(path: Path) -> Iterator[None]:
-    # Loaded only where there is something to migrate: it is a tenth of what a hook may take.
-    from filelock import FileLock, Timeout
-
-    # The real path: whoever opens the file through a link waits for the same lock.
-    lock = FileLock(f"{os.path.realpath(path)}{LOCK_SUFFIX}", timeout=LOCK_SECONDS, mode=0o600)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise StoreBusyError(f"Another process is migrating {path}; try again in a minute.") from error
-    except OSError as error:
-        raise StoreError(f"{lock.lock_file} cannot be created: {error.strerror}.") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:

@@ -19,7 +19,7 @@ from hyperloci.store.conversations.sessions import Sessions
 from hyperloci.store.database import connection as connections
 from hyperloci.store.database.database_copy import copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors
-from hyperloci.store.database.file_guard import FileGuard, refuse_missing_log
+from hyperloci.store.database.file_guard import DatabaseChange, FileGuard, refuse_missing_log
 from hyperloci.store.database.meta import Meta
 from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.edges import Edges
@@ -348,8 +348,20 @@ class Store:
             return copy_to_file(self.connection, target)
 
     def close(self) -> None:
-        """Close the connection."""
-        self.connection.close()
+        """Close the connection; what it holds of files that were moved or deleted meanwhile is saved first."""
+        try:
+            self._save_moved_files()
+        finally:
+            self.connection.close()
+
+    def _save_moved_files(self) -> None:
+        # It may be closed already, or have failed before.
+        with contextlib.suppress(sqlite3.Error):
+            if self.read_only or self.connection.in_transaction:
+                return
+            change = self.file_guard.detect_change()
+            if change not in (None, DatabaseChange.NOTICED):
+                self.file_guard.secure_content(change)
 
     def __enter__(self) -> Self:
         return self

@@ -7,14 +7,19 @@ import os
 import shutil
 import sqlite3
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hyperloci.errors import StoreCorruptError, StoreMovedError
+from hyperloci.errors import HyperlociError, StoreBusyError, StoreCorruptError, StoreMovedError
 from hyperloci.store import Store
+from hyperloci.store.database.database_files import DatabaseFiles, connect_to_files, identify_file
 from hyperloci.store.database.file_guard import DatabaseChange, list_rescued_copies
+from hyperloci.store.integrity import check_integrity
 from hyperloci.store.restore import restore_backup
+from tests.embedder.helpers import wait_for
 from tests.support import add
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks open files")
@@ -149,3 +154,116 @@ def test_the_log_is_emptied_as_far_as_readers_allow(path: Path) -> None:
         reader.execute("ROLLBACK")
         store.checkpoint_log()
         assert log.stat().st_size == 0
+
+
+def test_a_database_made_where_one_was_deleted_shares_nothing_with_it(path: Path) -> None:
+    with Store.open(path) as old:
+        add(old, "The tug is red.")
+        before = DatabaseFiles.find(str(path))
+        path.unlink()
+        with Store.open(path) as new:
+            found = DatabaseFiles.find(str(path))
+            assert not {before.main, before.log, before.index} & {found.main, found.log, found.index}
+            add(new, "The tug is blue.")
+            assert (texts(old), texts(new)) == ({"The tug is red."}, {"The tug is blue."})
+    with Store.open(path) as store:
+        assert texts(store) == {"The tug is blue."}
+    [copy] = list_rescued_copies(path)
+    with Store.open(copy) as store:
+        assert texts(store) == {"The tug is red."}, "it was saved when it was closed"
+
+
+def test_a_log_that_another_database_left_in_place_is_not_played_into_the_new_one(path: Path, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "other.db") as other:
+        add(other, "The tug is blue.")
+    with Store.open(path) as old:
+        add(old, "The tug is red.")
+        os.replace(tmp_path / "other.db", path)
+        with Store.open(path) as new:
+            assert texts(new) == {"The tug is blue."}
+    assert len(list_rescued_copies(path)) == 1
+
+
+def test_a_file_that_takes_anothers_place_while_that_is_opened_is_the_one_that_is_used(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(path) as store, Store.open(tmp_path / "other.db") as other:
+        add(store, "The tug is red.")
+        add(other, "The tug is blue.")
+    left = [tmp_path / "other.db"]
+    connect = sqlite3.connect
+
+    def connect_and_replace(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
+        if left:
+            os.replace(left.pop(), path)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect_and_replace)
+    connection, files = connect_to_files(str(path), "mode=rw", timeout=1.0)
+    with contextlib.closing(connection):
+        assert connection.execute("SELECT content FROM nodes").fetchall() == [("The tug is blue.",)]
+    assert files.main == identify_file(str(path))
+
+
+def test_a_database_whose_files_are_replaced_without_end_is_given_up(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(path):
+        pass
+    connect = sqlite3.connect
+
+    def connect_and_replace(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
+        shutil.copy(path, tmp_path / "other.db")
+        os.replace(tmp_path / "other.db", path)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect_and_replace)
+    with pytest.raises(StoreBusyError, match="again and again"):
+        connect_to_files(str(path), "mode=rw", timeout=1.0)
+
+
+@pytest.mark.req("SPEC-02.04")
+def test_nothing_is_lost_of_databases_that_are_deleted_while_threads_open_write_and_close(path: Path) -> None:
+    stored: set[str] = set()
+    strange: list[Exception] = []
+    ending = threading.Event()
+
+    def write(name: str) -> None:
+        count = 0
+        while not ending.is_set():
+            try:
+                with Store.open(path) as store:
+                    for _ in range(5):
+                        count += 1
+                        text = f"{name} {count}"
+                        add(store, text)
+                        stored.add(text)
+            except StoreMovedError:
+                continue
+            except HyperlociError as error:
+                strange.append(error)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in ("one", "two", "three")]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(8):
+            there = len(stored)
+            wait_for(lambda there=there: len(stored) > there + 20)  # type: ignore[misc]
+            # Somebody has it open: of a database that nobody has open, its owner may delete what he likes.
+            with Store.open(path):
+                path.unlink(missing_ok=True)
+    finally:
+        ending.set()
+        for thread in threads:
+            thread.join()
+    found: set[str] = set()
+    for file in (path, *list_rescued_copies(path)):
+        if file.exists():
+            with Store.open(file) as store:
+                assert check_integrity(store) == []
+                found |= texts(store)
+    assert strange == []
+    assert stored <= found

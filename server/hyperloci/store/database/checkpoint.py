@@ -18,6 +18,9 @@ import time
 from pathlib import Path
 from typing import Final
 
+from hyperloci.errors import HyperlociError
+from hyperloci.store.database.database_files import LOG, connect_to_files
+
 WAIT_SECONDS: Final = 3.0
 """How long to try: the embedder of a session that was killed takes a moment to follow."""
 
@@ -27,7 +30,7 @@ PAUSE_SECONDS: Final = 0.05
 def measure_log(database: Path) -> int:
     """Return how much lies in the write-ahead log beside a database."""
     try:
-        return os.stat(f"{os.path.realpath(database)}-wal").st_size
+        return os.stat(f"{os.path.realpath(database)}{LOG}").st_size
     except OSError:
         return 0
 
@@ -57,10 +60,10 @@ def empty_log(database: Path) -> bool:
     try:
         if not measure_log(database) or not os.stat(database).st_size:
             return True
-        connection = sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=PAUSE_SECONDS)
+        connection, _ = connect_to_files(os.path.realpath(database), "mode=rw", timeout=PAUSE_SECONDS)
         with contextlib.closing(connection):
             return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    except (sqlite3.Error, OSError):
+    except (sqlite3.Error, HyperlociError, OSError):
         return False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import logging
 import os
 import sqlite3
@@ -15,6 +16,18 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hyperloci.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
+from hyperloci.store.database.database_files import (
+    LOCK_SUFFIX,
+    LOG,
+    OPEN_TRIES,
+    DatabaseFiles,
+    connect_to_files,
+    files_lock,
+    hold_files,
+    make_database,
+    release_files,
+    stat_file,
+)
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.write_queue import WriteQueue
 
@@ -40,9 +53,6 @@ LOG_BYTES: Final = 8 << 20
 CACHE_KIB: Final = 32_000
 """Pages kept of what isn't mapped: of a file of 8 GB, the upper levels of its trees. Below 2 GiB nearly none."""
 
-LOCK_SUFFIX: Final = ".migrate.lock"
-"""Of the lock that lies beside a database since its schema was made."""
-
 _EMPTY_LOOKS: Final = 6
 """How often it is made sure, within a tenth of a second, that an empty file stays empty."""
 
@@ -52,10 +62,22 @@ class StoreConnection(sqlite3.Connection):
 
     reading = False
     queue: WriteQueue | None = None
+    files: DatabaseFiles | None = None
+    _real = ""
+
+    def hold(self, real: str, files: DatabaseFiles) -> None:
+        """Note which files it has open."""
+        self._real, self.files = real, files
+        hold_files(real, files)
 
     def close(self) -> None:
         """Close the connection."""
-        super().close()
+        # Whoever closes a database last deletes its log by name: not the log of one that takes its place meanwhile.
+        with files_lock:
+            super().close()
+        if self.files is not None:
+            release_files(self._real, self.files)
+            self.files = None
         if self.queue is not None:
             self.queue.close()
 
@@ -72,19 +94,8 @@ def open_connection(
         StoreError: the file cannot be opened; the kind says why.
     """
     timeout_ms = BUSY_TIMEOUT_MS if busy_timeout_ms is None else busy_timeout_ms
-    with translate_block_errors(path):
-        if read_only and not path.exists():
-            raise StoreError(f"There is no database at {path}.")
-        if read_only or not _make_file(path):
-            refuse_emptied_file(path)
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{_read_only_mode(path) if read_only else 'mode=rwc'}",
-            uri=True,
-            timeout=timeout_ms / 1_000,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=StoreConnection,
-        )
+    with translate_block_errors(path), files_lock:
+        connection = _connect(path, read_only=read_only, timeout=timeout_ms / 1_000)
         try:
             connection.row_factory = sqlite3.Row
             refuse_foreign_database(connection, path)
@@ -99,6 +110,31 @@ def open_connection(
         return connection
 
 
+def _connect(path: Path, *, read_only: bool, timeout: float) -> StoreConnection:
+    real = os.path.realpath(path)
+    if read_only and not path.exists():
+        raise StoreError(f"There is no database at {path}.")
+    for attempt in itertools.count(1):
+        if read_only or not _make_file(path):
+            refuse_emptied_file(path)
+        try:
+            connection, files = connect_to_files(
+                real,
+                _read_only_mode(path) if read_only else "mode=rw",
+                timeout=timeout,
+                check_same_thread=False,
+                factory=StoreConnection,
+            )
+        except sqlite3.OperationalError:
+            if read_only or os.path.exists(real) or attempt == OPEN_TRIES:
+                raise
+            continue  # It was deleted right after it was made, or found.
+        assert isinstance(connection, StoreConnection)
+        connection.hold(real, files)
+        return connection
+    raise AssertionError
+
+
 def _read_only_mode(path: Path) -> str:
     # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
     real = os.path.realpath(path)
@@ -108,17 +144,14 @@ def _read_only_mode(path: Path) -> str:
 
 def _make_file(path: Path) -> bool:
     """Make the file, private to the user, and return True, or make sure that the one that is there can be used."""
-    made = False
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A file that is there is not opened here: closing it would drop every lock this process has on it (POSIX locks
         # belong to the process), another process would think itself the last and delete the WAL under our connections.
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(os.path.realpath(path), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            made = True
+        made = make_database(os.path.realpath(path))
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not os.access(path, os.R_OK | os.W_OK):
+        if not os.access(path, os.R_OK | os.W_OK) and os.path.exists(path):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise StoreReadOnlyError(
@@ -135,8 +168,8 @@ def refuse_emptied_file(path: Path) -> None:
     """
     real = os.path.realpath(path)
     for _ in range(_EMPTY_LOOKS):
-        held = os.path.exists(f"{real}{LOCK_SUFFIX}") or _file_size(f"{real}-wal")
-        if _file_size(real) or not held:
+        held = os.path.exists(f"{real}{LOCK_SUFFIX}") or _file_size(f"{real}{LOG}")
+        if _file_size(real) != 0 or not held:
             return
         # Another process may be making it at this moment.
         threading.Event().wait(0.02)
@@ -146,11 +179,9 @@ def refuse_emptied_file(path: Path) -> None:
     )
 
 
-def _file_size(name: str) -> int:
-    try:
-        return os.stat(name).st_size
-    except FileNotFoundError:
-        return 0
+def _file_size(name: str) -> int | None:
+    status = stat_file(name)
+    return None if status is None else status.st_size
 
 
 def refuse_foreign_database(connection: sqlite3.Connection, path: Path) -> None:

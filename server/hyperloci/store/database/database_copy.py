@@ -8,13 +8,10 @@ import os
 import sqlite3
 import time
 from pathlib import Path
-from typing import Final
 
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError
+from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
-
-LOCK_SECONDS: Final = 30.0
-"""How long a process waits for another that migrates, or for the end of a copy that can't go on."""
 
 
 def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
@@ -68,7 +65,8 @@ def copy_database(source: sqlite3.Connection, target: sqlite3.Connection) -> Non
 
 def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
     file = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
-    return bool(file) and target.exists() and os.path.samefile(file, target)
+    there = identify_file(str(target))
+    return bool(file) and there is not None and there == identify_file(file)
 
 
 def _sync_file(path: Path) -> None:

@@ -47,7 +47,8 @@ def translate_error(error: Exception, path: object = None) -> StoreError:
     where = f" Database: {path}." if path is not None else ""
     kind = _error_class_for(error)
     if kind is StoreError:
-        return StoreError(f"The database operation failed: {error}.{where}")
+        name = getattr(error, "sqlite_errorname", "")
+        return StoreError(f"The database operation failed: {error}{f' ({name})' if name else ''}.{where}")
     logger.debug("SQLite said: %s", error)
     return kind(f"{(kind.__doc__ or '').strip()}{where}")
 

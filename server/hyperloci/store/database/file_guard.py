@@ -19,7 +19,20 @@ from typing import Final
 
 from hyperloci.clock import system_clock
 from hyperloci.errors import HyperlociError, StoreMovedError
+from hyperloci.store.database.connection import StoreConnection
 from hyperloci.store.database.database_copy import copy_to_file
+from hyperloci.store.database.database_files import (
+    INDEX,
+    LOG,
+    DatabaseFiles,
+    Identity,
+    connect_to_files,
+    drop_log,
+    files_lock,
+    identify_file,
+    identity_of,
+    stat_file,
+)
 from hyperloci.store.database.meta import Meta
 
 logger = logging.getLogger(__name__)
@@ -50,16 +63,12 @@ class DatabaseChange(StrEnum):
     """Another connection of this process noticed it."""
 
 
-Identity = tuple[int, int] | None
-
 _events: dict[str, int] = {}
 """How often it was noticed in this process that the files of a database had changed, by its path."""
 
 _rescues: dict[tuple[str, Identity, int], tuple[Path, float]] = {}
 """Where what a file held was copied to, and when (monotonic), by path, file and the changes there had been before: a
 deleted file's number may be the next one's."""
-
-_lock: Final = threading.Lock()
 
 
 class FileGuard:
@@ -69,13 +78,13 @@ class FileGuard:
         """Record the files as they are now; the connection has already read from them."""
         self._connection = connection
         self._path = path
-        real = os.path.realpath(path)
-        self._real, self._log_path, self._index_path = real, f"{real}-wal", f"{real}-shm"
-        self._event = _events.get(real, 0)
-        status = _stat_file(real)
-        self._main = _identity_of(status)
+        self._real = os.path.realpath(path)
+        self._log_path = f"{self._real}{LOG}"
+        self._event = _events.get(self._real, 0)
+        opened = connection.files if isinstance(connection, StoreConnection) else None
+        self._files = opened or DatabaseFiles.find(self._real)
+        status = stat_file(self._real)
         self._size = 0 if status is None else status.st_size
-        self._log, self._index = (_identity_of(_stat_file(name)) for name in (self._log_path, self._index_path))
         self._wrote_at = 0.0
 
     def note_commit(self) -> None:
@@ -84,29 +93,32 @@ class FileGuard:
 
     def detect_change(self) -> DatabaseChange | None:
         """Return what has happened to the files since they were opened; None nearly always."""
-        status = _stat_file(self._real)
+        status = stat_file(self._real)
         if status is None:
             return DatabaseChange.GONE
-        if (status.st_dev, status.st_ino) != self._main:
+        if identity_of(status) != self._files.main:
             return DatabaseChange.REPLACED
         if self._event != _events.get(self._real, 0):
             return DatabaseChange.NOTICED
         if status.st_size < self._size and not self._is_whole_file(status.st_size):
             return DatabaseChange.CUT
         self._size = status.st_size
-        if self._log is None:
+        if self._files.log is None:
             # It is made by the first transaction; until then there was nothing to lose.
-            self._log, self._index = (_identity_of(_stat_file(name)) for name in (self._log_path, self._index_path))
-        elif _identity_of(_stat_file(self._log_path)) != self._log:
+            found = DatabaseFiles.find(self._real)
+            if found.main != self._files.main:
+                return DatabaseChange.REPLACED
+            self._files = found
+        elif identify_file(self._log_path) != self._files.log:
             return DatabaseChange.LOG_GONE
         return None
 
     def may_have_changed(self) -> bool:
         """Tell whether the files may have changed; any thread may ask, and the connection is not used."""
-        status = _stat_file(self._real)
-        if _identity_of(status) != self._main or status is None or status.st_size < self._size:
+        status = stat_file(self._real)
+        if identity_of(status) != self._files.main or status is None or status.st_size < self._size:
             return True
-        lost = self._log is not None and _identity_of(_stat_file(self._log_path)) != self._log
+        lost = self._files.log is not None and identify_file(self._log_path) != self._files.log
         return lost or self._event != _events.get(self._real, 0)
 
     def _is_whole_file(self, size: int) -> bool:
@@ -126,7 +138,7 @@ class FileGuard:
 
         Call it outside a transaction, on the connection's thread.
         """
-        with _lock:
+        with files_lock:
             if change is not DatabaseChange.NOTICED and self._event == _events.get(self._real, 0):
                 _events[self._real] = self._event + 1
             error = StoreMovedError(self._describe_rescue(change))
@@ -158,10 +170,10 @@ class FileGuard:
         emptied = self._empty_log(change)
         if change is DatabaseChange.LOG_GONE and emptied:
             return f"Its content is now in {self._path}."
-        place = None if change is DatabaseChange.LOG_GONE else _find_present_name(self._main)
+        place = None if change is DatabaseChange.LOG_GONE else _find_present_name(self._files.main)
         rescued = None if emptied and place is not None else self._copy_beside()
         if change is not DatabaseChange.LOG_GONE:
-            self._drop_log()
+            drop_log(self._real, self._files)
         if rescued is None:
             return f"Its content, including the last write, is in {place}."
         return (
@@ -180,32 +192,26 @@ class FileGuard:
             return False
         if change is DatabaseChange.LOG_GONE:
             with contextlib.closing(self._open_afresh()) as connection:
-                Meta(connection).set(SAVED_LOG, str(self._log))
+                Meta(connection).set(SAVED_LOG, str(self._files.log))
         return True
 
     def _is_saved_by_another(self) -> bool:
         """Tell whether another process has brought the log that is gone into the file, before a new one was begun."""
         with contextlib.closing(self._open_afresh()) as connection:
-            return Meta(connection).get(SAVED_LOG) == str(self._log)
+            return Meta(connection).get(SAVED_LOG) == str(self._files.log)
 
     def _open_afresh(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._real, timeout=1.0, isolation_level=None)
+        return connect_to_files(self._real, "mode=rw", timeout=1.0)[0]
 
     def _copy_beside(self) -> Path:
         """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
-        key = (self._real, self._main, self._event)
+        key = (self._real, self._files.main, self._event)
         target, when = _rescues.get(key, (None, -1.0))
         if target is None or when < self._wrote_at or not target.exists():
             began = time.monotonic()
             target = target or self._path.with_name(f"{self._path.stem}{RESCUED_INFIX}{system_clock()}.db")
             _rescues[key] = (copy_to_file(self._connection, target), began)
         return target
-
-    def _drop_log(self) -> None:
-        """Delete our log from beside a file that it does not belong to: SQLite would play it into that."""
-        for name, identity in ((self._log_path, self._log), (self._index_path, self._index)):
-            if identity is not None and _identity_of(_stat_file(name)) == identity:
-                os.unlink(name)
 
 
 def refuse_missing_log(path: Path) -> None:
@@ -219,28 +225,35 @@ def refuse_missing_log(path: Path) -> None:
     real = os.path.realpath(path)
     if real in _events:
         return
+    holders: list[int | None] = []
     for _ in range(_LOG_CHECKS):
-        holder = _find_holder_without_log(real)
-        if holder is None:
+        if not _is_log_missing(real):
             return
+        holders.append(_find_index_holder(real))
         # Whoever closes the database last deletes the log and its index one after the other.
         threading.Event().wait(0.02)
+    # While locks come and go the system's list of them may lack one: a single look proves nothing.
+    holder = next((found for found in holders if found is not None), None)
+    if holder is None or not _is_log_missing(real):
+        return
     raise StoreMovedError(
         f"{real}-wal was deleted while process {holder} has {path} open. Nothing was done: use a tool of that session,"
         " which writes the log's content into the file; then call again."
     )
 
 
-def _find_holder_without_log(real: str) -> int | None:
-    """Return a process that has a database open whose log is gone; None where there is none, or that can't be told."""
-    index = _stat_file(f"{real}-shm")
-    if index is None or _stat_file(f"{real}-wal") is not None:
-        return None
+def _is_log_missing(real: str) -> bool:
+    return stat_file(f"{real}{LOG}") is None and stat_file(f"{real}{INDEX}") is not None
+
+
+def _find_index_holder(real: str) -> int | None:
+    """Return a process that has the index of a database's log open; None where none is found, or that can't be told."""
+    index = stat_file(f"{real}{INDEX}")
     try:
-        locks = Path("/proc/locks").read_text("ascii", "replace").splitlines()
+        locks = Path("/proc/locks").read_text("ascii", "replace").splitlines() if index is not None else []
     except OSError:
         return None
-    held = (line.split() for line in locks if "POSIX" in line and f":{index.st_ino} " in line)
+    held = (line.split() for line in locks if "POSIX" in line and index and f":{index.st_ino} " in line)
     return next((int(words[words.index("POSIX") + 3]) for words in held), None)
 
 
@@ -252,17 +265,6 @@ def list_rescued_copies(database: Path) -> list[Path]:
     return sorted(file for file in database.parent.iterdir() if file.name.startswith(name) and file.suffix == ".db")
 
 
-def _stat_file(name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name)
-    except OSError:
-        return None
-
-
-def _identity_of(status: os.stat_result | None) -> Identity:
-    return None if status is None else (status.st_dev, status.st_ino)
-
-
 def _find_present_name(identity: Identity) -> str | None:
     """Return where a file lies that this process has open; None if it was deleted, or that can't be told."""
     try:
@@ -270,7 +272,7 @@ def _find_present_name(identity: Identity) -> str | None:
     except OSError:
         return None
     for number in numbers:
-        status = _stat_file(f"/proc/self/fd/{number}")
-        if status is not None and (status.st_dev, status.st_ino) == identity:
+        status = stat_file(f"/proc/self/fd/{number}")
+        if status is not None and identity_of(status) == identity:
             return os.readlink(f"/proc/self/fd/{number}") if status.st_nlink else None
     return None
