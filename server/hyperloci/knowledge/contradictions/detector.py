@@ -306,7 +306,7 @@ def _weigh_verdict(
     old = node.content
     if score is None:
         return None if verdict is None else _make_found(node, verdict, verdict.score, sure=False)
-    if not is_contradiction(score, supported=verdict is not None):
+    if not is_contradiction(score):
         return None
     nature = ContradictionNature.UPDATE if is_change(old, statement) else ContradictionNature.CONTRADICTION
     judged = Verdict(ContradictionKind.JUDGED, score, explain_contradiction(old, statement), nature)
