@@ -67,6 +67,31 @@ async def test_what_is_remembered_is_found_contradicted_and_survives_a_restart(h
 
 
 @pytest.mark.anyio
+@pytest.mark.req("D.10")
+async def test_documents_and_code_contradict_a_statement_and_the_statement_itself_does_not(house: House) -> None:
+    house.extra["HYPERLOCI_TOOLS"] = "all"
+    (house.project / "docs").mkdir()
+    (house.project / "docs" / "limits.md").write_text(
+        "# Limits\n\nThe upload limit is 20 megabytes.\n", encoding="utf-8"
+    )
+    (house.project / "client.py").write_text(
+        'def get(url, follow_redirects=False):\n    """Send a request. The default timeout is 5 seconds."""\n',
+        encoding="utf-8",
+    )
+    async with house.client() as client:
+        await call(client, "index_path", path=".")
+        for statement, file, told in (
+            ("The upload limit is 50 megabytes.", "limits.md", "20 megabytes"),
+            ("The default timeout is 30 seconds.", "client.py", "5 seconds"),
+        ):
+            found = (await call(client, "find_contradictions", statement=statement))["contradictions"]
+            assert any(file in str(item["source"]) and told in item["reason"] for item in found), (statement, found)
+        said = "The upload limit is 20 megabytes."
+        await call(client, "remember_fact", fact=said)
+        assert (await call(client, "find_contradictions", statement=said))["contradictions"] == []
+
+
+@pytest.mark.anyio
 @pytest.mark.req("B.13", "E.16")
 async def test_a_corrected_fact_takes_the_place_of_the_old_and_a_forgotten_one_comes_back(house: House) -> None:
     house.extra["HYPERLOCI_TOOLS"] = "all"

@@ -35,10 +35,19 @@ def test_a_statement_without_a_neighbour_affects_nothing(store: Store) -> None:
     assert select_affected("Kayaks are red", near, {}) == []
 
 
-def test_what_it_contradicts_comes_first_whatever_it_shares(store: Store) -> None:
+def test_what_it_contradicts_is_named_whatever_it_shares_and_goes_before_what_is_about_as_near(store: Store) -> None:
     near, far = candidate(store, "Sessions live in Redis", 0.8), candidate(store, "No caches, ever", 0.1)
-    found = select_affected("Sessions live in Memcached", [near, far], {}, {far.node.id})
-    assert [node.id for node in found] == [far.node.id, near.node.id]
+    nearer = candidate(store, "Sessions live long", 0.85)
+    found = select_affected("Sessions live in Memcached", [nearer, near, far], {}, {far.node.id, near.node.id})
+    assert [node.id for node in found] == [near.node.id, nearer.node.id, far.node.id]
+
+
+def test_false_alarms_do_not_push_the_nearest_memory_out(store: Store) -> None:
+    nearest = candidate(store, "Sessions live in Redis", 0.8)
+    alarms = [candidate(store, f"Nothing lives in cache {n}", 0.3) for n in range(5)]
+    found = select_affected("Memcached holds sessions", [*alarms, nearest], {}, {c.node.id for c in alarms})
+    assert found[0].id == nearest.node.id
+    assert len(found) == MAX_AFFECTED
 
 
 def test_what_was_asked_or_answered_is_not_affected_but_dead_ends_are(store: Store) -> None:

@@ -71,3 +71,9 @@ def test_of_pairs_that_were_learned_few_compatible_ones_are_called_contradiction
     calm = [row for row in rows if row["label"] == "compatible"]
     called = [row for row in calm if score_contradiction(row["old"], row["new"]) >= CONTRADICTION_GATE]
     assert len(called) <= 0.08 * len(calm)
+
+
+def test_two_statements_of_something_or_other_contradict_only_where_the_rules_say_so() -> None:
+    assert score_contradiction("A man is riding a horse.", "A woman is riding a horse.") < CONTRADICTION_GATE
+    assert score_contradiction("There is a lock file.", "There is a pid file.") < CONTRADICTION_GATE
+    assert score_contradiction("A booking can be cancelled.", "A booking can't be cancelled.") >= CONTRADICTION_GATE

@@ -11,6 +11,7 @@ from typing import Final
 from hyperloci.knowledge.contradictions import sentence_match
 from hyperloci.knowledge.contradictions.antonyms import pair_opposites
 from hyperloci.knowledge.contradictions.claims import analyse_statements
+from hyperloci.knowledge.contradictions.difference_features import measure_differences
 from hyperloci.knowledge.contradictions.figure_features import measure_loose_figures
 from hyperloci.knowledge.contradictions.quantities import Value, are_same_value
 from hyperloci.knowledge.contradictions.rules import find_verdict
@@ -49,6 +50,7 @@ def measure_pair(old: str, new: str) -> dict[str, float]:
         **measure_loose_figures(old, new, cover),
         **_measure_names(a, b),
         **_measure_modifiers(a, b),
+        **measure_differences(a, b, find_leftovers(a.stems, b.stems), find_leftovers(b.stems, a.stems)),
         **_ask_rules(old, new),
     }
 
