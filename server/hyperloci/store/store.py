@@ -25,6 +25,7 @@ from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.edges import Edges
 from hyperloci.store.memories.entities import Entities
 from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.node_lists import NodeLists
 from hyperloci.store.memories.nodes import DECAY_RATE, Nodes
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.relation_queue import RelationQueue
@@ -34,6 +35,7 @@ from hyperloci.store.memories.withheld import WithheldRows
 from hyperloci.store.migration import check_version, migrate_schema, refuse_changed_schema
 from hyperloci.store.projects.places import Places
 from hyperloci.store.projects.set_aside import SetAsideRows
+from hyperloci.store.vectors.embedding_pace import EmbeddingPace
 
 if TYPE_CHECKING:
     from hyperloci.store.access.access_log import AccessLog
@@ -78,6 +80,7 @@ class Store:
         self.log = EvolutionLog(connection)
         self.keywords = KeywordIndex(connection)
         self.positions = Positions(connection)
+        self.node_lists = NodeLists(connection)
         self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log, decay_rate)
         self.symbols = Symbols(connection)
         self.edges = Edges(connection)
@@ -87,6 +90,7 @@ class Store:
         self.sessions = Sessions(connection)
         self.set_aside = SetAsideRows(connection, self.transaction)
         self.meta = Meta(connection)
+        self.embedding_pace = EmbeddingPace(self.meta)
         compressed_turns.register_functions(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
