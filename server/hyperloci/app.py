@@ -22,6 +22,7 @@ from hyperloci.config import Settings, list_idle_settings, list_unknown_variable
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
+from hyperloci.system.own_folders import make_own_folders
 
 if TYPE_CHECKING:
     from mcp.server.auth.provider import TokenVerifier
@@ -306,7 +307,7 @@ def configure_logging(settings: Settings) -> None:
     short.setFormatter(_OneLineFormatter("hyperloci: %(levelname)s: %(message)s"))
     handlers: list[logging.Handler] = [short]
     try:
-        settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(settings.state_dir)
         whole = RotatingFileHandler(
             settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
         )

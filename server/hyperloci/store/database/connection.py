@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 from hyperloci.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.write_queue import WriteQueue
+from hyperloci.system.own_folders import make_own_folders
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +111,7 @@ def _make_file(path: Path) -> bool:
     """Make the file, private to the user, and return True, or make sure that the one that is there can be used."""
     made = False
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(path.parent)
         # A file that is there is not opened here: closing it would drop every lock this process has on it (POSIX locks
         # belong to the process), another process would think itself the last and delete the WAL under our connections.
         with contextlib.suppress(FileExistsError):
