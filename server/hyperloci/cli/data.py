@@ -19,7 +19,7 @@ from hyperloci.cli.common import (
     open_memory,
     print_json,
 )
-from hyperloci.cli.layout import to_one_line
+from hyperloci.cli.layout import count_things, to_one_line
 from hyperloci.cli.transcripts import (
     TRANSCRIPT_FOLDERS,
     TranscriptChoice,
@@ -235,7 +235,7 @@ def _print_import(report: ImportReport) -> None:
     done = "would add " if report.dry_run else "added " if report.added else ""
     console.print(f"{done}{added}{known}")
     if report.redactions:
-        errors.print(f"{report.redactions} secret(s) were redacted before storing.", style="yellow")
+        errors.print(f"{count_things(report.redactions, 'secret')} redacted before storing.", style="yellow")
     for line in report.skipped:
         errors.print(f"left out {line}", style="yellow")
 

@@ -93,7 +93,7 @@ def _print_report(report: ShareReport, json: bool, done: str) -> None:
         for item in report.shared:
             console.print(to_one_line(item.text, f"{shorten_id(item.id)} {done}: "), markup=False)
         if report.redactions:
-            errors.print(f"{report.redactions} secret(s) or private part(s) were left out.", style="yellow")
+            errors.print(f"Left out, as secret or private: {count_things(report.redactions, 'part')}.", style="yellow")
         for id, reason in report.refused:
             errors.print(Text(f"{shorten_id(id)} stays private: {reason}", style="yellow"))
         if not (report.shared or report.refused):
