@@ -64,7 +64,7 @@ def house() -> Iterator[House]:
 @contextmanager
 def lived_in(house: House) -> Iterator[list[Path]]:
     """Let a hook, a server and a viewer run, which go on; yield everything that they have made."""
-    house.extra["BROWSER"] = "true %s"
+    house.extra |= {"BROWSER": "true %s", "HYPERLOCI_WATCH": "1", "HYPERLOCI_LOG_LEVEL": "DEBUG"}
     hook = [house.command[0], "hook", "UserPromptSubmit"]
     record = b'{"session_id": "s", "prompt": "We decided to use SQLite for the invoices."}'
     subprocess.run(hook, input=record, env=house.environment, cwd=house.project, check=True, timeout=2 * SOON)
@@ -80,7 +80,9 @@ def test_no_file_or_folder_of_a_memory_is_open_to_others(house: House) -> None:
     with lived_in(house) as paths:
         modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in paths if path.exists()}
     names = {path.name for path in modes}
-    assert {"memory.db", "spool", "hyperloci"} <= names and any(name.startswith("view-") for name in names)
+    assert {"memory.db", "spool", "hyperloci", "hyperloci.log", "locks"} <= names and any(
+        name.startswith("view-") for name in names
+    )
     assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
 
 

@@ -1,4 +1,4 @@
-"""Folders for one user alone: the whole way from the first that is missing."""
+"""Folders and files for one user alone: the whole way from the first that is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.own_folders import make_own_folders, open_own_file
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files")
@@ -33,3 +33,19 @@ def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
     for way in ("taken", "taken/below"):
         with pytest.raises(FileExistsError):
             make_own_folders(tmp_path / way)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files")
+def test_a_file_is_closed_to_others_even_if_it_was_open_to_them(tmp_path: Path) -> None:
+    old = tmp_path / "old.log"
+    old.write_text("before\n", encoding="utf-8")
+    old.chmod(0o644)
+    before = os.umask(0)
+    try:
+        for path in (old, tmp_path / "new.log"):
+            with open(path, "a", encoding="utf-8", opener=open_own_file) as file:
+                file.write("after\n")
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    assert old.read_text("utf-8") == "before\nafter\n"

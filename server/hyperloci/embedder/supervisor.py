@@ -25,7 +25,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.errors import HyperlociError
-from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.own_folders import make_own_folders, open_own_file
 
 logger = logging.getLogger(__name__)
 
@@ -187,7 +187,7 @@ class EmbedderSupervisor:
 
     def _start_child(self) -> subprocess.Popen[bytes]:
         make_own_folders(self._log_file.parent)
-        with self._log_file.open("ab") as log:
+        with open(self._log_file, "ab", opener=open_own_file) as log:
             child = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,

@@ -74,6 +74,7 @@ class Store:
         self.connection = connection
         self.path = path
         self.read_only = read_only
+        self._makes_log = False
         self.file_guard = FileGuard(connection, path)
         self.scopes = Scopes(connection)
         self.places = Places(connection)
@@ -122,6 +123,7 @@ class Store:
             StoreError: it cannot be opened; the kind says why.
         """
         refuse_missing_log(path)
+        makes_log = read_only and not connections.has_log(path)
         connection = connections.open_connection(
             path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
         )
@@ -132,6 +134,7 @@ class Store:
                 else:
                     migrate_schema(connection, path, backup_dir or path.parent / "backups", clock)
                 store = cls(connection, path, read_only=read_only, decay_rate=decay_rate)
+                store._makes_log = makes_log
                 if not read_only and store.scopes.find_key(GLOBAL_SCOPE) is None:
                     with store.transaction():
                         store.scopes.ensure_scope(GLOBAL_SCOPE, now=clock())
@@ -354,6 +357,8 @@ class Store:
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
+        if self._makes_log:
+            connections.remove_empty_log(self.path)
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,8 @@
-"""Own folders: those that hold what nobody else may see, from the first that is missing on."""
+"""Own folders and files: what nobody else may see, whatever the umask says."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 
@@ -26,3 +27,12 @@ def make_own_folders(folder: str | os.PathLike[str]) -> None:
         except FileExistsError:  # Made by somebody else meanwhile, or a file.
             if not os.path.isdir(path):
                 raise
+
+
+def open_own_file(path: str, flags: int) -> int:
+    """Open a file for this user alone: an opener for `open`. One that others may read is closed to them."""
+    descriptor = os.open(path, flags, 0o600)
+    if os.name == "posix":
+        with contextlib.suppress(OSError):  # Somebody else's, who lets this user write.
+            os.fchmod(descriptor, 0o600)
+    return descriptor

@@ -27,7 +27,7 @@ class Election:
 
     def __init__(self, lock_path: Path) -> None:
         self.lock_path = lock_path
-        self._lock = FileLock(lock_path, timeout=0, thread_local=False)
+        self._lock = FileLock(lock_path, timeout=0, thread_local=False, mode=0o600)
 
     @property
     def is_won(self) -> bool:

@@ -100,10 +100,23 @@ def open_connection(
         return connection
 
 
+def has_log(path: Path) -> bool:
+    """Tell whether a log of writes lies beside a database."""
+    return os.path.exists(f"{os.path.realpath(path)}-wal")
+
+
+def remove_empty_log(path: Path) -> None:
+    """Let SQLite take away the log that a connection which could not write had to make; not while others use it."""
+    with contextlib.suppress(sqlite3.Error):
+        address = f"{path.absolute().as_uri()}?mode=rw"
+        with contextlib.closing(sqlite3.connect(address, uri=True, timeout=0, isolation_level=None)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
 def _read_only_mode(path: Path) -> str:
     # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
     real = os.path.realpath(path)
-    fixed = not os.access(os.path.dirname(real), os.W_OK) and not os.path.exists(f"{real}-wal")
+    fixed = not os.access(os.path.dirname(real), os.W_OK) and not has_log(path)
     return "mode=ro&immutable=1" if fixed else "mode=ro"
 
 
