@@ -68,7 +68,8 @@ def restore(
     settings = load_settings()
     if not yes:
         errors.print(f"This puts {file} in the place of {settings.database}.")
-        typer.confirm("Open sessions go on with it; what is there now is kept beside it. Go on?", abort=True, err=True)
+        errors.print("Open sessions go on with it; what is there now is kept beside it.")
+        typer.confirm("Go on?", abort=True, err=True)
     kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}")
     if kept:
