@@ -80,7 +80,7 @@ def test_no_file_or_folder_of_a_memory_is_open_to_others(house: House) -> None:
     with lived_in(house) as paths:
         modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in paths if path.exists()}
     names = {path.name for path in modes}
-    assert {"memory.db", "spool", "hyperloci", "hyperloci.log", "locks"} <= names and any(
+    assert {"memory.db", "spool", "hyperloci", "hyperloci.log"} <= names and any(
         name.startswith("view-") for name in names
     )
     assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
