@@ -21,8 +21,9 @@ from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
-from hyperloci.store.vectors.fingerprints import COLUMNS, SCANNED_SPACES, make_code
+from hyperloci.store.vectors.fingerprints import COLUMNS, SCANNED_SPACES
 from hyperloci.store.vectors.sparse import STEP
+from hyperloci.store.vectors.stored_vectors import make_code
 
 NOW: Final = 1_790_000_000_000
 YEAR_MS: Final = 365 * 86_400_000

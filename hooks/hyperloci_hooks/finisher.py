@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.system.data_paths import InstallationPaths, find_paths
 from hyperloci.system.framing import write_all
+from hyperloci.system.own_folders import make_own_folders
 from hyperloci_hooks import client, outcome_log
 from hyperloci_hooks.budget import GRACE_SECONDS, MARGIN_SECONDS, SECONDS
 from hyperloci_hooks.deadline import ProcessDeadline
@@ -152,7 +153,7 @@ class _EventFinisher:
     def _open_turn_lock(self, where: InstallationPaths) -> int | None:
         """Open the file whose lock is the turn; None if it can't be opened, and so there is no turn to wait for."""
         try:
-            os.makedirs(where.state_dir, mode=0o700, exist_ok=True)
+            make_own_folders(where.state_dir)
             return os.open(os.path.join(where.state_dir, f"hooks-{where.key}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:
             return None

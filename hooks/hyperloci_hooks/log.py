@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import time
 
+from hyperloci.system.own_folders import make_own_folders
+
 MAX_MESSAGE_CHARS = 4_000
 
 
@@ -17,7 +19,7 @@ def append_to_log(path: str, message: str, *, level: str = "WARNING", who: str =
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     data = f"{stamp} {os.getpid()} {level} {who}: {line}\n".encode("utf-8", "replace")
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_own_folders(os.path.dirname(path))
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, data)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import time
 
+from hyperloci.system.own_folders import make_own_folders
+
 NAME = "tally.txt"
 OLDER = "tally.1.txt"
 MAX_BYTES = 1 << 18
@@ -38,7 +40,7 @@ def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: s
         try:
             descriptor = _open_tally(path)
         except FileNotFoundError:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            make_own_folders(folder)
             descriptor = _open_tally(path)
         try:
             os.write(descriptor, line.encode("ascii", "replace"))

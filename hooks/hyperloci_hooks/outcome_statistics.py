@@ -65,7 +65,7 @@ class HookStatistics:
         if late := count(outcome_log.LATE, 0):
             found.append(
                 (
-                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: their events were"
+                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: what they saw was"
                     " stored, but their sessions got no context",
                     "keep a session open, so that its server answers hooks; close programs that keep the CPU busy",
                 )
@@ -73,15 +73,16 @@ class HookStatistics:
         if spooled := count(outcome_log.SPOOLED, 0):
             found.append(
                 (
-                    f"{spooled} records of the last {DAYS} days could not be stored at once and waited in the spool",
-                    "if this continues, run hyperloci doctor: the database may be busy, full or damaged",
+                    f"{_count(spooled, 'record')} of the last {DAYS} days could not be stored at once and waited in the"
+                    " spool",
+                    "if this goes on, see what is said of the database above: it may be busy, full or damaged",
                 )
             )
         if dropped := count(outcome_log.DROPPED, 0) + self.lost:
             found.append(
                 (
-                    f"{dropped} events of the last {DAYS} days were lost: too large (over 16 MB), no writable folder, "
-                    "or their process was killed",
+                    f"{_count(dropped, 'event')} of the last {DAYS} days got lost: too large (over 16 MB), no writable"
+                    " folder, or the process was killed",
                     "see hyperloci.log; free memory and disk",
                 )
             )
@@ -94,6 +95,10 @@ class HookStatistics:
             "ms_median_p95": {event: list(pair) for event, pair in self.times.items()},
             "problems": [f"{message}; {mend}" for message, mend in self.list_problems()],
         }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else f'{noun}s'}"
 
 
 def _median_and_p95(times: list[float]) -> tuple[float, float]:

@@ -33,6 +33,7 @@ from hyperloci.errors import (
 )
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.system.data_paths import database_key
+from hyperloci.system.own_folders import make_own_folders
 from hyperloci_hooks import outcome_log
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def save_record(settings: Settings, record: CaptureRecord) -> Path:
     """
     where = settings.installation_paths
     folder = Path(where.spool)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_own_folders(folder)
     path = folder / f"{record.at:014d}-{os.getpid()}-{os.urandom(4).hex()}{WAITING}"
     unfinished = path.with_suffix(UNFINISHED)
     line = json.dumps({**record.to_dict(), "database": where.database}).encode("ascii") + b"\n"
@@ -203,7 +204,7 @@ def _adopt_unnamed(settings: Settings) -> None:
     """Move the files that earlier versions left for the default database into its folder."""
     files = list_unnamed_files(settings) if accepts_unnamed(settings) else []
     if files:
-        settings.spool_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(settings.spool_dir)
     for path in files:
         with contextlib.suppress(FileNotFoundError):
             path.replace(settings.spool_dir / path.name)

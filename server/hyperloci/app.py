@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import logging
 import os
 import signal
@@ -22,6 +23,7 @@ from hyperloci.config import Settings, list_idle_settings, list_unknown_variable
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
+from hyperloci.system.own_folders import make_own_folders, open_own_file
 
 if TYPE_CHECKING:
     from mcp.server.auth.provider import TokenVerifier
@@ -299,6 +301,13 @@ class _OneLineFormatter(_RedactingFormatter):
         return super().format(bare)
 
 
+class _OwnFileHandler(RotatingFileHandler):
+    """A log that nobody else may read: it names projects, sessions and files."""
+
+    def _open(self) -> io.TextIOWrapper:
+        return open(self.baseFilename, "a", encoding=self.encoding, errors=self.errors, opener=open_own_file)
+
+
 def configure_logging(settings: Settings) -> None:
     """Log to the installation's file, and warnings to stderr too; stdout belongs to the protocol."""
     short = logging.StreamHandler(sys.stderr)
@@ -306,8 +315,8 @@ def configure_logging(settings: Settings) -> None:
     short.setFormatter(_OneLineFormatter("hyperloci: %(levelname)s: %(message)s"))
     handlers: list[logging.Handler] = [short]
     try:
-        settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        whole = RotatingFileHandler(
+        make_own_folders(settings.state_dir)
+        whole = _OwnFileHandler(
             settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
         )
         whole.setFormatter(_RedactingFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))

@@ -570,7 +570,7 @@ class Memory:
     def get_embedding_coverage(self) -> VectorCoverage:
         """Return how many of the project's memories can be found by meaning now."""
         total, waiting, given_up = self.store.count_waiting(self.project.id)
-        pace = self.store.vectors.get_pace(now=self._clock()) if waiting else None
+        pace = self.store.embedding_pace.get_pace(now=self._clock()) if waiting else None
         return VectorCoverage(
             embedded=total - waiting - given_up,
             total=total,

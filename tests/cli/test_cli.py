@@ -343,6 +343,13 @@ def test_the_hook_command_answers_like_the_hook_program() -> None:
     wait_for(is_stored, seconds=100)
 
 
+@pytest.mark.parametrize("command", [[], ["query"], ["view"], ["token"], ["token", "create"], ["team", "init"]])
+def test_help_names_no_type_of_a_flag_as_if_it_took_a_value(command: list[str]) -> None:
+    result = invoke(*command, "--help")
+    assert result.exit_code == 0, result.output
+    assert "bool" not in result.output
+
+
 def test_help_loads_neither_numpy_nor_a_model() -> None:
     code = "import sys; from hyperloci.cli.main import app; print([m for m in ('numpy', 'torch') if m in sys.modules])"
 

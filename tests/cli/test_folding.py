@@ -22,6 +22,7 @@ from tests.support import examples
         ("one two three four", "one two three\nfour"),
         ("   one two three four", "   one two\n   three four"),
         ("! one two three four", "! one two\n  three four"),
+        ("[code]  one two three", "[code]  one\n   two three"),
         ("12. one two three", "12. one two\n    three"),
         ("a /path/longer/than/all b", "a\n/path/longer/than/all\nb"),
         ("short\n\n\tkept  as it is", "short\n\n\tkept  as it\nis"),

@@ -424,7 +424,7 @@ main("PostToolUse")
     wait_for(lambda: not holders(lock))
     later = 1_000_000 + int(time.time() * 1_000)
     account = HookStatistics.from_tally(folder, now=later)
-    assert account.lost == 1 and "were lost" in account.list_problems()[-1][0]
+    assert account.lost == 1 and "got lost" in account.list_problems()[-1][0]
 
 
 def holders(path: Path) -> list[str]:

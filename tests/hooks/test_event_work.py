@@ -23,6 +23,13 @@ def lend(settings: Settings, place: Path, project_id: str) -> Iterator[Memory]:
         yield memory
 
 
+def make_place(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """Return a project's folder, and the environment of a hook there."""
+    project = tmp_path / "project"
+    project.mkdir()
+    return project, {"HOME": str(tmp_path), "RLM_MEMORY_DB": str(tmp_path / "memory.db"), "HYPERLOCI_EMBEDDER": "false"}
+
+
 def refuse(memory: Memory, record: CaptureRecord) -> None:
     raise StoreBusyError("somebody else writes")
 
@@ -30,9 +37,7 @@ def refuse(memory: Memory, record: CaptureRecord) -> None:
 def test_a_session_gets_its_context_even_if_turns_cannot_be_consolidated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    environ = {"HOME": str(tmp_path), "RLM_MEMORY_DB": str(tmp_path / "memory.db"), "HYPERLOCI_EMBEDDER": "false"}
+    project, environ = make_place(tmp_path)
     with Memory.open(Settings.from_env(environ, project), project) as memory:
         memory.remember_fact("We deploy on Tuesdays", category="decision")
     monkeypatch.setattr(Memory, "consolidate_record", refuse)
@@ -45,9 +50,7 @@ def test_a_session_gets_its_context_even_if_turns_cannot_be_consolidated(
 
 
 def test_an_event_is_dated_by_the_clock_of_its_hook_and_not_of_the_server_that_sees_to_it(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    environ = {"HOME": str(tmp_path), "RLM_MEMORY_DB": str(tmp_path / "memory.db"), "HYPERLOCI_EMBEDDER": "false"}
+    project, environ = make_place(tmp_path)
     environ |= {OFFSET_VARIABLE: str(-30 * MS_PER_DAY // 1_000)}
     before = read_clock(environ)
     EventWork("UserPromptSubmit", environ, cwd=str(project), lend=lend).answer_event(
@@ -61,9 +64,7 @@ def test_an_event_is_dated_by_the_clock_of_its_hook_and_not_of_the_server_that_s
 def test_a_start_whose_record_cannot_be_stored_in_time_has_what_was_rendered_ahead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    environ = {"HOME": str(tmp_path), "RLM_MEMORY_DB": str(tmp_path / "memory.db"), "HYPERLOCI_EMBEDDER": "false"}
+    project, environ = make_place(tmp_path)
     with Memory.open(Settings.from_env(environ, project), project) as memory:
         memory.remember_fact("We deploy on Tuesdays", category="decision")
         memory.prepare_opening()

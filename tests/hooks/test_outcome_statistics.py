@@ -134,8 +134,8 @@ def test_times_are_those_that_a_session_waited_by_event(tmp_path: Path) -> None:
     ("outcomes", "message", "remedy"),
     [
         ([outcome_log.LATE, outcome_log.SERVED, outcome_log.OWN], "1 of 3 hooks", "keep a session open"),
-        ([outcome_log.SPOOLED, outcome_log.SPOOLED], "2 records", "hyperloci doctor"),
-        ([outcome_log.DROPPED], "1 events", "free memory and disk"),
+        ([outcome_log.SPOOLED, outcome_log.SPOOLED], "2 records", "said of the database above"),
+        ([outcome_log.DROPPED], "1 event of", "free memory and disk"),
     ],
 )
 def test_what_went_wrong_is_told_with_its_number_and_a_remedy(

@@ -1,3 +1,5 @@
+"""The index of a project: what files become, what moves and goes with them, and runs that are cut off."""
+
 from __future__ import annotations
 
 import multiprocessing
@@ -90,17 +92,17 @@ class Index:
 
     def ids(self, path: str | None = None) -> dict[str, str]:
         """Node ids by symbol, for text by heading (of a project without name clashes)."""
-        places = self.store.positions.get_positions(node.key for node in self.nodes())
+        positions = self.store.positions.get_positions(node.key for node in self.nodes())
         return {
-            places[node.key].symbol or "/".join(places[node.key].section_path) or node.title: node.id
+            positions[node.key].symbol or "/".join(positions[node.key].section_path) or node.title: node.id
             for node in self.nodes()
-            if path is None or places[node.key].path == path
+            if path is None or positions[node.key].path == path
         }
 
     def contents(self) -> Counter[tuple[str | None, int | None, int | None, str]]:
-        places = self.store.positions.get_positions(node.key for node in self.nodes())
+        positions = self.store.positions.get_positions(node.key for node in self.nodes())
         return Counter(
-            (places[node.key].path, places[node.key].line_start, places[node.key].char_start, node.content)
+            (positions[node.key].path, positions[node.key].line_start, positions[node.key].char_start, node.content)
             for node in self.nodes()
         )
 
@@ -112,11 +114,11 @@ class Index:
 
     def contains(self) -> set[tuple[str, str]]:
         found = set()
-        places = self.store.positions.get_positions(node.key for node in self.nodes())
+        positions = self.store.positions.get_positions(node.key for node in self.nodes())
         for node in self.nodes():
             for edge in self.store.edges.list_of_node(node.key, "contains"):
                 holder, *held = [member.node for member in edge.members]
-                found |= {(places[holder].symbol, places[key].symbol) for key in held if key in places}
+                found |= {(positions[holder].symbol, positions[key].symbol) for key in held if key in positions}
         return {(str(a), str(b)) for a, b in found}
 
 
@@ -136,9 +138,9 @@ def test_a_file_becomes_snippets_with_their_places(index: Index, tree: WorkingTr
     assert (node.type, node.subtype, node.tier, node.origin) == (NodeType.SNIPPET, "code", Tier.LONGTERM, Origin.CODE)
     assert (node.confidence, node.decay_rate, node.scope) == (1.0, 0.0, index.project.id)
     assert "create_connection" in node.content and "Client" in node.title
-    place = index.store.positions.get_positions([node.key])[node.key]
-    assert (place.path, place.class_name, place.function_name) == ("src/net/client.py", "Client", "connect")
-    assert MODULE[place.char_start : place.char_end] == node.content
+    position = index.store.positions.get_positions([node.key])[node.key]
+    assert (position.path, position.class_name, position.function_name) == ("src/net/client.py", "Client", "connect")
+    assert MODULE[position.char_start : position.char_end] == node.content
     facts = index.store.positions.get_code_facts([node.key])[node.key]
     assert facts.kind == "method" and "socket.create_connection" in facts.calls
 
@@ -213,11 +215,11 @@ def test_a_secret_is_nowhere_in_the_database_and_lines_stay_those_of_the_file(
     assert token.encode() not in raw and b"MIIEpAIBAAKCAQEA" not in raw
     node = index.store.nodes.get_node(index.ids()["call"])
     assert node is not None and "[redacted:" in node.content
-    place = index.store.positions.get_positions([node.key])[node.key]
+    position = index.store.positions.get_positions([node.key])[node.key]
     lines = text.split("\n")
-    assert place.line_start is not None and place.line_end is not None
-    assert lines[place.line_start - 1].startswith("def call") and "return send" in lines[place.line_end - 1]
-    assert text[place.char_start :].startswith("def call")
+    assert position.line_start is not None and position.line_end is not None
+    assert lines[position.line_start - 1].startswith("def call") and "return send" in lines[position.line_end - 1]
+    assert text[position.char_start :].startswith("def call")
 
 
 def test_no_byte_of_a_secret_in_a_file_or_branch_name_is_stored(
@@ -292,9 +294,9 @@ def test_what_stands_below_an_edit_moves_with_it(index: Index, tree: WorkingTree
 
     assert (report.changed, report.moved) == (1, first.chunks - 1) and index.ids() == ids
     for node in index.nodes():
-        place = index.store.positions.get_positions([node.key])[node.key]
-        assert text[place.char_start : place.char_end] == node.content
-        assert place.line_start == text.count("\n", 0, place.char_start) + 1
+        position = index.store.positions.get_positions([node.key])[node.key]
+        assert text[position.char_start : position.char_end] == node.content
+        assert position.line_start == text.count("\n", 0, position.char_start) + 1
 
 
 def test_a_file_that_was_only_touched_is_not_written_anew(index: Index, tree: WorkingTree) -> None:

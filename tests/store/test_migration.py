@@ -30,8 +30,9 @@ from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.migration import Migration, latest_version, load_migrations, split_statements
 from hyperloci.store.vectors import fingerprints, float16, int8
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
-from hyperloci.store.vectors.fingerprints import Fingerprints, make_code
+from hyperloci.store.vectors.fingerprints import Fingerprints
 from hyperloci.store.vectors.scan_codes import make_sign_code, words_per_code
+from hyperloci.store.vectors.stored_vectors import make_code
 from tests.support import NOW, FakeClock, add, random_rows
 
 Matrix = NDArray[np.float32]

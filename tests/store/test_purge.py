@@ -21,7 +21,7 @@ from hyperloci.store.integrity import check_integrity, count_violations
 from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
-from hyperloci.store.vectors.fingerprints import make_code
+from hyperloci.store.vectors.stored_vectors import make_code
 from tests.support import NOW, FakeClock, vector_of
 
 UNIQUE = "zqxunmistakable"

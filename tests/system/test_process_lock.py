@@ -60,12 +60,15 @@ def test_winning_twice_is_winning_once(tmp_path: Path) -> None:
     other.resign()
 
 
-def test_the_lock_folder_is_made_and_private(tmp_path: Path) -> None:
-    election = Election(lock_path(tmp_path / "state" / "locks", "watch", "project:1"))
+def test_the_lock_and_its_folders_are_made_and_private(tmp_path: Path) -> None:
+    lock = lock_path(tmp_path / "state" / "locks", "watch", "project:1")
+    election, before = Election(lock), os.umask(0o022)
+    try:
+        assert election.try_to_win()
+    finally:
+        os.umask(before)
 
-    assert election.try_to_win()
-
-    assert (tmp_path / "state" / "locks").stat().st_mode & 0o077 == 0
+    assert [path.stat().st_mode & 0o077 for path in (lock, lock.parent, lock.parent.parent)] == [0, 0, 0]
     election.resign()
 
 

@@ -86,6 +86,13 @@ class Visit:
         self.pages[path] = ReadPage(answer.text)
         return self.pages[path]
 
+    async def open_when_found(self, path: str) -> ReadPage:
+        """Open a page whose answer is looked for beside it, again until it has that."""
+        page = await self.open(path)
+        while ("meta", "refresh") in {(tag, attributes.get("http-equiv")) for tag, attributes in page.elements}:
+            page = await self.open(path)
+        return page
+
     async def submit(self, form: dict[str, str], **values: str) -> httpx2.Response:
         """Send a form as a browser does."""
         sent = {name: value for name, value in form.items() if name not in ("action", "method")} | values

@@ -197,7 +197,7 @@ async def test_each_list_of_the_review_is_settled_from_the_list_itself(visit: Vi
         ("weak", "pin", "weak"),
         ("quarantine", "clear", "flagged"),
     ):
-        page = await visit.open(next(one.path for one in REVIEW_TABS if one.name == tab))
+        page = await visit.open_when_found(next(one.path for one in REVIEW_TABS if one.name == tab))
         assert told[0][name][:8] in page.text
         forms = [form for form in page.forms if form["action"].endswith(f"/{action}/{told[0][name]}")]
         after = await visit.do(forms[0])
@@ -205,9 +205,7 @@ async def test_each_list_of_the_review_is_settled_from_the_list_itself(visit: Vi
 
 
 async def test_the_state_tells_what_is_indexed_and_set_aside(visit: Visit) -> None:
-    page = await visit.open("/state")
-    while "Counting" in page.text:
-        page = await visit.open("/state")
+    page = await visit.open_when_found("/state")
     assert "file indexed, all projects" in page.text
     assert "Set aside" in page.text
     assert "No hook has run in the last week" in page.text

@@ -1,4 +1,4 @@
-"""Command group: says what is meant by a command that does not exist."""
+"""Commands and their groups: what their help says of flags, and what is meant by a command that does not exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,27 @@ import typer.core
 from hyperloci.names import find_document_name, suggest_name
 
 
-class HintingGroup(typer.core.TyperGroup):
+class _PlainFlags:
+    """A command or group whose help names no type of a flag: `--json <bool>` reads as if it took a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, as help lists them."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if isinstance(param, typer.core.TyperOption) and param.is_flag and param.metavar is None:
+                param.metavar = ""
+        return params
+
+
+class PlainCommand(_PlainFlags, typer.core.TyperCommand):
+    """A command."""
+
+
+class PlainGroup(_PlainFlags, typer.core.TyperGroup):
+    """A group of commands."""
+
+
+class HintingGroup(PlainGroup):
     """The root command; a command of the documents (`memory stats`, `confirm-link`) is told what it is called here."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

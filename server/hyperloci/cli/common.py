@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.text import Text
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
+from hyperloci.cli.command_group import PlainCommand
 from hyperloci.cli.folding import FoldingConsole
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError
@@ -75,7 +76,7 @@ def open_memory(project: Path, *, searches: bool = False) -> Iterator[Memory]:
         yield memory
 
 
-class ReportingCommand(TyperCommand):
+class ReportingCommand(PlainCommand):
     """A command whose errors, ours and SQLite's, end it with one line on stderr and the right exit code."""
 
     def invoke(self, ctx: Any) -> Any:

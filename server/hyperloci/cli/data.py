@@ -19,7 +19,7 @@ from hyperloci.cli.common import (
     open_memory,
     print_json,
 )
-from hyperloci.cli.layout import to_one_line
+from hyperloci.cli.layout import count_things, to_one_line
 from hyperloci.cli.transcripts import (
     TRANSCRIPT_FOLDERS,
     TranscriptChoice,
@@ -68,7 +68,8 @@ def restore(
     settings = load_settings()
     if not yes:
         errors.print(f"This puts {file} in the place of {settings.database}.")
-        typer.confirm("Open sessions go on with it; what is there now is kept beside it. Go on?", abort=True, err=True)
+        errors.print("Open sessions go on with it; what is there now is kept beside it.")
+        typer.confirm("Go on?", abort=True, err=True)
     kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}")
     if kept:
@@ -235,7 +236,7 @@ def _print_import(report: ImportReport) -> None:
     done = "would add " if report.dry_run else "added " if report.added else ""
     console.print(f"{done}{added}{known}")
     if report.redactions:
-        errors.print(f"{report.redactions} secret(s) were redacted before storing.", style="yellow")
+        errors.print(f"{count_things(report.redactions, 'secret')} redacted before storing.", style="yellow")
     for line in report.skipped:
         errors.print(f"left out {line}", style="yellow")
 

@@ -13,6 +13,11 @@ from rich.text import Text
 _BEGINNING: Final = re.compile(r" *(?:(?:->|[-!*]|\d+\.|error:) +)?")
 """What stands before the first word of a line: its further lines are indented by as much."""
 
+_HEADING: Final = re.compile(r"\[\w+\]  ")
+"""A memory's kind, with which its heading begins in a list: its further lines stand above its text."""
+
+_TEXT_INDENT: Final = 3
+
 _WORD: Final = re.compile(r"\S+ *")
 
 
@@ -55,6 +60,8 @@ def fold_text(text: Text, width: int, hang: int | None = None) -> Text:
 
 
 def _measure_beginning(line: str) -> int:
+    if _HEADING.match(line):
+        return _TEXT_INDENT
     match = _BEGINNING.match(line)
     return 0 if match is None else match.end()
 

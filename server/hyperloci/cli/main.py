@@ -27,7 +27,7 @@ from hyperloci.cli import (
     viewer,
     write,
 )
-from hyperloci.cli.command_group import HintingGroup
+from hyperloci.cli.command_group import HintingGroup, PlainGroup
 from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_error
 from hyperloci.cli.install import model_command
 from hyperloci.cli.sharing import access, share_commands
@@ -126,7 +126,7 @@ def _arrange_commands() -> None:
         command.cls = ReportingCommand
         command.rich_help_panel = places.get(_name_of(command), ("More", 0))[0]
     for group in app.registered_groups:
-        group.rich_help_panel = places.get(group.name or "", ("More", 0))[0]
+        group.cls, group.rich_help_panel = PlainGroup, places.get(group.name or "", ("More", 0))[0]
         for command in group.typer_instance.registered_commands if group.typer_instance else ():
             command.cls = ReportingCommand
     app.registered_commands.sort(key=lambda command: places.get(_name_of(command), ("", len(places)))[1])

@@ -31,6 +31,7 @@ class StepDisplay:
         )
         self._task: TaskID | None = None
         self._said_at = time.monotonic()
+        self._said = ""
 
     def __enter__(self) -> Self:
         """Begin to show."""
@@ -48,5 +49,7 @@ class StepDisplay:
             self._bar.update(self._task, completed=done, total=total, description=what)
         now = time.monotonic()
         if not self._quiet and not errors.is_terminal and now - self._said_at >= LINE_SECONDS:
-            self._said_at = now
-            errors.print(f"{done:,} of {total:,}  {what}")
+            said, self._said_at = f"{done:,} of {total:,}  {what}", now
+            if said != self._said:
+                errors.print(said)
+            self._said = said

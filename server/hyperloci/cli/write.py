@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
-from hyperloci.cli.layout import shorten_ids, to_one_line
+from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.errors import EmbedderError, NotFoundError
 from hyperloci.model.answers import CommitCounts, IndexReport
@@ -93,7 +93,7 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     if remembered.sharing:
         errors.print(Text(remembered.sharing, style="yellow"))
     if remembered.redactions:
-        errors.print(f"{remembered.redactions} secret(s) were redacted before storing.", style="yellow")
+        errors.print(f"{count_things(remembered.redactions, 'secret')} redacted before storing.", style="yellow")
 
 
 def _print_conflict(said: str, why: str) -> None:

@@ -24,6 +24,7 @@ from hyperloci.conversations.claude_allowance import AllowanceSpentError, Claude
 from hyperloci.jobs import MaintenanceStoppedError
 from hyperloci.system import leash
 from hyperloci.system.data_paths import HOOKS_OFF, HOOKS_VARIABLE
+from hyperloci.system.own_folders import make_own_folders
 
 MAX_ANSWER_BYTES: Final = 1_000_000
 """A consolidated session takes a few kilobytes; more of an answer is not read."""
@@ -148,7 +149,7 @@ class ClaudeClient:
     def _make_empty_folder(self) -> Path:
         """Return the folder of the runs: one and the same, because Claude Code remembers where it was run."""
         folder = self._settings.state_dir / "claude-runs"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folders(folder)
         return folder
 
 

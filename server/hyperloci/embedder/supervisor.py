@@ -25,6 +25,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.errors import HyperlociError
+from hyperloci.system.own_folders import make_own_folders, open_own_file
 
 logger = logging.getLogger(__name__)
 
@@ -185,8 +186,8 @@ class EmbedderSupervisor:
             _end_child(child, self._policy.end_within)
 
     def _start_child(self) -> subprocess.Popen[bytes]:
-        self._log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._log_file.open("ab") as log:
+        make_own_folders(self._log_file.parent)
+        with open(self._log_file, "ab", opener=open_own_file) as log:
             child = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,

@@ -25,6 +25,7 @@ from typing import Final
 from hyperloci.config import Settings
 from hyperloci.embedder import protocol
 from hyperloci.errors import ConfigurationError, NotReadyError
+from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.sockets import MAX_PATH_BYTES, is_same_user, is_supported, listen_at
 
 UNIX: Final = "unix"
@@ -94,7 +95,7 @@ def make_private_folder(folder: Path) -> None:
         ConfigurationError: it cannot be made, is a link, or belongs to somebody else.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folders(folder)
     except OSError as error:
         raise ConfigurationError(f"The runtime folder {folder} cannot be created: {error}") from error
     if sys.platform == "win32":

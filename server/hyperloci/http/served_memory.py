@@ -14,6 +14,7 @@ from typing import Final, Self
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
+from hyperloci.system.own_folders import make_own_folders
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -46,7 +47,7 @@ class ServedMemory:
                 f"common={common!r} must be 1 to 64 lower-case letters, digits, '.', '_' or '-', such as 'acme'."
             )
         folder = settings.state_dir / "common" / common
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(folder)
         kept = replace(settings, database=folder / "memory.db", project=f"common-{common}", watch=False)
         return cls(kept, folder, is_common=True)
 

@@ -19,7 +19,7 @@ from hyperloci.knowledge.facets import classify_chunk_facets
 from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
-from hyperloci.store.memories.nodes import hash_content
+from hyperloci.store.memories.node_rows import hash_content
 from hyperloci.system.regular_file import open_regular_file
 from hyperloci.text.chunking.chunker import chunk_file
 from hyperloci.text.decoding import decode_text

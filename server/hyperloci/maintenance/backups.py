@@ -20,6 +20,7 @@ from hyperloci.errors import StoreFullError
 from hyperloci.jobs import HOURLY, MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.purge import list_unfinished_backups
+from hyperloci.system.own_folders import make_own_folders
 
 FRESH_FOR_MS: Final = HOURLY
 """A backup so young needs no other: what was written since is not yet what anybody would prune."""
@@ -76,7 +77,7 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
     newest = next(iter(list_scheduled(store.path, settings.backup_dir)), None)
     if not is_enabled(settings) or (newest is not None and 0 <= now - newest.at < FRESH_FOR_MS):
         return None
-    settings.backup_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_own_folders(settings.backup_dir)
     size = int(store.count_everything()["database_bytes"])
     free = shutil.disk_usage(settings.backup_dir).free
     if free < SPACE_FACTOR * size:

@@ -210,7 +210,9 @@ class CommitCounts:
         if self.waiting:
             return f"{self.stored:,} of {known:,} commits, newest first"
         bound = f"; {self.older:,} older ones are left out (history_commits)" if self.older else ""
-        return f"all of {known:,} commits{bound}" if not self.older else f"the newest {known:,} commits{bound}"
+        if known == 1:
+            return f"the newest commit{bound}" if self.older else "its only commit"
+        return f"the newest {known:,} commits{bound}" if self.older else f"all of {known:,} commits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ def render_markdown(store: Store, choice: ExportChoice) -> Iterator[str]:
     for scope in store.scopes.list_scopes():
         if choice.scope not in (None, scope.id):
             continue
-        nodes = store.nodes.list_memories(choice.kinds or STATEMENTS, (scope.id,), since=choice.since, limit=MOST)
+        nodes = store.node_lists.list_memories(choice.kinds or STATEMENTS, (scope.id,), since=choice.since, limit=MOST)
         if nodes:
             yield f"# {'Everywhere' if scope.id == GLOBAL_SCOPE else scope.name}"
             yield from _render_kinds(nodes)

@@ -50,7 +50,7 @@ def list_memories(
     Raises:
         BadRequestError: an unknown kind.
     """
-    return store.nodes.list_memories(
+    return store.node_lists.list_memories(
         check_kinds(kinds) or STATEMENTS, scopes, origins=origins, since=since, include_ended=include_ended, limit=limit
     )
 

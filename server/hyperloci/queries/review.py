@@ -93,7 +93,7 @@ def list_suspicious(
 ) -> ReviewPage:
     """Return the memories that looked like an instruction when they were stored, newest first."""
     check_page(limit)
-    nodes = store.nodes.list_flagged(scopes, limit, before=before)
+    nodes = store.node_lists.list_flagged(scopes, limit, before=before)
     return ReviewPage(memories=tuple(present(nodes)), more=nodes[-1].key if len(nodes) == limit else None)
 
 

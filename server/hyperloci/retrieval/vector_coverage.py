@@ -16,7 +16,7 @@ def measure_vector_coverage(store: Store, seen: QueryFingerprint, allowed: BoolA
     model = store.vectors.find_model(seen.model_id)
     embedded = 0 if model is None else store.vectors.count_embedded(allowed, len(seen.dense["e1"]))
     waiting = max(0, total - embedded - store.vectors.count_given_up()) if embedded < total else 0
-    pace = store.vectors.get_pace(now=now) if waiting else None
+    pace = store.embedding_pace.get_pace(now=now) if waiting else None
     return VectorCoverage(
         embedded=embedded,
         total=total,

@@ -21,7 +21,7 @@ from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import RESCUED_INFIX
 from hyperloci.store.memories.entities import Entity
-from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
 from hyperloci.store.store import Store
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS

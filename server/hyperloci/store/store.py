@@ -25,6 +25,7 @@ from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.edges import Edges
 from hyperloci.store.memories.entities import Entities
 from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.node_lists import NodeLists
 from hyperloci.store.memories.nodes import DECAY_RATE, Nodes
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.relation_queue import RelationQueue
@@ -34,6 +35,7 @@ from hyperloci.store.memories.withheld import WithheldRows
 from hyperloci.store.migration import check_version, migrate_schema, refuse_changed_schema
 from hyperloci.store.projects.places import Places
 from hyperloci.store.projects.set_aside import SetAsideRows
+from hyperloci.store.vectors.embedding_pace import EmbeddingPace
 
 if TYPE_CHECKING:
     from hyperloci.store.access.access_log import AccessLog
@@ -72,12 +74,14 @@ class Store:
         self.connection = connection
         self.path = path
         self.read_only = read_only
+        self._makes_log = False
         self.file_guard = FileGuard(connection, path)
         self.scopes = Scopes(connection)
         self.places = Places(connection)
         self.log = EvolutionLog(connection)
         self.keywords = KeywordIndex(connection)
         self.positions = Positions(connection)
+        self.node_lists = NodeLists(connection)
         self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log, decay_rate)
         self.symbols = Symbols(connection)
         self.edges = Edges(connection)
@@ -87,6 +91,7 @@ class Store:
         self.sessions = Sessions(connection)
         self.set_aside = SetAsideRows(connection, self.transaction)
         self.meta = Meta(connection)
+        self.embedding_pace = EmbeddingPace(self.meta)
         compressed_turns.register_functions(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
@@ -118,6 +123,7 @@ class Store:
             StoreError: it cannot be opened; the kind says why.
         """
         refuse_missing_log(path)
+        makes_log = read_only and not connections.has_log(path)
         connection = connections.open_connection(
             path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
         )
@@ -128,6 +134,7 @@ class Store:
                 else:
                     migrate_schema(connection, path, backup_dir or path.parent / "backups", clock)
                 store = cls(connection, path, read_only=read_only, decay_rate=decay_rate)
+                store._makes_log = makes_log
                 if not read_only and store.scopes.find_key(GLOBAL_SCOPE) is None:
                     with store.transaction():
                         store.scopes.ensure_scope(GLOBAL_SCOPE, now=clock())
@@ -353,6 +360,8 @@ class Store:
             self._save_moved_files()
         finally:
             self.connection.close()
+            if self._makes_log:
+                connections.remove_empty_log(self.path)
 
     def _save_moved_files(self) -> None:
         # It may be closed already, or have failed before.

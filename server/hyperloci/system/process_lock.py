@@ -10,6 +10,8 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
+from hyperloci.system.own_folders import make_own_folders
+
 RETRY_SECONDS: Final = 2.0
 """How often a process that lost asks again: the owner's death is noticed within this time, for two system calls."""
 
@@ -25,7 +27,7 @@ class Election:
 
     def __init__(self, lock_path: Path) -> None:
         self.lock_path = lock_path
-        self._lock = FileLock(lock_path, timeout=0, thread_local=False)
+        self._lock = FileLock(lock_path, timeout=0, thread_local=False, mode=0o600)
 
     @property
     def is_won(self) -> bool:
@@ -40,7 +42,7 @@ class Election:
         """
         if self.is_won:
             return True
-        self.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(self.lock_path.parent)
         with contextlib.suppress(Timeout):
             self._lock.acquire()
         return self.is_won

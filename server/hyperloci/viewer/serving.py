@@ -20,6 +20,7 @@ import uvicorn
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.supervisor import EmbedderSupervisor
+from hyperloci.embedder.transport import make_private_folder
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.viewer.access import HOST, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
@@ -160,7 +161,7 @@ def _invite(settings: Settings, keys: ViewerKeys, options: ViewerOptions) -> Ite
     if not options.open_browser:
         yield
         return
-    settings.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(settings.runtime_dir)
     page = settings.runtime_dir / f"view-{keys.port}.html"
     page.unlink(missing_ok=True)
     with open(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:

@@ -198,8 +198,8 @@ def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
 
     said = [item.message for item in run_checks(tmp_path) if item.subject == "spool"]
 
-    assert len(said) == 3 and "name no database" in said[2]
-    assert "wait to be stored" in said[0] and "it ended the process" in said[1]
+    assert len(said) == 3 and "for no database" in said[2]
+    assert "waiting to be stored" in said[0] and "it ended the process" in said[1]
 
 
 def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, t
         outcome_log.append_outcome(folder, "Stop", outcome, 5, "m")
     levels, messages = zip(*said(), strict=True)
     assert levels == (Severity.WARNING, Severity.WARNING, Severity.WARNING, Severity.OK)
-    assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "were lost" in messages[2]
+    assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "got lost" in messages[2]
 
 
 @pytest.mark.parametrize(("days", "told"), [("0", "kept for ever"), ("30", "deleted after 30 days")])

@@ -8,7 +8,8 @@ import re
 import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
-from hyperloci.conversations.capture.opening_memories import LINE_CHARS, Wording, cut_at_sentence
+from hyperloci.conversations.capture.opening_memories import LINE_CHARS, cut_at_sentence
+from hyperloci.conversations.capture.said_before import Wording
 from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.record import CaptureKind

@@ -158,6 +158,23 @@ def test_a_reader_reads_and_can_not_write(tmp_path: Path) -> None:
         assert [node.content for node in reader.nodes.query_nodes()] == ["kept"]
 
 
+def test_a_reader_leaves_the_one_file_as_it_found_it_and_takes_no_log_from_a_writer(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Store.open(path) as store:
+        add(store, "kept")
+    before = {entry.name for entry in tmp_path.iterdir()}
+    with Store.open(path, read_only=True) as reader:
+        assert reader.nodes.query_nodes()
+    assert {entry.name for entry in tmp_path.iterdir()} == before
+    reader = Store.open(path, read_only=True)
+    with Store.open(path) as writer:
+        add(writer, "later")
+        reader.close()
+        assert (tmp_path / "memory.db-wal").stat().st_size > 0
+        assert len(writer.nodes.query_nodes()) == 2
+    assert {entry.name for entry in tmp_path.iterdir()} == before
+
+
 def test_a_reader_of_what_is_not_there_is_told_so_and_makes_nothing(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no database at"):
         Store.open(tmp_path / "none.db", read_only=True)

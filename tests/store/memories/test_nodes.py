@@ -18,7 +18,8 @@ from hyperloci.model.kinds import SUBTYPES, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.memories.nodes import RESTORE_DAYS, hash_content
+from hyperloci.store.memories.node_rows import hash_content
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 from tests.support import NOW, FakeClock, add, examples
 
 

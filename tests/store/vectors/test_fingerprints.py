@@ -28,6 +28,7 @@ from hyperloci.store.vectors import fingerprints, float16, int8
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS, MAX_ATTEMPTS
 from hyperloci.store.vectors.fingerprints import COLUMNS, Fingerprints
 from hyperloci.store.vectors.scan_codes import Codes
+from hyperloci.store.vectors.stored_vectors import unpack_vectors
 from tests.support import NOW, add, examples, packing_error, random_rows, unit
 
 Matrix = NDArray[np.float32]
@@ -613,7 +614,7 @@ def test_every_scanned_space_finds_what_a_full_comparison_of_it_finds(
     keys = make_nodes(store, 400)
     model = put_in(store, space, keys, rows)
     found, cosines = store.vectors.find_nearest(query, everyone(store), model, 10, space=space)
-    matrix = fingerprints.unpack_vectors(space, [stored(space, row) for row in rows], 256)
+    matrix = unpack_vectors(space, [stored(space, row) for row in rows], 256)
     if space in ("e7", "e10") and vector_extension.is_attached(store.connection):
         # sqlite-vec compares bytes with bytes.
         query = int8.unpack_int8([int8.pack_int8(query)], 256)[0]
@@ -692,12 +693,12 @@ def test_taking_from_a_long_queue_looks_at_a_few(store: Store) -> None:
 
 def test_a_pace_is_that_of_the_last_minute(store: Store) -> None:
     with store.transaction():
-        store.vectors.note_pace(32, 2.0, now=NOW)
-    assert store.vectors.get_pace(now=NOW + 1_000) == pytest.approx(16.0)
+        store.embedding_pace.note_pace(32, 2.0, now=NOW)
+    assert store.embedding_pace.get_pace(now=NOW + 1_000) == pytest.approx(16.0)
     with store.transaction():
-        store.vectors.note_pace(32, 1.0, now=NOW + 2_000)
-    assert store.vectors.get_pace(now=NOW + 2_000) == pytest.approx(0.8 * 16 + 0.2 * 32)
-    assert store.vectors.get_pace(now=NOW + 70_000) is None
+        store.embedding_pace.note_pace(32, 1.0, now=NOW + 2_000)
+    assert store.embedding_pace.get_pace(now=NOW + 2_000) == pytest.approx(0.8 * 16 + 0.2 * 32)
+    assert store.embedding_pace.get_pace(now=NOW + 70_000) is None
 
 
 def test_nodes_are_compared_by_cosine_where_both_have_a_vector_of_one_size(store: Store) -> None:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from hyperloci.store.vectors import float16, int8, scan_codes
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
-from hyperloci.store.vectors.fingerprints import CODE_BITS, make_code
 from hyperloci.store.vectors.scan_codes import LARGE_COMPONENT, Codes, make_sign_code, make_size_code, words_per_code
+from hyperloci.store.vectors.stored_vectors import CODE_BITS, make_code
 from tests.support import examples, random_rows
 
 Matrix = NDArray[np.float32]

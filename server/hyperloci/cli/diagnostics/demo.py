@@ -45,8 +45,11 @@ TALK: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 
 OLD, NEW, FAILED = "use SQLite", "PostgreSQL", "evictions"
 
-ATTEMPTS: Final = 3
-"""Times that a session's first hook is run: on a busy machine it keeps its time limit and answers nothing."""
+ATTEMPTS: Final = 6
+"""Times that a session's first hook is run: on a busy machine it keeps its time limit and answers nothing. With fifty
+processes on two cores three were not enough."""
+
+TOO_BUSY: Final = f"the hook kept its time limit {ATTEMPTS} times and answered nothing: this machine is very busy now"
 
 NAME_WORDS: Final = 5
 """A name with this many words makes a good question."""
@@ -180,13 +183,14 @@ class _DemoWeek:
         async with self._open_session("Tuesday") as tuesday:
             report.print_frame(tuesday.opening, "what the assistant reads first")
             told = OLD in tuesday.opening and FAILED in tuesday.opening
-            report.print_step("the decision and the dead end are there", ok=told)
+            report.print_step("the decision and the dead end are there" if tuesday.opening else TOO_BUSY, ok=told)
             await tuesday.say_all()
         report.print_scene("Wednesday: the mind has changed")
         async with self._open_session("Wednesday") as wednesday:
             report.print_frame(wednesday.opening, "what the assistant reads first")
             changed = NEW in wednesday.opening and OLD not in wednesday.opening
-            report.print_step("the new decision is there, the old one is gone; it is kept as history", ok=changed)
+            kept = "the new decision is there, the old one is gone; it is kept as history"
+            report.print_step(kept if wednesday.opening else TOO_BUSY, ok=changed)
             await self._search(wednesday, "which database do the invoices use", NEW, content_type="decision")
             if question is not None:
                 await self._search(wednesday, question)

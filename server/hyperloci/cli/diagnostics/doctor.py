@@ -16,6 +16,7 @@ from hyperloci.cli.diagnostics.client_checks import check_clients
 from hyperloci.cli.diagnostics.diagnosis import Diagnosis, Severity
 from hyperloci.cli.diagnostics.storage_checks import check_archive, check_backups, check_database, check_disk
 from hyperloci.cli.install import installer
+from hyperloci.cli.layout import count_things
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings, list_idle_settings, list_unknown_variables
 from hyperloci.errors import HyperlociError
@@ -222,15 +223,15 @@ def _check_consolidation(settings: Settings, project: Path, repair: bool) -> Ite
 def _check_spool(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
     folder = settings.spool_dir
     if waiting := spool.list_waiting_files(folder):
-        yield Diagnosis(
-            Severity.NOTE, "spool", f"{len(waiting)} file(s) of hooks wait to be stored; the next session stores them"
-        )
+        many = count_things(len(waiting), "record")
+        yield Diagnosis(Severity.NOTE, "spool", f"waiting to be stored: {many} of hooks; the next session stores them")
     for path, reason in spool.list_set_aside(folder):
         mend = f"see {settings.log_file}; the next version tries it again; delete it to discard it"
         yield Diagnosis(Severity.NOTE, "spool", f"{path} could not be stored: {reason}", mend)
     unnamed = [] if spool.accepts_unnamed(settings) else spool.list_unnamed_files(settings)
     if unnamed:
-        message = f"{len(unnamed)} file(s) of hooks in {folder.parent} name no database: an earlier version left them"
+        many = count_things(len(unnamed), "record")
+        message = f"{many} of hooks in {folder.parent} for no database: an earlier version left them"
         mend = f"they will be stored in the default database; move them to {folder} to store them in this one"
         yield Diagnosis(Severity.NOTE, "spool", message, mend)
 

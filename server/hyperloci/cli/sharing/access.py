@@ -105,7 +105,7 @@ def create(
     project: ProjectOption = Path("."),
     common: CommonOption = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="It may search, and change nothing.")] = False,
-    days: Annotated[int | None, typer.Option(min=1, help="Until it expires; default: 365.")] = 365,
+    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires.")] = 365,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Let it last until it is revoked.")] = False,
     json: JsonOption = False,
 ) -> None:

@@ -13,6 +13,7 @@ from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, error
 from hyperloci.cli.layout import count_things, to_one_line
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
+from hyperloci.facts.sharing.intake_report import IntakeReport
 from hyperloci.facts.sharing.promotion import ShareReport, check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER
 from hyperloci.store.ids import shorten_id
@@ -56,10 +57,7 @@ def share(
         if json:
             print_json(taken)
             return
-        console.print(
-            f"{count_things(taken.taken, 'memory')} taken in, {taken.withdrawn} forgotten because they were withdrawn,"
-            f" {taken.disputes} contradictions found, {len(taken.refused)} lines left out"
-        )
+        console.print(describe_reading(taken))
         if taken.uncompared:
             console.print(f"{taken.uncompared} of them are compared with the rest in the background.")
         return
@@ -69,6 +67,17 @@ def share(
     if report.shared and not (json or dry_run):
         others = "the next exchange (`hyperloci team sync`)" if team else f"your next commit of {FOLDER}"
         console.print(f"Others get it with {others}.")
+
+
+def describe_reading(read: IntakeReport) -> str:
+    """Return in a line what became of what others share; what there was none of is not named."""
+    said = [
+        f"{count_things(read.taken, 'memory')} taken in" if read.taken else "",
+        f"{count_things(read.withdrawn, 'memory')} forgotten as withdrawn" if read.withdrawn else "",
+        f"{count_things(read.disputes, 'contradiction')} found" if read.disputes else "",
+        f"{count_things(len(read.refused), 'line')} left out" if read.refused else "",
+    ]
+    return ", ".join(filter(None, said)) or "nothing new"
 
 
 def unshare(
@@ -93,7 +102,7 @@ def _print_report(report: ShareReport, json: bool, done: str) -> None:
         for item in report.shared:
             console.print(to_one_line(item.text, f"{shorten_id(item.id)} {done}: "), markup=False)
         if report.redactions:
-            errors.print(f"{report.redactions} secret(s) or private part(s) were left out.", style="yellow")
+            errors.print(f"Left out, as secret or private: {count_things(report.redactions, 'part')}.", style="yellow")
         for id, reason in report.refused:
             errors.print(Text(f"{shorten_id(id)} stays private: {reason}", style="yellow"))
         if not (report.shared or report.refused):

@@ -23,7 +23,8 @@ from hyperloci.conversations.capture.injection_format import (
     mark_client,
     to_plain_line,
 )
-from hyperloci.conversations.capture.opening_memories import SaidBefore, drop_questions, quote_briefly
+from hyperloci.conversations.capture.opening_memories import drop_questions, quote_briefly
+from hyperloci.conversations.capture.said_before import SaidBefore
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker

@@ -22,7 +22,7 @@ from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.conversations.chunks import PyramidProgress
-from hyperloci.store.memories.nodes import hash_content
+from hyperloci.store.memories.node_rows import hash_content
 
 ARCHIVE_BATCH: Final = 10
 """Micro-chunks archived in one transaction: those of a macro."""

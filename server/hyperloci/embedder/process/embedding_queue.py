@@ -102,7 +102,7 @@ def _write_fingerprints(
     now = system_clock()
     with store.transaction():
         if seconds is not None:
-            store.vectors.note_pace(len(nodes), seconds, now=now)
+            store.embedding_pace.note_pace(len(nodes), seconds, now=now)
         present = store.nodes.get_by_keys([node.key for node in nodes])
         for node, fingerprint in zip(nodes, made, strict=True):
             current = present.get(node.key)

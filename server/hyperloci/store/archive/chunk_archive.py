@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.errors import NotFoundError, StoreBusyError, StoreCorruptError, StoreError, StoreFullError
 from hyperloci.model.pyramid import ArchivePlace
+from hyperloci.system.own_folders import make_own_folders
 
 if TYPE_CHECKING:
     import zstandard
@@ -175,7 +176,7 @@ class Archive:
         from filelock import FileLock, Timeout
 
         with _translate_os_errors(self.folder):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_own_folders(self.folder)
         try:
             with FileLock(self.folder / ".lock", timeout=LOCK_SECONDS, mode=0o600):
                 yield

@@ -15,7 +15,7 @@ from hyperloci.model.pyramid import ArchivePlace, ChunkStage, Digest, PyramidChu
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.archive.compressed_turns import pack_turns, unpack_turns
-from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 EXCERPT_CHARS: Final = 160

@@ -9,7 +9,7 @@ from typing import Final, Self
 from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.model.node import Node
 from hyperloci.store.memories.evolution_log import EvolutionLog
-from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 _SELECT_PROGRESS: Final = (

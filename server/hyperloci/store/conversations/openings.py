@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
-from hyperloci.store.memories.nodes import SELECT_NODE, hash_content, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, hash_content, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 _SELECT_SAME_TEXT: Final = (

@@ -30,6 +30,7 @@ from hyperloci.store.database.database_files import (
 )
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.write_queue import WriteQueue
+from hyperloci.system.own_folders import make_own_folders
 
 logger = logging.getLogger(__name__)
 
@@ -135,17 +136,29 @@ def _connect(path: Path, *, read_only: bool, timeout: float) -> StoreConnection:
     raise AssertionError
 
 
+def has_log(path: Path) -> bool:
+    """Tell whether a log of writes lies beside a database."""
+    return os.path.exists(f"{os.path.realpath(path)}{LOG}")
+
+
+def remove_empty_log(path: Path) -> None:
+    """Let SQLite take away the log that a connection which could not write had to make; not while others use it."""
+    with contextlib.suppress(sqlite3.Error, StoreBusyError), files_lock:
+        connection, _ = connect_to_files(os.path.realpath(path), "mode=rw", timeout=0)
+        connection.close()
+
+
 def _read_only_mode(path: Path) -> str:
     # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
     real = os.path.realpath(path)
-    fixed = not os.access(os.path.dirname(real), os.W_OK) and not os.path.exists(f"{real}-wal")
+    fixed = not os.access(os.path.dirname(real), os.W_OK) and not has_log(path)
     return "mode=ro&immutable=1" if fixed else "mode=ro"
 
 
 def _make_file(path: Path) -> bool:
     """Make the file, private to the user, and return True, or make sure that the one that is there can be used."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(path.parent)
         # A file that is there is not opened here: closing it would drop every lock this process has on it (POSIX locks
         # belong to the process), another process would think itself the last and delete the WAL under our connections.
         made = make_database(os.path.realpath(path))

@@ -12,6 +12,7 @@ from pathlib import Path
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError
 from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.system.own_folders import make_own_folders
 
 
 def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
@@ -25,7 +26,7 @@ def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
         raise BadRequestError(f"{target} is the database itself: give another file.")
     partial = target.with_name(target.name + ".partial")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own_folders(target.parent)
         partial.unlink(missing_ok=True)
         partial.touch(mode=0o600, exist_ok=False)
         with translate_block_errors(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:

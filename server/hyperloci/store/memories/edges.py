@@ -13,7 +13,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import EdgeMember, Hyperedge
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
-from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 
 

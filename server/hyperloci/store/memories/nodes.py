@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import sqlite3
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.errors import BadRequestError
 from hyperloci.model.author import AGENT_ORIGINS, Signature, Visibility
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import ONE_OCCASION_MS, NewNode, Node, SearchCandidate
 from hyperloci.store.archive import compressed_turns
 from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.node_rows import SELECT_NODE, check_changes, encode_metadata, hash_content, node_from_row
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
 from hyperloci.store.memories.withheld import NOT_WITHHELD
@@ -27,16 +25,6 @@ DECAY_RATE: Final = 0.1
 
 RESTORE_DAYS: Final = 30
 """How long a forgotten memory can be restored (E.16)."""
-
-SELECT_NODE: Final = (
-    f"SELECT n.key, n.id, n.type, n.subtype, n.title, {compressed_turns.WHOLE_TEXT}, n.tier, n.confidence,"
-    f" n.decay_rate,"
-    " n.provenance, n.origin, s.id, t.id, n.seq, n.event_time, n.created_at, n.updated_at, n.last_accessed,"
-    " n.access_count, n.valid_from, n.valid_until, n.deleted_at, n.seen_count, n.metadata, n.author, n.agent,"
-    " n.visibility FROM nodes n"
-    f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
-)
-"""Columns in the order of `Node`'s fields."""
 
 _SELECT_CANDIDATE: Final = (
     f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time,"
@@ -53,69 +41,6 @@ class NodeSource(NamedTuple):
     path: str | None
     symbol: str | None
     chars: int
-
-
-_TYPES: Final = {str(kind): kind for kind in NodeType}
-_TIERS: Final = {str(tier): tier for tier in Tier}
-_ORIGINS: Final = {str(origin): origin for origin in Origin}
-_VISIBILITIES: Final = {str(visibility): visibility for visibility in Visibility}
-
-_UPDATABLE: Final = frozenset(
-    {
-        "content",
-        "title",
-        "extra_terms",
-        "tier",
-        "confidence",
-        "decay_rate",
-        "provenance",
-        "valid_until",
-        "last_accessed",
-        "access_count",
-        "metadata",
-        "subtype",
-        "event_time",
-    }
-)
-
-
-def hash_content(text: str) -> bytes:
-    """Return the SHA-256 of a text (E.03)."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def node_from_row(row: sqlite3.Row) -> Node:
-    """Make a Node of a row of `SELECT_NODE`."""
-    # By place, and with what repeats from tables: a search makes hundreds, and names cost twice the time.
-    return Node(
-        key=row[0],
-        id=row[1],
-        type=_TYPES[row[2]],
-        subtype=row[3],
-        title=row[4],
-        content=row[5],
-        tier=_TIERS[row[6]],
-        confidence=row[7],
-        decay_rate=row[8],
-        provenance=row[9],
-        origin=_ORIGINS[row[10]],
-        scope=row[11],
-        session_id=row[12],
-        seq=row[13],
-        event_time=row[14],
-        created_at=row[15],
-        updated_at=row[16],
-        last_accessed=row[17],
-        access_count=row[18],
-        valid_from=row[19],
-        valid_until=row[20],
-        deleted_at=row[21],
-        seen_count=row[22],
-        metadata={} if row[23] == "{}" else json.loads(row[23]),
-        author=row[24],
-        agent=row[25],
-        visibility=_VISIBILITIES[row[26]],
-    )
 
 
 class Nodes:
@@ -161,7 +86,7 @@ class Nodes:
             BadRequestError: metadata that isn't JSON, or a decay rate below 0.
         """
         rate = self._decay_rate_of(new)
-        _check_changes({"decay_rate": rate})
+        check_changes({"decay_rate": rate})
         cursor = self._connection.execute(
             """
             INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin,
@@ -190,7 +115,7 @@ class Nodes:
                 now,
                 now,
                 now if new.valid_from is None else new.valid_from,
-                _encode_metadata(new.metadata),
+                encode_metadata(new.metadata),
                 new.author or self.signature.author_of(new.type, new.origin),
                 new.agent or self._agent_of(new, session_key),
                 new.visibility,
@@ -341,12 +266,7 @@ class Nodes:
         Raises:
             BadRequestError: a field that may not be changed, or a value that it can't have.
         """
-        unknown = sorted(set(changes) - _UPDATABLE)
-        if unknown:
-            raise BadRequestError(
-                f"{', '.join(unknown)} cannot be changed; these can: {', '.join(sorted(_UPDATABLE))}."
-            )
-        _check_changes(changes)
+        check_changes(changes)
         node = self.get_node(node_id)
         if node is None:
             return False
@@ -366,7 +286,7 @@ class Nodes:
             self._keywords.put_text(node.key, title=title, body=content, extra=changes.pop("extra_terms", None))
             self.queue_for_fingerprint([node.key], now=now)
         if "metadata" in changes:
-            changes["metadata"] = _encode_metadata(changes["metadata"])
+            changes["metadata"] = encode_metadata(changes["metadata"])
         assignments = ", ".join(f"{name} = ?" for name in changes)
         self._connection.execute(
             f"UPDATE nodes SET {assignments}, updated_at = ? WHERE key = ?", (*changes.values(), now, node.key)
@@ -431,57 +351,6 @@ class Nodes:
         )
         return [node_from_row(row) for row in rows]
 
-    def list_flagged(self, scopes: Sequence[str], limit: int, *, before: int | None = None) -> list[Node]:
-        """Return the living memories that looked suspicious when they were stored, newest first, from before a key."""
-        rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE instr(n.metadata, '\"flags\"') > 0 AND n.deleted_at IS NULL AND n.scope_key IN"
-            " (SELECT s.key FROM json_each(?1) j JOIN scopes s ON s.id = j.value)"
-            " AND coalesce(json_array_length(n.metadata, '$.flags'), 0) > 0 AND (?2 IS NULL OR n.key < ?2)"
-            " ORDER BY n.key DESC LIMIT ?3",
-            (json.dumps(list(scopes)), before, limit),
-        )
-        return [node_from_row(row) for row in rows]
-
-    def list_forgotten(self, scopes: Sequence[str], limit: int, *, before: int | None = None) -> list[Node]:
-        """Return the memories of some scopes that were forgotten last, latest first, from before a time."""
-        rows = self._connection.execute(
-            # The plus leaves SQLite the index of the forgotten, who are few, in their order.
-            f"{SELECT_NODE} WHERE n.deleted_at IS NOT NULL AND (?2 IS NULL OR n.deleted_at < ?2) AND +n.scope_key IN"
-            " (SELECT s.key FROM json_each(?1) j JOIN scopes s ON s.id = j.value)"
-            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT ?3",
-            (json.dumps(list(scopes)), before, limit),
-        )
-        return [node_from_row(row) for row in rows]
-
-    def list_memories(
-        self,
-        subtypes: Sequence[str],
-        scopes: Sequence[str],
-        *,
-        origins: Sequence[str] = (),
-        since: int | None = None,
-        include_ended: bool = False,
-        limit: int = 100,
-    ) -> list[Node]:
-        """Return nodes of some kinds by the time they are of, latest first.
-
-        Args:
-            subtypes, scopes: any of these.
-            origins: any of these; of every origin if empty.
-            since: of this time or later, in milliseconds.
-            include_ended: those too that were replaced, forgotten or withheld.
-            limit: how many at most.
-        """
-        rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.subtype IN (SELECT value FROM json_each(?1))"
-            " AND s.id IN (SELECT value FROM json_each(?2))"
-            " AND (?3 = '[]' OR n.origin IN (SELECT value FROM json_each(?3))) AND (?4 IS NULL OR n.event_time >= ?4)"
-            f" AND (?5 OR (n.deleted_at IS NULL AND n.valid_until IS NULL AND {NOT_WITHHELD}))"
-            " ORDER BY n.event_time DESC, n.key DESC LIMIT ?6",
-            (*(json.dumps(list(some)) for some in (subtypes, scopes, origins)), since, include_ended, limit),
-        )
-        return [node_from_row(row) for row in rows]
-
     def reinforce_nodes(self, keys: Sequence[int], *, now: int) -> None:
         """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
 
@@ -507,25 +376,3 @@ class Nodes:
             " ON CONFLICT(node_key) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0, error = NULL",
             [(int(key), now) for key in keys],
         )
-
-
-def _check_changes(changes: Mapping[str, Any]) -> None:
-    """Refuse invalid field values with a clear message, before the database does (SPEC-02.10, .17)."""
-    if "tier" in changes and changes["tier"] not in list(Tier):
-        raise BadRequestError(f"tier={changes['tier']!r} is unknown: use one of {', '.join(Tier)}.")
-    if "confidence" in changes and not 0.0 <= changes["confidence"] <= 1.0:
-        raise BadRequestError(f"confidence={changes['confidence']} is outside 0..1.")
-    if "decay_rate" in changes and not 0.0 <= changes["decay_rate"] < math.inf:
-        raise BadRequestError(f"decay_rate={changes['decay_rate']} must be 0 or above.")
-    if "content" in changes and not changes["content"].strip():
-        raise BadRequestError("content is empty: give the text to remember.")
-
-
-_METADATA: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-
-
-def _encode_metadata(metadata: Mapping[str, Any]) -> str:
-    try:
-        return _METADATA.encode(dict(metadata)) if metadata else "{}"
-    except (TypeError, ValueError) as error:
-        raise BadRequestError(f"metadata cannot be stored as JSON: {error}.") from error

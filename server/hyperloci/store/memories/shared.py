@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.store.memories.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 
 
 class Door(StrEnum):

@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
 from hyperloci.store.vectors import float16, int8
-from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
+from hyperloci.store.vectors.bits import BoolArray, FloatArray
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS, MAX_ATTEMPTS
-from hyperloci.store.vectors.scan_codes import (
-    WORD_BITS,
-    Codes,
-    dot_products,
-    make_sign_code,
-    make_size_code,
-    words_per_code,
+from hyperloci.store.vectors.scan_codes import Codes, dot_products, words_per_code
+from hyperloci.store.vectors.stored_vectors import (
+    BIT_SPACE,
+    CODE_BITS,
+    FLOAT_SPACE,
+    bytes_per_code,
+    bytes_per_vector,
+    dimensions_of,
+    make_code,
+    unpack_vectors,
 )
 
 FINE: Final = 256
@@ -39,21 +42,7 @@ EXACT_PER_WANTED: Final = 3
 EXACT_BELOW: Final = FINE
 """So few allowed vectors are scored exactly at once."""
 
-CODE_BITS: Final = {"e1": 2}
-"""Bits a dimension of the codes of a space, 1 elsewhere (`store.vectors.scan_codes`)."""
-
 _MODEL_IN_USE: Final = "model_in_use"
-
-_PACE: Final = "embedding_pace"
-
-PACE_MS: Final = 60_000
-"""How long a pace holds, in milliseconds: after that, nobody is at work."""
-
-FLOAT_SPACE: Final = "e1"
-"""Stored as `half`, the other dense spaces as `int8`."""
-
-BIT_SPACE: Final = "e9"
-"""Its column holds bits, a query one sign a bit."""
 
 SCANNED_SPACES: Final = ("e1", "e7", "e9", "e10")
 """Spaces whose codes are held for scans: those that find memories on their own, where they are asked to. The others
@@ -153,24 +142,6 @@ class Fingerprints:
             keys = [row[0] for row in self._connection.execute("SELECT node_key FROM pending")]
             allowed[[key for key in keys if key < len(allowed)]] = False
         return codes.count_allowed(allowed)
-
-    def note_pace(self, nodes: int, seconds: float, *, now: int) -> None:
-        """Note how fast fingerprints are being made, as seen over the last batch and those before it."""
-        before, last = self._read_pace(), nodes / max(seconds, 0.001)
-        smooth = last if before is None or now - before[0] > PACE_MS else 0.8 * before[1] + 0.2 * last
-        self._meta.set(_PACE, f"{now} {smooth:.3f}")
-
-    def get_pace(self, *, now: int) -> float | None:
-        """Return how many nodes a second are given fingerprints now, None if none has been for a while."""
-        known = self._read_pace()
-        return known[1] if known is not None and 0 <= now - known[0] <= PACE_MS and known[1] > 0 else None
-
-    def _read_pace(self) -> tuple[int, float] | None:
-        noted = self._meta.get(_PACE)
-        if noted is None:
-            return None
-        at, _, pace = noted.partition(" ")
-        return int(at), float(pace)
 
     def count_fingerprints(self, model_key: int | None = None) -> int:
         """Return how many fingerprints there are, of one model or of all."""
@@ -284,7 +255,7 @@ class Fingerprints:
             f"SELECT node_key / {BLOCK_ROWS} AS block, length({space}), max(made_at) FROM fingerprints"
             f" WHERE {space} IS NOT NULL GROUP BY block"
         )
-        return {row[0]: _bytes_per_code(space, _dimensions_of(space, row[1])) for row in rows}
+        return {row[0]: bytes_per_code(space, dimensions_of(space, row[1])) for row in rows}
 
     def find_nearest(
         self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1", roughly: bool = False
@@ -304,10 +275,8 @@ class Fingerprints:
         codes = self._refresh_codes(space, len(query))
         if codes is None:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        hastily = roughly and space != FLOAT_SPACE
-        keys, estimated = codes.find_candidates(
-            query, allowed, k if roughly else max(FINE, EXACT_PER_WANTED * k), hastily=hastily
-        )
+        wanted = k if roughly else max(FINE, EXACT_PER_WANTED * k)
+        keys, estimated = codes.find_candidates(query, allowed, wanted, hastily=roughly and space != FLOAT_SPACE)
         return (keys, estimated) if roughly else self.find_nearest_exactly(query, keys, model_key, k, space=space)
 
     def estimate_cosines(
@@ -368,7 +337,7 @@ class Fingerprints:
         rows = self._connection.execute(
             f"SELECT f.node_key, f.{space} FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
             f" WHERE f.model_key = ?2 AND length(f.{space}) = ?3",
-            (json.dumps(keys.tolist()), model_key, _bytes_per_vector(space, len(query))),
+            (json.dumps(keys.tolist()), model_key, bytes_per_vector(space, len(query))),
         ).fetchall()
         found = unpack_vectors(space, [row[1] for row in rows], len(query))
         scores = dot_products(found, query.astype(np.float32)) if rows else np.empty(0, np.float32)
@@ -413,43 +382,6 @@ class Fingerprints:
 def meaning_model_of(model_id: str) -> str:
     """Return the part of a model's id that names E1's model; what follows a `+` names the other spaces'."""
     return model_id.partition("+")[0]
-
-
-def make_code(space: str, blob: bytes) -> bytes:
-    """Return the bits that a scan compares: a dense vector's signs (E1: and sizes), or E9's bits, in whole words."""
-    if space == BIT_SPACE:
-        return blob.ljust(words_per_code(len(blob) * 8) * WORD_BITS // 8, b"\0")
-    if space == FLOAT_SPACE:
-        vector = float16.unpack_half([blob])[0]
-        return make_sign_code(vector) + make_size_code(vector)
-    return make_sign_code(np.frombuffer(blob, np.int8))
-
-
-def unpack_vectors(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
-    """Return stored vectors of one space as unit vectors, shape (len(blobs), dimensions)."""
-    if space == FLOAT_SPACE:
-        return float16.unpack_half(blobs).reshape(len(blobs), dimensions)
-    if space == BIT_SPACE:
-        return np.asarray(unpack_signs(blobs, dimensions) / np.float32(np.sqrt(dimensions)), dtype=np.float32)
-    return int8.unpack_int8(blobs, dimensions)
-
-
-def _bytes_per_code(space: str, dimensions: int) -> int:
-    return CODE_BITS.get(space, 1) * words_per_code(dimensions) * WORD_BITS // 8
-
-
-def _bytes_per_vector(space: str, dimensions: int) -> int:
-    """Return how many bytes a vector of one space has."""
-    if space == FLOAT_SPACE:
-        return float16.BYTES_PER_DIMENSION * dimensions
-    return -(-dimensions // 8) if space == BIT_SPACE else dimensions
-
-
-def _dimensions_of(space: str, width: int) -> int:
-    """Return how many dimensions a vector of so many bytes has."""
-    if space == FLOAT_SPACE:
-        return width // float16.BYTES_PER_DIMENSION
-    return width * 8 if space == BIT_SPACE else width
 
 
 def _has_columns(stored: bytes, wanted: bytes) -> bool:
