@@ -10,6 +10,7 @@ from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_sess
 from hyperloci.conversations.consolidation import heuristics
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.replacement_surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
 from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext
@@ -322,3 +323,22 @@ def test_what_is_said_in_passing_is_kept_if_it_changes_what_holds(
     consolidate_sessions(context)
     assert find(store, "April 20").valid_until == find(store, "April 25").valid_from
     assert not any("harbour" in node.content for node in extracted(store))
+
+
+@pytest.mark.req("B.17")
+def test_a_change_that_names_nothing_is_understood_by_what_is_answered(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    play(talk, context, "Locks have a lease of 20 seconds.")
+    talk.session("two", (USER, "give it 45"), (ASSISTANT, "The lease of the locks is 45 seconds now, no longer 20."))
+    consolidate_sessions(context)
+    old, new = find(store, "20 seconds"), find(store, "45")
+    (edge,) = edges_between(store, new, old)
+    assert edge.label in ("updates", "supersedes")
+
+
+def test_what_somebody_else_said_later_is_no_answer(store: Store, talk: Talk, resolver: ReplacementResolver) -> None:
+    first, *_ = talk.session("one", (USER, "give it 45"), (USER, "and the lease?"), (ASSISTANT, "20 seconds."))
+    assert resolver._find_surroundings("one", first.seq) == Surroundings()
+    assert resolver._find_surroundings("unknown", 0) == Surroundings()
+    assert resolver._find_surroundings("one", (first.seq or 0) + 1) == Surroundings(answered="20 seconds.")

@@ -46,7 +46,8 @@ _DAY_OF_MONTH: Final = re.compile(
 _WRITTEN: Final = re.compile(
     rf"\b(?P<day>\d{{1,2}})\. ?(?P<name>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))})\b"
     r"(?: (?P<year>20\d\d))?"
-    r"|\b(?:bis|am|zum|до|к|by|on|until|due|(?:mo|di|mi|do|fr|sa|so),?) (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
+    r"|\b(?:bis|am|zum|до|к|by|on|until|due|(?:mo|di|mi|do|fr|sa|so),?)"
+    r" (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
     re.IGNORECASE,
 )
 _GERMAN_WEEKDAYS: Final = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")

@@ -21,6 +21,7 @@ from hyperloci.conversations.consolidation.replacement_features import (
     WordRarity,
     compare_statements,
 )
+from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.contradictions.forest import Forest
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
@@ -81,17 +82,14 @@ class ReplacementScorer:
         new: ComparedStatement,
         living: Sequence[ComparedStatement],
         cosines: Sequence[float] | None = None,
+        around: Surroundings = NOTHING_HEARD,
     ) -> list[float]:
         """Return for each living statement the probability that the new one replaces it or takes it back.
 
-        Where cosines are known, what words or meaning tell more surely: words name what meaning takes for near, and
-        the average of both finds less (docs/benchmarks.md, "Sessions").
+        Where cosines are known, meaning is asked alone; both are weighed in `replacements`.
         """
-        rows = compare_statements(new, living, WordRarity.of([*living, new]), cosines)
-        by_words = self._words.estimate(rows)
-        if cosines is None:
-            return by_words
-        return [max(pair) for pair in zip(by_words, self._meaning.estimate(rows), strict=True)]
+        rows = compare_statements(new, living, WordRarity.of([*living, new]), cosines, around)
+        return (self._words if cosines is None else self._meaning).estimate(rows)
 
 
 @functools.cache
