@@ -11,14 +11,11 @@ import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from hyperloci.conversations.consolidation.statement_features import read_cues, split_raw_words, split_words
 from hyperloci.conversations.consolidation.statement_values import find_choices, find_cue_places
 from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
-
-if TYPE_CHECKING:
-    from hyperloci.conversations.consolidation.replacement_features import ComparedStatement
 
 MAX_HEARD_CHARS: Final = 400
 """The end of what was said before, the beginning of the answer: that speaks of the statement, if anything does."""
@@ -36,6 +33,22 @@ class Rarity(Protocol):
 
     def add(self, words: frozenset[str]) -> float:
         """Return it."""
+
+
+class Compared(Protocol):
+    """A statement as it is compared with others (`replacement_features.ComparedStatement`)."""
+
+    @property
+    def all_words(self) -> frozenset[str]:
+        """Its own words and those that it answers."""
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The numbers that it names."""
+
+    @property
+    def choices(self) -> Mapping[str, frozenset[str]]:
+        """The tools that it names, by their purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +90,8 @@ def read_heard(text: str) -> HeardWords:
 
 def add_surroundings(
     rows: Sequence[dict[str, float]],
-    new: ComparedStatement,
-    living: Sequence[ComparedStatement],
+    new: Compared,
+    living: Sequence[Compared],
     rarity: Rarity,
     around: Surroundings,
 ) -> None:
@@ -103,16 +116,14 @@ def add_surroundings(
         row["lead"] = max(-_MOST_LEAD, min(_MOST_LEAD, together[at] - others)) * (1.0 - 1.0 / (len(rows) + 1))
 
 
-def _weigh_shared(
-    new: ComparedStatement, old: ComparedStatement, heard: HeardWords, rarity: Rarity
-) -> tuple[float, float]:
+def _weigh_shared(new: Compared, old: Compared, heard: HeardWords, rarity: Rarity) -> tuple[float, float]:
     """Return which share of an older statement only the surroundings name, and how much those words tell."""
     found = rarity.add((heard.words & old.all_words) - new.all_words) * heard.weight
     return found / (rarity.add(old.all_words) or 1.0), found / 4
 
 
 def _heard_features(
-    new: ComparedStatement, old: ComparedStatement, heard: HeardWords, share: float, told: float
+    new: Compared, old: Compared, heard: HeardWords, share: float, told: float
 ) -> Iterator[tuple[str, float]]:
     if share > 0.0:
         yield "share", share
@@ -125,7 +136,7 @@ def _heard_features(
         yield "old choice", heard.weight
 
 
-def _both(heard: HeardWords, old: ComparedStatement) -> frozenset[str]:
+def _both(heard: HeardWords, old: Compared) -> frozenset[str]:
     return frozenset(heard.choices) & frozenset(old.choices)
 
 
