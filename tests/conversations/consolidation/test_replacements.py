@@ -7,7 +7,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
-from hyperloci.conversations.consolidation import heuristics
+from hyperloci.conversations.consolidation import heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacement_surroundings import Surroundings
@@ -326,15 +326,24 @@ def test_what_is_said_in_passing_is_kept_if_it_changes_what_holds(
 
 
 @pytest.mark.req("B.17")
-def test_a_change_that_names_nothing_is_understood_by_what_is_answered(
-    store: Store, talk: Talk, context: MaintenanceContext
+def test_what_was_asked_before_and_answered_is_weighed_with_a_statement(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play(talk, context, "Locks have a lease of 20 seconds.")
-    talk.session("two", (USER, "give it 45"), (ASSISTANT, "The lease of the locks is 45 seconds now, no longer 20."))
+    heard: list[Surroundings] = []
+
+    class Listening:
+        def score(
+            self, new: object, living: list[object], cosines: object = None, around: object = None
+        ) -> list[float]:
+            assert isinstance(around, Surroundings)
+            heard.append(around)
+            return [0.0] * len(living)
+
+    play(talk, context)
+    monkeypatch.setattr(replacements, "load_replacement_scorer", Listening)
+    talk.session("two", (ASSISTANT, "The release is April 20."), *AFTER)
     consolidate_sessions(context)
-    old, new = find(store, "20 seconds"), find(store, "45")
-    (edge,) = edges_between(store, new, old)
-    assert edge.label in ("updates", "supersedes")
+    assert set(heard) == {Surroundings("The release is April 20.", AFTER[1][1])}
 
 
 def test_what_somebody_else_said_later_is_no_answer(store: Store, talk: Talk, resolver: ReplacementResolver) -> None:
