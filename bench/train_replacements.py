@@ -41,10 +41,9 @@ from hyperloci.conversations.consolidation.replacement_features import (
     compare_statements,
 )
 from hyperloci.conversations.consolidation.replacement_scorer import ReplacementModel
-from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
-from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
+from hyperloci.conversations.consolidation.turn_view import TurnView
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
 CHANGES_FILE = FOLDER.parent / "changed_minds.jsonl"
@@ -117,7 +116,6 @@ class Situation:
         ended: the names of those that it replaces or takes back.
         unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
             they are of the same turn.
-        around: what the assistant said right before and after the new one.
         weight: how much its pairs count in training.
         is_crowd: whether most of those that hold are of other projects.
         is_made: whether those that hold were chosen, and did not hold in a session like this.
@@ -127,7 +125,6 @@ class Situation:
     living: tuple[Said, ...]
     ended: frozenset[str]
     unclear: frozenset[str] = frozenset()
-    around: Surroundings = NOTHING_HEARD
     weight: float = 1.0
     is_crowd: bool = False
     is_made: bool = False
@@ -181,15 +178,9 @@ def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
                     for said, labels in found
                 }
                 of_turn = {name for names in ends.values() for name in names}
-                around = _read_surroundings(views, turn.view.seq)
                 for said, ended in ends.items():
-                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended), around)
+                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended))
                 living = [old for old in living if old.name not in of_turn] + [said for said, _ in found]
-
-
-def _read_surroundings(views: Sequence[TurnView], at: int) -> Surroundings:
-    asked, answered = find_reply_before(views, at), find_reply_after(views, at)
-    return Surroundings(asked.text if asked else "", answered.text if answered else "")
 
 
 def _extract_by_turn(views: Sequence[TurnView]) -> dict[int, list[ExtractedFinding]]:
@@ -211,8 +202,7 @@ def read_changes(path: Path) -> Iterator[Situation]:
         for change in row["new"]:
             new = Said("new", change["text"], change.get("about") or "", project)
             ended = frozenset(map(str, change["replaces"]) if change["how"] in ENDING else ())
-            around = Surroundings(new.about, change.get("reply") or "")
-            yield Situation(new, living, ended, around=around, weight=APART)
+            yield Situation(new, living, ended, weight=APART)
 
 
 def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation]:
@@ -352,7 +342,7 @@ def make_pairs(
         chance = random.Random(f"{SEED}/{number}")  # Whatever was drawn before it, by whichever process.
         new, *olds = (read_said(said) for said in (situation.new, *situation.living))
         cosines = [cosine(situation.new, old) for old in situation.living]
-        rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines, situation.around)
+        rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines)
         for old, row in zip(situation.living, rows, strict=True):
             weight, ends = situation.weight, old.name in situation.ended
             if situation.is_crowd and not ends and "rank=3" in row:
