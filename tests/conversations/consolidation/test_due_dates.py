@@ -38,6 +38,15 @@ DAYS = [
     ("Abgabe am 3. Juli, keine Verlängerung", "2027-07-03"),
     ("bis 17.5. muss es stehen", "2027-05-17"),
     ("It has to be there by tomorrow.", "2027-01-16"),
+    ("das muss bis Mittwoch raus", "2027-01-20"),
+    ("spätestens am kommenden Montag brauchen wir die Zahlen", "2027-01-18"),
+    ("bis zum Ende der Woche", "2027-01-17"),
+    ("bis Ende des Monats", "2027-01-31"),
+    ("bis Ende April, nicht später", "2027-04-30"),
+    ("bis übermorgen", "2027-01-17"),
+    ("Abgabe ist Do, 12.03.", "2027-03-12"),
+    ("seit Montag ist das kaputt", None),
+    ("montags wird nichts ausgeliefert", None),
     ("It has to be there today.", "2027-01-15"),
 ]
 

@@ -14,6 +14,7 @@ from hyperloci.conversations.consolidation import heuristics
 from hyperloci.conversations.consolidation.causal_links import infer_causes
 from hyperloci.conversations.consolidation.findings import MAX_CONTENT_CHARS, ExtractedFinding, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
+from hyperloci.conversations.consolidation.statement_features import split_words
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
 from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
@@ -301,3 +302,16 @@ def test_what_is_not_sure_enough_is_yielded_only_as_tentative(monkeypatch: pytes
 def test_a_mere_question_is_not_even_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heuristics, "KEEP", 1.0)
     assert extract([turn(0, USER, "Is the release deadline April 25 now?")], tentative=True).findings == ()
+
+
+def test_a_fact_that_is_not_sure_enough_is_yielded_as_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heuristics, "KEEP_FACT", 1.0)
+    said = [turn(0, USER, "The staging database is called harbour_staging.")]
+    assert extract(said).findings == ()
+    (finding,) = extract(said, tentative=True).findings
+    assert finding.is_tentative
+
+
+def test_signs_in_code_tell_nothing_of_the_sentence_around_it() -> None:
+    assert "!" not in split_words("the line `#![warn(missing_docs)]` stands on top")
+    assert split_words("at `12:30`, on top!") == ["at", "`", "#", "`", "on", "top", "!"]

@@ -46,9 +46,22 @@ _DAY_OF_MONTH: Final = re.compile(
 _WRITTEN: Final = re.compile(
     rf"\b(?P<day>\d{{1,2}})\. ?(?P<name>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))})\b"
     r"(?: (?P<year>20\d\d))?"
-    r"|\b(?:bis|am|zum|до|к|by|on|until|due) (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
+    r"|\b(?:bis|am|zum|до|к|by|on|until|due|(?:mo|di|mi|do|fr|sa|so),?)"
+    r" (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
     re.IGNORECASE,
 )
+_GERMAN_WEEKDAYS: Final = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
+_GERMAN: Final = re.compile(
+    r"(?<!seit )(?<!nach )(?<!ab )\b(?:"
+    rf"(?:(?:bis|spätestens|am|zum|vor|diesen|kommenden|nächsten|ist)\s){{1,3}}(?P<weekday>{'|'.join(_GERMAN_WEEKDAYS)})"
+    r"|bis\s(?:(?P<morrow>morgen|übermorgen)"
+    r"|(?:zum\s)?ende\s(?:(?:der|des|dieser|dieses)\s(?P<unit>woche|monats|jahres)"
+    rf"|(?P<month>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))}))))\b",
+    re.IGNORECASE,
+)
+"""Days as German deadlines name them, and the ends of times."""
+
+_GERMAN_UNITS: Final = {"woche": "week", "monats": "month", "jahres": "year"}
 
 
 def read_due_date(text: str, said_at: int) -> str | None:
@@ -118,6 +131,7 @@ def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
         unit = match["unit"] or _UNITS[match["letter"].lower()]
         form = DateExpression(form=Form.THIS, count=0, unit=unit.lower())
         yield match.start(), form.days(today)[1] - _DAY
+    yield from _read_german(text, today)
     for match in _DAY_OF_MONTH.finditer(text):
         with contextlib.suppress(ValueError):
             named = today.replace(day=int(match["day"]))
@@ -129,6 +143,21 @@ def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
             day_number = int(match["day"] or match["day2"])
             found = _make_day(int(year), number, day_number) if year else _choose_year(today, number, day_number)
             yield match.start(), found
+
+
+def _read_german(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
+    """Yield the days that `bis Freitag`, `bis Ende der Woche` and `bis Ende April` mean."""
+    for match in _GERMAN.finditer(text):
+        if match["morrow"]:
+            yield match.start(), today + _DAY * (2 if match["morrow"].lower().startswith("ü") else 1)
+        elif match["month"]:
+            with contextlib.suppress(ValueError):
+                yield match.start(), _choose_year(today, ORDINAL_MONTHS[match["month"].lower()], None)
+        else:
+            unit = _GERMAN_UNITS.get((match["unit"] or "").lower())
+            day = _GERMAN_WEEKDAYS.index(match["weekday"].lower()) if match["weekday"] else None
+            found = DateExpression(form=Form.THIS, count=0, unit=unit, weekday=day)
+            yield match.start(), found.days(today)[1] - _DAY
 
 
 def _choose_year(today: dt.date, month: int, day: int | None) -> dt.date:

@@ -162,14 +162,14 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
     ]
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:PER_TURN]
-    found = [_make_finding(turns, at, run, scores) for run in runs if run in surest]
+    found = {run: _make_finding(turns, at, run, scores) for run in runs if run in surest}
     if turn.speaker == USER:
-        tentative = (
-            _make_finding(turns, at, run, scores, facts_from=TENTATIVE)
-            for run in _find_tentative_runs(turn, scores, runs)
-        )
-        found += [replace(finding, is_tentative=True) for finding in tentative if finding is not None]
-    yield from (finding for finding in found if finding is not None)
+        # What passes and is refused, as a fact that is not sure enough, may change what holds all the same.
+        kept = [run for run, finding in found.items() if finding is not None]
+        for run in _find_tentative_runs(turn, scores, kept):
+            finding = _make_finding(turns, at, run, scores, facts_from=TENTATIVE)
+            found[run] = None if finding is None else replace(finding, is_tentative=True)
+    yield from (finding for finding in found.values() if finding is not None)
 
 
 def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:
@@ -196,23 +196,23 @@ def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
     return KEEP_ANSWER if chooses_option(turns[at].text, reply) else KEEP
 
 
-def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -> Iterator[list[int]]:
+def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -> Iterator[tuple[int, ...]]:
     """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
     run: list[int] = []
     for number, score in enumerate(scores):
         if run and (score.probability < EXTEND or turn.is_left_out_after(number - 1)):
             if max(scores[other].probability for other in run) >= least:
-                yield run
+                yield tuple(run)
             run = []
         if score.probability >= EXTEND:
             run.append(number)
     if run and max(scores[number].probability for number in run) >= least:
-        yield run
+        yield tuple(run)
 
 
 def _find_tentative_runs(
     turn: TurnView, scores: Sequence[StatementScore], kept: Sequence[Sequence[int]]
-) -> list[list[int]]:
+) -> list[tuple[int, ...]]:
     """Return the surest statements that are not kept and do not only ask."""
     taken = {number for run in kept for number in run}
     runs = [

@@ -84,14 +84,10 @@ class ReplacementScorer:
     ) -> list[float]:
         """Return for each living statement the probability that the new one replaces it or takes it back.
 
-        Where cosines are known, what words or meaning tell more surely: words name what meaning takes for near, and
-        the average of both finds less (docs/benchmarks.md, "Sessions").
+        Where cosines are known, meaning is asked alone; both are weighed in `replacements`.
         """
         rows = compare_statements(new, living, WordRarity.of([*living, new]), cosines)
-        by_words = self._words.estimate(rows)
-        if cosines is None:
-            return by_words
-        return [max(pair) for pair in zip(by_words, self._meaning.estimate(rows), strict=True)]
+        return (self._words if cosines is None else self._meaning).estimate(rows)
 
 
 @functools.cache

@@ -54,6 +54,8 @@ LONGEST_CUE: Final = 5
 """Words."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:]\d+)*+|[?!:;/→=`]")
+_INLINE_CODE: Final = re.compile(r"`[^`\n]{1,200}`")
+_CODE_SIGN: Final = re.compile(r"[?!;/→=]|:(?!\d)")
 _QUOTED: Final = re.compile(r'"[^"]{12,600}"|“[^”]{12,600}”|«[^»]{12,600}»|„[^“”]{12,600}[“”]')
 REQUEST_START: Final = r"\W{0,3}(?:(?:so|and|but|ok|okay|also|then|hey|hi|и|а|но)\W{1,3}){0,2}@\b"
 """How a sentence that asks begins; `@`: the phrases of `consolidation.requests`."""
@@ -139,12 +141,20 @@ def read_kind_features(statement: str) -> Iterator[str]:
 
 def split_words(text: str) -> list[str]:
     """Return the words and signs of a text, in lower case, `#` for each number."""
-    return [NUMBER_SIGN if word[0].isdigit() else word.lower().replace("’", "'") for word in _WORD.findall(text)]
+    words = split_raw_words(text)
+    return [NUMBER_SIGN if word[0].isdigit() else word.lower().replace("’", "'") for word in words]
 
 
 def split_raw_words(text: str) -> list[str]:
-    """Return the words and signs of a text as they are written, numbers too."""
-    return _WORD.findall(text)
+    """Return the words and signs of a text as they are written, numbers too; of code in it the words alone.
+
+    The sign in `#![warn(missing_docs)]` calls nothing out, and that in `a ? b : c` asks nothing.
+    """
+    return _WORD.findall(_INLINE_CODE.sub(_blank_signs, text) if "`" in text else text)
+
+
+def _blank_signs(code: re.Match[str]) -> str:
+    return _CODE_SIGN.sub(" ", code[0])
 
 
 def read_cues(words: Sequence[str]) -> set[str]:
