@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import sqlite3
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +20,7 @@ from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.random_ids import make_random_id
 
 DECAY_RATE: Final = 0.1
 """How fast a fact fades unless it, or the settings (`decay_rate_default`), say otherwise (B.20)."""
@@ -170,7 +170,7 @@ class Nodes:
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
-                new.id or str(uuid.uuid4()),
+                new.id or make_random_id(),
                 new.type,
                 new.subtype,
                 new.title,
