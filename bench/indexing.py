@@ -2,13 +2,15 @@
 
 Copies the folder, indexes it, embeds it, indexes it again unchanged, edits one function and indexes once more.
 Prints files, chunks, seconds to searchable by words, seconds to fully embedded, and the peak memory of the indexing
-process and of the embedder.
+process and of the embedder. Beside them the processor's seconds, with those of the process that parses, and how many
+times they are what parsing the same files with tree-sitter takes, and cutting them into chunks.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import json
 import resource
 import shutil
@@ -19,6 +21,8 @@ from typing import Any
 
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.memory import Memory
+from hyperloci.text.chunking.chunker import chunk_file
+from hyperloci.text.chunking.programming_languages import language_of
 
 
 def edit_one_function(root: Path) -> str:
@@ -35,6 +39,34 @@ def edit_one_function(root: Path) -> str:
     raise RuntimeError("no function to edit")
 
 
+def measure_parsing(root: Path) -> tuple[float, float]:
+    """Return the processor's seconds for parsing the files of a folder that have a grammar, and for cutting all."""
+    import tree_sitter
+
+    texts: list[tuple[str, str]] = []
+    for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix in (".py", ".md", ".rst")):
+        with contextlib.suppress(UnicodeDecodeError):
+            texts.append((path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")))
+    for name, text in texts[:2]:
+        chunk_file(name, text)  # Loads the grammars.
+    started = time.process_time()
+    for name, text in texts:
+        language = language_of(name, text)
+        grammar = None if language is None else language.load_grammar()
+        if grammar is not None:
+            tree_sitter.Parser(grammar).parse(text.encode())
+    parsed = time.process_time() - started
+    for name, text in texts:
+        chunk_file(name, text)
+    return parsed, time.process_time() - started - parsed
+
+
+def spent_seconds() -> float:
+    """Return the processor's seconds of this process and of its children that have ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
+
+
 def measure_folder(source: Path, *, embed: bool) -> dict[str, Any]:
     """Return what one folder takes."""
     with tempfile.TemporaryDirectory(prefix="hl-") as name:
@@ -42,11 +74,17 @@ def measure_folder(source: Path, *, embed: bool) -> dict[str, Any]:
         root = folder / "project"
         shutil.copytree(source, root, ignore=shutil.ignore_patterns("__pycache__"))
         with Memory.open(bench_settings(folder, project=source.name), root) as memory:
+            parsed, cut = measure_parsing(root)
+            started = spent_seconds()
             first = memory.index_path()
+            spent = spent_seconds() - started
             answer: dict[str, Any] = {
                 "files": first.files,
                 "chunks": first.chunks,
                 "searchable_s": first.seconds,
+                "searchable_cpu_s": round(spent, 2),
+                "times_parsing": round(spent / parsed, 1),
+                "times_cutting": round(spent / cut, 1),
                 "skipped": len(first.skipped),
             }
             if embed:

@@ -3,8 +3,11 @@
 Stores what `bench._ranking_corpora` makes, asks its questions, measures every candidate as a search does
 (`retrieval.reranking`), and fits the weights of each kind of content: the probability of the answers among the
 candidates of a question, by a softmax over them, is made as large as possible, with an L2 penalty on weights of
-standardised features. Weights are rounded to tenths; two runs have differed by one tenth. The table is of questions
-that the weights had not read (folds by project or repository), with the 95 % interval of a paired bootstrap.
+standardised features. Weights are rounded to tenths. The table is of questions that the weights had not read (folds by
+project or repository), with the 95 % interval of a paired bootstrap.
+
+Two runs on one machine come to the same bytes: the clock stands still, and no question is encoded before the embedder
+has settled on one form of its model (in its first seconds it answers in another precision).
 
 CLONES holds the clones of `bench questions`; `--keep` keeps the stored and embedded memories; `--write` writes
 `server/hyperloci/retrieval/reranking/data/ranking_weights.json`.
@@ -31,7 +34,6 @@ from bench._shared import MarkdownTable, bench_settings
 from bench.bake_off import bootstrap_difference, tell_as_facts
 from bench.quality import METRICS, EvaluationCorpus, EvaluationQuestion, Named, evaluate_ranking, store_corpus
 from bench.questions import PAUSE_SECONDS, TRIES
-from hyperloci.clock import system_clock
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import EmbedderError, NotReadyError
 from hyperloci.memory import Memory
@@ -55,6 +57,14 @@ USED: Final[Mapping[ContentKind, tuple[str, ...]]] = {
 
 PENALTY: Final = 10.0
 """5 to 30 are within a point of each other on questions that were not read."""
+
+NOW: Final = 1_767_225_600_000
+"""The time at which everything is stored and asked, 2026-01-01: how long a run takes is no feature."""
+
+SETTLING_SECONDS: Final = 120
+
+DIGITS: Final = 6
+"""Of features: sums over sets differ in their last bits from process to process."""
 
 STEPS: Final = 200
 SMALLEST_STEP: Final = 1e-6
@@ -90,13 +100,24 @@ def measure_corpus(corpus: EvaluationCorpus, folder: Path, *, as_facts: bool = F
     """Store a corpus in a folder, unless it is there, and yield its questions' candidates."""
     root = folder / "project"
     root.mkdir(parents=True, exist_ok=True)
-    with Memory.open(bench_settings(folder, project=corpus.name, ranking="rule"), root) as memory:
+    settings = bench_settings(folder, project=corpus.name, ranking="rule")
+    with Memory.open(settings, root, clock=lambda: NOW) as memory:
         named = tell_as_facts(memory, corpus) if as_facts else store_corpus(memory, corpus, root)
         _try_again(memory.embed_pending)
         with memory.keep_embedder_running():
+            _wait_until_settled(EmbedderClient(settings))
             for question in corpus.questions:
                 yield _measure_question(memory, corpus, question, named)
     print(f"{corpus.name} measured", file=sys.stderr)
+
+
+def _wait_until_settled(client: EmbedderClient) -> None:
+    """Wait until questions are encoded as all later ones will be."""
+    for _ in range(SETTLING_SECONDS):
+        if (status := client.status()) is not None and status.settled:
+            return
+        time.sleep(1)
+    raise EmbedderError(f"the embedder has not settled on a model in {SETTLING_SECONDS} seconds")
 
 
 def _try_again(call: Callable[[], T]) -> T:
@@ -113,11 +134,10 @@ def _measure_question(
 ) -> MeasuredQuestion:
     client = EmbedderClient(memory.settings)
     seen = _try_again(lambda: client.embed_query_spaces(question.text))
-    now = system_clock()
-    conditions = build_conditions(project=memory.project.id, now=now, content_type=corpus.content_type)
+    conditions = build_conditions(project=memory.project.id, now=NOW, content_type=corpus.content_type)
     with memory.store.snapshot():
         allowed = memory.store.filters.select_allowed(conditions.where)
-        look = SpaceScorer(memory.store, question.text, seen, allowed, now=now)
+        look = SpaceScorer(memory.store, question.text, seen, allowed, now=NOW)
         nodes, scores = rank_candidates(
             look, SearchStrategy.MULTI_SPACE, profile="auto", limit=50, first_space="e1", settings=memory.settings
         )
@@ -131,10 +151,10 @@ def _measure_question(
     documents = tuple(named(hit) for hit in hits)
     return MeasuredQuestion(
         fold=_fold_of(corpus, question),
-        features=measure_candidates(question.text, spaces, nodes, scores) * factors[:, None],
+        features=(measure_candidates(question.text, spaces, nodes, scores) * factors[:, None]).round(DIGITS),
         documents=documents,
         question=question,
-        totals=np.array([scores[key].total for key in nodes]),
+        totals=np.array([scores[key].total for key in nodes]).round(DIGITS),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from hyperloci.names import suggest_name
 from hyperloci.setting_values import convert_value, require_one_of
 from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
+from hyperloci.system.values import dataclass
 
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
@@ -14,6 +13,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.projects.set_aside import Attempt
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

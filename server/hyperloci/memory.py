@@ -28,7 +28,6 @@ from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.write_answers import ForgottenFact, RememberedFact, StatementCheck
-from hyperloci.project.author_lookup import find_author
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
@@ -171,7 +170,12 @@ class Memory:
             author: the person; None is the one at this machine (setting `author`, else Git's, else the login name).
             agent: the assistant through which the person writes; None: none.
         """
-        find = functools.partial(find_author, self.settings.author, self.project.root)
+
+        def find() -> str | None:
+            from hyperloci.project.author_lookup import find_author
+
+            return find_author(self.settings.author, self.project.root)
+
         self.store.nodes.signature = Signature(find if author is None else lambda: author, agent)
 
     # -- reading -----------------------------------------------------------------------------------------------------

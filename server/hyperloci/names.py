@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from hyperloci.system.values import dataclass
 
 FILE: Final = Path(__file__).parent / "data" / "document_names.toml"
 

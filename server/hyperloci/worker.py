@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar, cast
 
@@ -17,6 +16,7 @@ import aiosqlite
 import anyio
 
 from hyperloci.errors import NotReadyError, StoreMovedError
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.config import Settings

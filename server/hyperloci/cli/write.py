@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +18,7 @@ from hyperloci.model.answers import CommitCounts, IndexReport
 from hyperloci.model.search import VectorCoverage
 from hyperloci.model.write_answers import RememberedFact
 from hyperloci.store.ids import shorten_id
+from hyperloci.system.values import dataclass
 
 SKIPPED_SHOWN = 10
 """Skipped files listed after indexing; `--json` lists all."""

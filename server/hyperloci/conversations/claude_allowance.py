@@ -8,13 +8,14 @@ failure nothing is asked for a while: whoever is not signed in, or has used the 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.conversations.chat_model import ChatError
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 USAGE_KEY: Final = "claude_usage"
 """Name of the stored value."""

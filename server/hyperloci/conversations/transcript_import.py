@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from hyperloci.project.identity import Project, find_place_folder
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.system.regular_file import open_regular_file
+from hyperloci.system.values import dataclass
 
 HEAD_LINES: Final = 200
 """Lines in which a transcript names its folder and its time: it begins with summaries of others and copies of files."""

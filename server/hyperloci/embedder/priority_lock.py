@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
 
 from hyperloci.embedder.batching import estimate_tokens, plan_batches
 from hyperloci.errors import BadRequestError
 from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, EncodeRequest, MultiSpaceEncoder, TokenEncoder
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

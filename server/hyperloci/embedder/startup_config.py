@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import typing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

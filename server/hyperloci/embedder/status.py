@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, Self
+
+from hyperloci.system.values import dataclass
 
 
 class EmbedderState(StrEnum):
@@ -28,6 +30,7 @@ class EmbedderStatus:
         rss_bytes: memory it holds, 0 where the platform does not tell.
         model_id, dimensions, max_tokens: of the model in use; empty and 0 while none is loaded.
         backend, device, dtype: what computes it, where, in which precision.
+        settled: whether that is how it will go on: no faster form of the model is still loading.
         queries: requests answered.
         queries_waiting: requests not yet answered.
         busy_seconds: how long the request in hand has been in hand; a hung model shows here.
@@ -47,6 +50,7 @@ class EmbedderStatus:
     backend: str = ""
     device: str = ""
     dtype: str = ""
+    settled: bool = False
     queries: int = 0
     queries_waiting: int = 0
     busy_seconds: float = 0.0

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
@@ -26,6 +25,7 @@ from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.errors import HyperlociError
 from hyperloci.system.own_folders import make_own_folders, open_own_file
+from hyperloci.system.values import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,6 @@ import secrets
 import socket
 import stat
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +26,7 @@ from hyperloci.embedder import protocol
 from hyperloci.errors import ConfigurationError, NotReadyError
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.sockets import MAX_PATH_BYTES, is_same_user, is_supported, listen_at
+from hyperloci.system.values import dataclass
 
 UNIX: Final = "unix"
 LOOPBACK: Final = "loopback"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from hyperloci.system.values import dataclass
 
 
 class ChunkIdentity(Protocol):

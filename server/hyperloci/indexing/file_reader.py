@@ -7,7 +7,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.store.memories.node_rows import hash_content
 from hyperloci.system.regular_file import open_regular_file
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.chunker import chunk_file
 from hyperloci.text.decoding import decode_text
 from hyperloci.text.sanitize.prompt_injection import find_name_flags

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hyperloci.indexing.file_reader import FreshChunk, FreshFile
 from hyperloci.indexing.link_queue import RewrittenChunks
@@ -13,6 +13,7 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.position import Position
 from hyperloci.store.projects.files import StoredChunk
+from hyperloci.system.values import dataclass
 
 
 @dataclass(slots=True)

@@ -18,13 +18,14 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import re2
 from pathspec.patterns.gitignore.base import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from hyperloci.system.values import dataclass
 
 IGNORE_FILES: Final = (".gitignore", ".hyperlociignore")
 """Read in every folder; of two in one folder the later one here wins."""

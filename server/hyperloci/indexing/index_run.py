@@ -12,7 +12,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +27,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile, StoredChunk
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize_name
 
 WINDOW_FILES: Final = 64

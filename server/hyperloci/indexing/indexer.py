@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -29,6 +29,7 @@ from hyperloci.model.answers import IndexReport, Progress, SkippedFile
 from hyperloci.project.git import never_cancelled
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 MAX_SKIPPED: Final = 500
 """Skipped files that a report names; a tree of pictures has thousands, and a reader wants the reasons."""

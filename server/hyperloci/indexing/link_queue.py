@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from hyperloci.clock import Clock
@@ -16,6 +16,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.project.git import never_cancelled
 from hyperloci.store import Store
 from hyperloci.store.projects.set_aside import is_fault_of_content
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.code import module_name
 from hyperloci.text.chunking.programming_languages import is_test_path
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -37,6 +36,7 @@ from hyperloci.indexing.skip_rules import (
 from hyperloci.model.answers import SkippedFile
 from hyperloci.project.git_folder import BrokenRepositoryError, find_repository
 from hyperloci.system.regular_file import open_regular_file
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of
 from hyperloci.text.decoding import HEAD_BYTES, decode_head
 from hyperloci.text.sanitize.sanitizer import sanitize_name

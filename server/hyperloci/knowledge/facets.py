@@ -10,13 +10,13 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 from hyperloci.model.chunk import TextChunk
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import TRUST, Origin
+from hyperloci.system.values import dataclass
 
 MAX_CHARS: Final = 4_000
 """Characters of a text that are read: its beginning shows what it is."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from hyperloci.jobs import HOURLY, MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.purge import list_unfinished_backups
 from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.values import dataclass
 
 FRESH_FOR_MS: Final = HOURLY
 """A backup so young needs no other: what was written since is not yet what anybody would prune."""

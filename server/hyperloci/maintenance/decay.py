@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
@@ -23,6 +22,7 @@ from hyperloci.store import Store
 from hyperloci.store.memories.decay import FadingMemory
 from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.store.purge import delete_expired
+from hyperloci.system.values import dataclass
 
 WEAK_CONFIDENCE: Final = 0.5
 """Below this a memory has low confidence: worth asking the user about."""

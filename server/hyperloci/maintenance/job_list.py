@@ -17,7 +17,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,7 @@ from hyperloci.jobs import (
 from hyperloci.maintenance import backups, decay
 from hyperloci.store import Store
 from hyperloci.store.database.error_translation import describe_error
+from hyperloci.system.values import dataclass
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock, system_clock, to_iso
@@ -21,6 +21,7 @@ from hyperloci.store import Store
 from hyperloci.store.database.error_translation import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 from hyperloci.system.process_lock import Election, lock_path
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

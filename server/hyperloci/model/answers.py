@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from hyperloci.model.search import Hit, HitSource
+from hyperloci.system.values import dataclass
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, description)."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import NodeType, Origin
+from hyperloci.system.values import dataclass
 
 MAX_AUTHOR_CHARS: Final = 200
 """The longest author, name and id together."""

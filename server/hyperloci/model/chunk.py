@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hyperloci.model.position import Position
+from hyperloci.system.values import dataclass
 
 
 class ChunkKind(StrEnum):

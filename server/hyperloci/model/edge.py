@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hyperloci.model.kinds import EdgeType, NodeId, NodeKey, Role
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.position import Position
+from hyperloci.system.values import dataclass
 
 MAX_CONTENT_CHARS = 20_000
 """Longest text that one remembered fact may have (tools contract)."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.pyramid_levels import PyramidLevel
+from hyperloci.system.values import dataclass
 
 
 class ChunkStage(StrEnum):

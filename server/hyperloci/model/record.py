@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Final, Self
 
 from hyperloci.errors import BadRequestError
+from hyperloci.system.values import dataclass
 
 CLAUDE_CODE: Final = "claude-code"
 """The client whose hooks made every record that names none."""

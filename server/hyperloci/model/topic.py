@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Hit
+from hyperloci.system.values import dataclass
 
 TOPIC_WEIGHTS: Final[Mapping[str, float]] = {
     "e1": 1.0,

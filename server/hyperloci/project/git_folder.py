@@ -15,9 +15,10 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 """`packed-refs` of the largest public repositories has tens of megabytes; anything beyond is not what it says it is."""

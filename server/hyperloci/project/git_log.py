@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 HEADER_FORMAT: Final = "%x00%H%x00%an%x00%at%x00%P%n%B%n%x00%x00"
 """A line of fields, the message, a line that ends it. Only these two lines can start with NUL: patch lines start with a

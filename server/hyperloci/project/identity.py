@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -31,6 +30,7 @@ from hyperloci.project.git_folder import (
     read_remotes,
 )
 from hyperloci.project.remote import normalise_remote, resolve_local_remote
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize_name
 
 GIT_TIMEOUT_SECONDS: Final = 2.0

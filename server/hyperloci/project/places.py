@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
@@ -13,6 +12,7 @@ from hyperloci.project.identity import IdentityBasis, Project
 from hyperloci.store import Store
 from hyperloci.store.database.path_columns import path_as_text
 from hyperloci.store.projects.places import KnownProject, ProjectPlace, ScopeLink
+from hyperloci.system.values import dataclass
 
 logger = logging.getLogger(__name__)
 

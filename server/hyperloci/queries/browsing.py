@@ -6,7 +6,6 @@ A page is read by key from an index, so that the thousandth costs what the first
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
@@ -19,6 +18,7 @@ from hyperloci.queries.session_report import cut_excerpt
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.system.values import dataclass
 
 EVENT_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "learnt": (

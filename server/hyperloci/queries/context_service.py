@@ -7,7 +7,7 @@ gets the memories that are relevant to it, and what is known of the entities tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.entities.recognition import extract_entities
@@ -31,6 +31,7 @@ from hyperloci.retrieval.relevance import make_term_share, select_for_question, 
 from hyperloci.retrieval.search import MAX_LIMIT
 from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
 from hyperloci.store.memories.entities import Entity, squash_name
+from hyperloci.system.values import dataclass
 
 CANDIDATES: Final = 20
 """Memories that a context is chosen from, at least."""

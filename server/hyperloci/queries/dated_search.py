@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from hyperloci.clock import Clock, to_iso
@@ -23,6 +23,7 @@ from hyperloci.retrieval.search import SearchResult
 from hyperloci.retrieval.time_bounds import TimeBounds
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.system.values import dataclass
 
 UNDATED_SUBTYPES: Final = frozenset({"code", "markdown", "text", "section"})
 """What files hold is there at any time: who asks for code with `last week` in its words asks for no date."""

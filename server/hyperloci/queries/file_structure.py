@@ -11,12 +11,12 @@ import difflib
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.store import Store
 from hyperloci.store.projects.files import FilePiece
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.sections import parse_sections
 
 FUZZY: Final = 0.6

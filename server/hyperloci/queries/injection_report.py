@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
@@ -11,6 +10,7 @@ from hyperloci.conversations.capture import shown_memories
 from hyperloci.conversations.capture.shown_memories import Injection
 from hyperloci.model.search import Hit, Present
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 RECENT_SESSIONS: Final = 20
 """Sessions that are looked through."""

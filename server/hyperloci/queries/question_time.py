@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar
 
 from hyperloci.retrieval.time_bounds import TimeBounds, bound_words, find_time_bounds
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.word_tables import read_table, word_set
 

@@ -11,13 +11,13 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from hyperloci.retrieval.relevance import is_smalltalk
 from hyperloci.store.keywords.analysis import stop_words
+from hyperloci.system.values import dataclass
 
 _FILE: Final = Path(__file__).parent / "data" / "recall_targets.toml"
 _WORD: Final = re.compile(r"[\w'-]+(?:[./]\w+)*+|\?")

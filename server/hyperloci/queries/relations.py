@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import Clock
@@ -32,6 +32,7 @@ from hyperloci.model.search import Present
 from hyperloci.queries.starting_point import StartingPoint
 from hyperloci.store import Store
 from hyperloci.store.ids import edge_ids, resolve_id
+from hyperloci.system.values import dataclass
 
 MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50

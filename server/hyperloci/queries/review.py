@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.knowledge.graph.anchors import describe_code_changes
@@ -13,6 +12,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.queries.browsing import check_page
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 DISPUTES: Final = ("contradicts", "updates")
 """Relations of memories that cannot all hold: what contradicts, and what may have replaced another."""

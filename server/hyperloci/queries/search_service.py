@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock
@@ -37,6 +37,7 @@ from hyperloci.retrieval.search import MAX_LIMIT, NAMED, Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

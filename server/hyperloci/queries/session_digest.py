@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
@@ -15,6 +14,7 @@ from hyperloci.retrieval.context_assembly import ContextLine, cut_text, render_h
 from hyperloci.retrieval.relevance import sort_terms
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.word_tables import phrase_pattern
 
 EXCERPT_CHARS: Final = 400

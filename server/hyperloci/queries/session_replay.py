@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
@@ -16,6 +15,7 @@ from hyperloci.queries.injection_report import InjectionReport
 from hyperloci.queries.session_report import SessionReport, make_session_report
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.system.values import dataclass
 
 PAGE_TURNS: Final = 60
 

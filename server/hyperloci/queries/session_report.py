@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
@@ -11,6 +10,7 @@ from hyperloci.model.search import Hit, Present
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.system.values import dataclass
 
 EXCERPT_CHARS: Final = 600
 """Of the first prompt and of the last answer: what they are about stands at their beginning."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hyperloci.knowledge.names.named_thing import Resolution, ThingKind
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.answers import AssembledContext, ContextSection
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
+from hyperloci.system.values import dataclass
 from hyperloci.text.tokens import count_tokens
 
 MAX_ITEM_CHARS: Final = 1_500

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
@@ -12,6 +12,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
 from hyperloci.model.search import SearchFilter
 from hyperloci.names import suggest_name
 from hyperloci.retrieval.time_bounds import parse_time_bound
+from hyperloci.system.values import dataclass
 
 CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
     "any": {},

@@ -10,10 +10,11 @@ import functools
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

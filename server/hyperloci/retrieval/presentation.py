@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.clock import to_iso
@@ -17,6 +16,7 @@ from hyperloci.model.search import Hit, Placement
 from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import RelationStep
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.relative_dates import RelativeDate
 
 WITHHELD: Final = "withheld: the user wants no session to be shown it"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, QuerySyntaxError
@@ -19,6 +19,7 @@ from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.names import suggest_name
 from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
 from hyperloci.store.search.filters import compile_where
+from hyperloci.system.values import dataclass
 
 MAX_CHARS: Final = 10_000
 """Longest query."""

@@ -40,7 +40,6 @@ import functools
 import tomllib
 from bisect import bisect
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -50,6 +49,7 @@ from hyperloci.model.search import Hit
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import sentence_spans
 
 

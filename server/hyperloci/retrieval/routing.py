@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.retrieval.intent import Effort, Intent, estimate_effort
 from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
+from hyperloci.system.values import dataclass
 
 
 class GraphStrategy(StrEnum):

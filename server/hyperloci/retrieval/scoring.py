@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
@@ -27,6 +27,7 @@ from hyperloci.retrieval.adjacent_turns import score_neighbours
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
 from hyperloci.retrieval.space_weights import BONUS, PERSPECTIVES, Perspective
 from hyperloci.retrieval.speakers import TargetSpeaker
+from hyperloci.system.values import dataclass
 
 SpaceScores = Mapping[str, Mapping[NodeKey, float]]
 """Score by memory by space; a memory that a space does not see is left out."""

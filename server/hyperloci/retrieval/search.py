@@ -10,7 +10,7 @@ import functools
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -41,6 +41,7 @@ from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
 from hyperloci.store.ids import node_ids, resolve_id
 from hyperloci.store.vectors.bits import BoolArray
+from hyperloci.system.values import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,11 @@ and `python -m bench blind_spots`; docs/why.md ("What a space counts ...") says 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 AUTO: Final = "auto"
 

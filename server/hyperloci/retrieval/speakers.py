@@ -7,10 +7,10 @@ name one of two speakers; recall@10 0.590 to 0.644 on BEAM, where they say "I".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.node import SearchCandidate
+from hyperloci.system.values import dataclass
 
 _FIRST_PERSON: Final = re.compile(
     r"\b(I|I'm|I've|I'd|I'll|me|my|mine|we|our|ours|us|[Tt]he user|я|мне|мой|моя|мои|мы|наш\w*)\b"

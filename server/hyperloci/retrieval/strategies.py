@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -25,6 +24,7 @@ from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.space_weights import AUTO
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
+from hyperloci.system.values import dataclass
 
 POOL: Final = 100
 """Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""

@@ -6,11 +6,11 @@ import datetime as dt
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.errors import BadRequestError
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, unit_ms
 
 _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from types import MappingProxyType, TracebackType
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from hyperloci.sandbox.guards import BUILTINS, program_globals
 from hyperloci.sandbox.limits import ProgramLimits
 from hyperloci.sandbox.policy import FILENAME, Refused, compile_program
 from hyperloci.sandbox.program_names import NO_NAMES, KeptNames, collect_names, restore_names
+from hyperloci.system.values import dataclass
 
 MAX_MESSAGE_CHARS: Final = 500
 """Of an error: a message that quotes a whole text says no more than its beginning."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.system.framing import Framing
+from hyperloci.system.values import dataclass
 
 CODE_CHARS: Final = 10_000
 """Longest program (tools contract)."""

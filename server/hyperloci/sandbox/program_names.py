@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any, Final
 
 from hyperloci.sandbox.policy import compile_program
+from hyperloci.system.values import dataclass
 
 MAX_NAMES_CHARS: Final = 200_000
 """Text that all kept names may have together: ten times what a program may print."""

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from hyperloci.model.answers import ReplAnswer, ReplError
 from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, MESSAGES, ProgramLimits
 from hyperloci.sandbox.program_names import MAX_NAMES_CHARS
 from hyperloci.system.framing import FrameError, write_all
+from hyperloci.system.values import dataclass
 
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
 """`-I` keeps the working folder, the user's packages and every PYTHON variable out of it."""

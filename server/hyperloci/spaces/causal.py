@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from string import whitespace
 from typing import Final
 
 from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import split_sentences
 from hyperloci.text.language.word_tables import alternatives, phrase_pattern, read_table
 

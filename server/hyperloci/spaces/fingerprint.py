@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from hyperloci.spaces.profile_encoder import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import EncoderInput, Views, make_views, semantic_view
 from hyperloci.store.vectors import float16, int8
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.space import SPACES, SpaceKind
+from hyperloci.system.values import dataclass
 
 BUNDLED: Final = "bundled"
 """The name of the model that comes with Hyperloci."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from hyperloci.spaces import token_vectors as tokens
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile_encoder import ProfileEncoder, get_multi_space_encoder
 from hyperloci.store.vectors.bits import FloatArray
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.spaces.encoder import Encoder

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hyperloci.spaces import causal, code_view, entity_names, goal, references
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 MAX_VIEW_SOURCE_CHARS: Final = 20_000
 """Rules read so much of a text; a memory that is longer is a document, and its beginning says what it is about."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.store.vectors.bits import FloatArray
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import clock_minutes, date_words, languages
 
 MS_PER_HOUR: Final = MS_PER_DAY // 24

@@ -6,11 +6,12 @@ None is a value: the space does not apply (no causal clause, no code, no name), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hyperloci.spaces import causal, code_view, goal, references
 from hyperloci.spaces import entity_names as names
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.model.chunk import CodeFacts

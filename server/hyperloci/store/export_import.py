@@ -13,7 +13,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -23,6 +23,7 @@ from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFu
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.store import Store
+from hyperloci.system.values import dataclass
 
 FORMAT_VERSION: Final = 1
 EVERYTHING: Final = ExportChoice()

@@ -10,8 +10,9 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from hyperloci.system.values import dataclass
 
 _CHOSEN: Final = """
     SELECT n.key FROM nodes n JOIN scopes s ON s.key = n.scope_key

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.model.edge import Hyperedge

@@ -7,7 +7,6 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from hyperloci.clock import Clock
@@ -16,6 +15,7 @@ from hyperloci.store.database.connection import APPLICATION_ID, refuse_foreign_d
 from hyperloci.store.database.database_copy import copy_to_file
 from hyperloci.store.database.database_files import lock_database
 from hyperloci.store.database.error_translation import translate_block_errors
+from hyperloci.system.values import dataclass
 
 _CODES_STEP = 9
 """The step that codes have another form after: they are made of the vectors, which SQL can't."""

@@ -8,7 +8,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
 from hyperloci.store.store import Store
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
+from hyperloci.system.values import dataclass
 
 PURGE_OPERATION: Final = "purge"
 """What the log says of a memory that is gone; its id, which tells nothing, stays there."""

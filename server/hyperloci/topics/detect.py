@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.store.memories.topics import FoundTopic
 from hyperloci.store.vectors import float16
+from hyperloci.system.values import dataclass
 from hyperloci.topics import topic_identity
 from hyperloci.topics.clusters import cluster_view, min_cluster_size
 from hyperloci.topics.join import join_nearest_topics

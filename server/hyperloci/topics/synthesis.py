@@ -9,7 +9,6 @@ agreement of 2.5 is no topic. Vectors are never joined: each space compares its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
 from hyperloci.store.vectors.bits import FloatArray
+from hyperloci.system.values import dataclass
 from hyperloci.topics.views import SpaceView, normalise_rows, rows_present
 
 Labels = NDArray[np.int64]

@@ -8,7 +8,6 @@ Temporal spaces have no view: when two things were said does not make them one t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from hyperloci.spaces.token_vectors import TOKEN_BITS
 from hyperloci.store.keywords.analysis import stop_terms
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.store import Store

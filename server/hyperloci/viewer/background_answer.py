@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -16,6 +15,7 @@ from anyio.abc import TaskGroup
 
 from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
+from hyperloci.system.values import dataclass
 from hyperloci.viewer.page_values import REVIEW_ITEMS, Values
 from hyperloci.worker import WorkerHandle
 from hyperloci_hooks.outcome_statistics import HookStatistics

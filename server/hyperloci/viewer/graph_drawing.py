@@ -7,12 +7,13 @@ relations away further out. Texts stay as large as on any page, whatever the siz
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 from unicodedata import combining, east_asian_width
 
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.kinds import SYMMETRIC_LABELS
+from hyperloci.system.values import dataclass
 
 BOX_WIDTH: Final = 250
 BOX_HEIGHT: Final = 76

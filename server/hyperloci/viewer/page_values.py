@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
@@ -15,6 +14,7 @@ from hyperloci.model.search import Placement
 from hyperloci.model.topic import EventPlace
 from hyperloci.queries.browsing import ALL_EVENTS, EVENT_KINDS
 from hyperloci.retrieval.filters import CONTENT_TYPES
+from hyperloci.system.values import dataclass
 from hyperloci.viewer.graph_drawing import draw_graph
 from hyperloci.viewer.rendering import name_state
 from hyperloci.viewer.score_account import account_for_score

@@ -10,7 +10,6 @@ import sys
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.embedder.transport import make_private_folder
 from hyperloci.errors import BadRequestError, HyperlociError
+from hyperloci.system.values import dataclass
 from hyperloci.viewer.access import HOST, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
 from hyperloci.viewer.background_answer import BackgroundAnswer, find_state, find_weak

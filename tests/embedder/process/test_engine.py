@@ -57,8 +57,10 @@ def test_an_interim_stage_answers_while_the_next_is_being_loaded() -> None:
     assert len(engine.encode(["a"], tokens=False, deadline=soon()).matrices) == 1
     with pytest.raises(BadRequestError, match="no token states"):
         engine.encode(["a"], tokens=True, deadline=soon())
+    assert not engine.status().settled
     load_on.set()
-    wait_for(lambda: isinstance(engine._stage and engine._stage.encoder, SeeingEncoder))
+    wait_for(lambda: engine.status().settled)
+    assert isinstance(engine._stage and engine._stage.encoder, SeeingEncoder)
     assert len(engine.encode(["a"], tokens=True, deadline=soon()).matrices) == 1
 
 

@@ -16,7 +16,6 @@ import tempfile
 import textwrap
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +31,7 @@ from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.answers import Progress
+from hyperloci.system.values import dataclass
 
 DECISION: Final = "We decided to use SQLite for the invoices, because it is one file."
 DEAD_END: Final = "I tried to cache the sessions in Redis, but it failed: evictions logged users out."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from hyperloci.cli.install.commands import CommandLine, InstalledCommands
 from hyperloci.cli.install.installer import InstallPlan, InstallScope, edit_text, plan_addition, plan_removal, read_file
 from hyperloci.cli.install.marked_section import with_section, without_section
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.values import dataclass
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
 
 ALL: Final = "all"

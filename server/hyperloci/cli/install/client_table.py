@@ -9,7 +9,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +29,7 @@ from hyperloci.cli.install.config_entries import SERVER_NAME
 from hyperloci.cli.install.installer import EditContent, InstallScope, edit_json, edit_text
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.cli.install.toml_tables import with_table, without_table
+from hyperloci.system.values import dataclass
 from hyperloci_hooks.dialects.dialect import Dialect, load_dialect
 
 PLUGIN: Final = Path(__file__).parent / "data" / "opencode_plugin.js"

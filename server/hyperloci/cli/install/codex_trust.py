@@ -16,7 +16,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from hyperloci import __version__
 from hyperloci.cli.install.config_entries import is_our_handler
 from hyperloci.cli.install.installer import FileChange, InstallScope, edit_text, plan_addition
 from hyperloci.cli.install.toml_tables import parse_toml, with_table, without_table
+from hyperloci.system.values import dataclass
 
 ASK_SECONDS: Final = 20.0
 """The app server answers in a second; a machine that indexes may take longer."""

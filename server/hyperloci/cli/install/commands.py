@@ -11,12 +11,12 @@ import json
 import re
 import shutil
 import sys
-from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.values import dataclass
 
 PACKAGE: Final = "hyperloci"
 

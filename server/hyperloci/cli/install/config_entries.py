@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.values import dataclass
 
 SERVER_NAME: Final = "hyperloci"
 """The key under `mcpServers`; tools appear to the model as `mcp__hyperloci__<tool>`."""

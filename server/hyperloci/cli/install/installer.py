@@ -15,7 +15,6 @@ import os
 import stat
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -26,6 +25,7 @@ from hyperloci.cli.install.config_entries import hook_entries, with_hooks, with_
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.cli.install.settings_file import with_setting
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.values import dataclass
 
 BACKUP_SUFFIX: Final = ".hyperloci.bak"
 """The file as it was before our first change; never overwritten, and named so that no other program uses it."""

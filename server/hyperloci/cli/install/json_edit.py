@@ -15,8 +15,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
+
+from hyperloci.system.values import dataclass
 
 JsonObject = dict[str, Any]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 MAX_INJECTED_CHARS: Final = 9_500

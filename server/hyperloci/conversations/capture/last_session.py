@@ -11,7 +11,6 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +30,7 @@ from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import split_sentences
 from hyperloci.text.language.word_tables import phrase_pattern
 

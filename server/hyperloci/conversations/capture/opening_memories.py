@@ -11,7 +11,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, to_iso
@@ -32,6 +32,7 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.openings import Rivalry
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import sentence_spans
 
 SECTIONS: Final = (

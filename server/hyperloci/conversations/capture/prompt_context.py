@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hyperloci.clock import to_iso
@@ -43,6 +42,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeKey, NodeType, Ori
 from hyperloci.model.node import Node
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, find_excerpt, query_from_prompt, select_relevant
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     from hyperloci.conversations.unasked.code_reasons import CodeReasons

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
@@ -23,6 +23,7 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.store.conversations.turns import SameTurn, TurnRows
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.relative_dates import find_relative_dates
 from hyperloci.text.sanitize.sanitizer import SanitizedText
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.system.values import dataclass
 
 MAX_SHOWN: Final = 400
 """Ids of shown memories that are kept with a session: more than two days of work fill."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
+
+from hyperloci.system.values import dataclass
 
 MAX_LINE_CHARS: Final = 400
 """A line says what was done; of a longer one its beginning and its end are kept."""

@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -31,6 +31,7 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.conversations.sessions import TranscriptMark
 from hyperloci.store.projects.set_aside import describe_failure
 from hyperloci.system.regular_file import open_regular_file
+from hyperloci.system.values import dataclass
 
 BATCH_BYTES: Final = 1 << 20
 """Read and stored at once: a hook that is cut off loses no more than this much work."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
@@ -23,6 +22,7 @@ from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.conversations.chunks import PyramidProgress
 from hyperloci.store.memories.node_rows import hash_content
+from hyperloci.system.values import dataclass
 
 ARCHIVE_BATCH: Final = 10
 """Micro-chunks archived in one transaction: those of a macro."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
@@ -25,6 +24,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import PyramidProgress
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
+from hyperloci.system.values import dataclass
 from hyperloci.text.tokens import count_tokens
 
 logger = logging.getLogger(__name__)

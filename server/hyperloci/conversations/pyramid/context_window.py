@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
@@ -14,6 +13,7 @@ from hyperloci.model.pyramid import ChunkStage, ContextWindow, PyramidChunk, Win
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import turn_from_node
+from hyperloci.system.values import dataclass
 from hyperloci.text.tokens import count_tokens
 
 DEFAULT_SHARE: Final = 0.4

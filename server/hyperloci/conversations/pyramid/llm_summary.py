@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.conversations.chat_model import ChatModel
@@ -21,6 +20,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Turn
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.text.tokens import count_tokens
 

@@ -6,7 +6,6 @@ The heuristic strategy only quotes sentences: it can miss the point, but it cann
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hyperloci.conversations.pyramid.sentence_features import estimate_worth, find_cues
@@ -20,6 +19,7 @@ from hyperloci.conversations.pyramid.turn_sentences import TurnSentence, extract
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.questions import is_question
 from hyperloci.text.tokens import count_tokens
 

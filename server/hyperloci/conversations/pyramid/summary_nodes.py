@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import Clock
@@ -18,6 +17,7 @@ from hyperloci.model.pyramid import Digest, PyramidChunk
 from hyperloci.model.pyramid_levels import SUBTYPES, PyramidLevel
 from hyperloci.store import Store
 from hyperloci.store.conversations.chunks import turn_from_node
+from hyperloci.system.values import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.keywords.analysis import analyse_text, stop_words
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import split_sentences
 
 MIN_TERMS: Final = 3

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.conversations.unasked.prompt_terms import PhraseIndex, analyse_terms, read_table
@@ -18,6 +17,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import INWARD
+from hyperloci.system.values import dataclass
 
 MAX_PLACES: Final = 6
 """Symbols and files of one prompt that are followed: one that names more is a list."""

@@ -10,13 +10,13 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.conversations.unasked.activities import find_asked_activities, find_told_activities
 from hyperloci.conversations.unasked.prompt_forms import CHORE, EXPLAIN, LOOK, SMALL_TALK, find_forms
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, fold_terms, read_table
 from hyperloci.store.keywords.analysis import stop_terms
+from hyperloci.system.values import dataclass
 
 BINDING: Final = frozenset({"constraint", "dead_end", "decision", "procedure", "preference", "deadline"})
 """Kinds that say what is to be done, or not."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.system.values import dataclass
 
 STEM_CHARS: Final = 5
 """Of a word in other letters than a-z, for want of a stemmer: behind them Russian and German words are inflected."""

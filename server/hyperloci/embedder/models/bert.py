@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

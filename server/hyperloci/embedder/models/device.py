@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import torch
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.native_threads import MAX_MODEL_THREADS, count_usable_cores
+from hyperloci.system.values import dataclass
 
 DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 

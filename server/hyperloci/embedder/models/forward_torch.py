@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +27,7 @@ from hyperloci.embedder.models.bert import (
     LayerWeights,
     read_bert,
 )
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.names import suggest_name
+from hyperloci.system.values import dataclass
 
 FILE: Final = Path(__file__).parent / "data" / "catalogue.toml"
 

@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -25,6 +25,7 @@ from hyperloci.embedder.process.memory_use import measure_resident_bytes, releas
 from hyperloci.embedder.status import EmbedderState, EmbedderStatus
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -199,6 +200,7 @@ class EmbedderEngine:
             backend=stage.backend if stage else "",
             device=stage.device if stage else "",
             dtype=stage.dtype if stage else "",
+            settled=self._settled.is_set(),
             queries=self._queries,
             queries_waiting=self._jobs.qsize(),
             busy_seconds=0.0 if busy_since is None else round(now - busy_since, 3),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -26,6 +26,7 @@ from hyperloci.model.node import MAX_NAME_CHARS, NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.export_import import import_memory
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 OWN_FORMAT: Final = "hyperloci"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from markdown_it.token import Token
 
 from hyperloci.model.imported_memory import ImportedFact, ImportedMemory
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.sections import Document, parse_document
 
 FORMAT: Final = "notes"

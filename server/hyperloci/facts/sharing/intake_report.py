@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hyperloci.facts.sharing.shared_folder import FolderProblem
+from hyperloci.system.values import dataclass
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, SHARED_KINDS, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.shared import ExchangeState, SharedRecord
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize
 
 MAX_CHOSEN: Final = 10_000

@@ -6,7 +6,7 @@ not shared: the words that replace a memory are shared on purpose (`promotion`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.memories.shared import ENDED, ExchangeState, SharedRecord
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize
 
 SENDER: Final = "somebody"

@@ -11,12 +11,12 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from hyperloci.errors import StoreError
 from hyperloci.facts.sharing.shared_version import SharedLineError, SharedVersion
+from hyperloci.system.values import dataclass
 
 FOLDER: Final = Path(".hyperloci") / "shared"
 

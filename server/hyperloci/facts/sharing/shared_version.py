@@ -11,7 +11,6 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from hyperloci.clock import from_iso, to_iso
@@ -19,6 +18,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.author import MAX_AUTHOR_CHARS, parse_author
 from hyperloci.model.kinds import SHARED_KINDS
 from hyperloci.model.node import MAX_CONTENT_CHARS
+from hyperloci.system.values import dataclass
 
 FORMAT_VERSION: Final = 1
 

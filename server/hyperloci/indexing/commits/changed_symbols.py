@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.indexing.file_reader import hash_bytes, read_file
@@ -12,6 +11,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.project.git_log import Commit
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 MAX_EFFECTS: Final = 50
 """Symbols joined to one commit; one that changed more is about the whole tree, not about any of them."""

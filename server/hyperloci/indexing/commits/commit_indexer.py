@@ -17,7 +17,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +34,7 @@ from hyperloci.project.git_log import Commit
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
 from hyperloci.store.projects.git_history import CommitHistoryState
+from hyperloci.system.values import dataclass
 
 FIRST_COMMITS: Final = 500
 """Newest commits that are stored together with the files: about a year of a busy project, within ten seconds."""

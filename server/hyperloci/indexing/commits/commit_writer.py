@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import Clock
@@ -18,6 +17,7 @@ from hyperloci.project.git_log import Commit
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize, sanitize_name
 
 SHORT_SHA: Final = 12

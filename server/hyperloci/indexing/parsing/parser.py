@@ -19,13 +19,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.indexing.file_reader import chunk_bytes
 from hyperloci.indexing.parsing.protocol import READY, ParseAnswer, ParseRequest, frame_of, take_frame
 from hyperloci.store.projects.set_aside import describe_failure
 from hyperloci.system.framing import FrameError
+from hyperloci.system.values import dataclass
 
 COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.indexing.parsing.child")
 """`-P` keeps the working folder out of it: a project may hold a module called `random`."""

@@ -9,7 +9,7 @@ import copyreg
 import io
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from hyperloci.model.chunk import CodeFacts, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.system.framing import FrameError, Framing
+from hyperloci.system.values import dataclass
 
 READY: Final = "ready"
 """What the child says first: it has imported all it needs."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 QUIET_SECONDS: Final = 0.3
 """A batch is taken after so long without an event: editors, formatters and checkouts write in bursts."""

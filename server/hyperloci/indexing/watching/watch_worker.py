@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +20,7 @@ from hyperloci.model.answers import IndexReport
 from hyperloci.project.git_folder import BrokenRepositoryError, Head, Repository, open_repository, read_head
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 RECONCILE_SECONDS: Final = 600.0
 """Everything is compared this often, without regard to events: events can be lost, and watches with them."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from hyperloci.store import Store
 from hyperloci.store.database.error_translation import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 from hyperloci.system.process_lock import RETRY_SECONDS, Election, lock_path
+from hyperloci.system.values import dataclass
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.knowledge.entities.naming import is_name
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.memories.entities import squash_name
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
 

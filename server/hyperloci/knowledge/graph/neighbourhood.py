@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError
@@ -16,6 +15,7 @@ from hyperloci.model.edge import RelatedMemory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
+from hyperloci.system.values import dataclass
 
 ANY: Final = "any"
 DIRECTIONS: Final = (OUTWARD, INWARD, BOTH_WAYS)

@@ -9,7 +9,6 @@ node, its first snippet.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError
@@ -17,6 +16,7 @@ from hyperloci.knowledge.graph.symbol_steps import SymbolSteps, Walk
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import Crossing
+from hyperloci.system.values import dataclass
 
 MAX_DEPTH: Final = 3
 """Steps of a neighbourhood unless asked otherwise (D.02)."""

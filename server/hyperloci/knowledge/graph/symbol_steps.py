@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, Crossing
+from hyperloci.system.values import dataclass
 
 BATCH: Final = 2_000
 """Nodes of one statement."""

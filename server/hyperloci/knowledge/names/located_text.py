@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.knowledge.names.named_thing import NamedThing, ThingKind
 from hyperloci.knowledge.names.written_names import is_code_like
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.programming_languages import is_test_path
 
 MAX_HEADING_WORDS: Final = 10

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.symbols import NameMatch, StoredSymbol
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.programming_languages import is_test_path
 
 MAX_OTHERS: Final = 4

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_imported_names, read_whole_modules
@@ -22,6 +21,7 @@ from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
+from hyperloci.system.values import dataclass
 
 LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")
 """The labels of edges from code."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
@@ -23,6 +22,7 @@ from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.sentences import sentence_spans
 

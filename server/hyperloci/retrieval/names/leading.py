@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.graph.neighbourhood import find_related
@@ -28,6 +28,7 @@ from hyperloci.retrieval.names.question_forms import (
 from hyperloci.retrieval.names.reasons import Relevance, find_text_uses, find_told, list_history, rank_commits
 from hyperloci.store import Store
 from hyperloci.store.vectors.bits import BoolArray
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.programming_languages import is_test_path
 
 MAX_NAMESAKES: Final = 5

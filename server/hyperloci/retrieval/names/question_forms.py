@@ -8,11 +8,11 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.knowledge.names.written_names import is_code_like
+from hyperloci.system.values import dataclass
 
 _FILE: Final = Path(__file__).parent.parent / "data" / "code_questions.toml"
 

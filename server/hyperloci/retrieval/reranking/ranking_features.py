@@ -11,7 +11,6 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import ONE_OCCASION_MS, SearchCandidate
 from hyperloci.retrieval.scoring import Scores, SpaceScores
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.system.values import dataclass
 
 SCORED: Final = ("e1", "e6", "e12", "e13")
 """Spaces whose scores and ranks are features."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from hyperloci.system.values import dataclass
 
 Outcome = Literal["done", "refused", "failed"]
 

@@ -14,13 +14,13 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.errors import NotFoundError, StoreBusyError, StoreCorruptError, StoreError, StoreFullError
 from hyperloci.model.pyramid import ArchivePlace
 from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import zstandard

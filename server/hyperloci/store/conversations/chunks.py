@@ -6,7 +6,6 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
@@ -17,6 +16,7 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.archive.compressed_turns import pack_turns, unpack_turns
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.values import dataclass
 
 EXCERPT_CHARS: Final = 160
 """What a packed turn keeps in its node: what is left of it when its archive is deleted. A shorter one stays whole."""

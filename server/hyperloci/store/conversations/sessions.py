@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.errors import NotFoundError
+from hyperloci.system.values import dataclass
 
 _LATEST: Final = 2**62
 

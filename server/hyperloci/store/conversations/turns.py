@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store.memories.node_rows import SELECT_NODE, hash_content, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.values import dataclass
 
 _SELECT_SAME_TEXT: Final = (
     "SELECT n.key, n.session_key, n.event_time, json_extract(n.metadata, '$.role') AS role,"

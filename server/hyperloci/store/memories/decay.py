@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.values import dataclass
 
 PRUNE_OPERATION: Final = "prune"
 """Log entry of a memory that faded away; `forget` is for explicit requests."""

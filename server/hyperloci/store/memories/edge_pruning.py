@@ -9,10 +9,10 @@ says it - its relations are found anew when it changes.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.system.values import dataclass
 
 WEEKLY_DECAY: Final = 0.95
 MIN_CONFIDENCE: Final = 0.3

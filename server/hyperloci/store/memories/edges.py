@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import EdgeMember, Hyperedge
@@ -15,6 +14,8 @@ from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.random_ids import make_random_id
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Edges:
             raise BadRequestError(f"confidence={confidence} is outside 0..1.")
         edge = Hyperedge(
             key=0,
-            id=str(uuid.uuid4()),
+            id=make_random_id(),
             type=type or EDGE_TYPE_OF_LABEL.get(label, EdgeType.RELATION),
             label=label,
             weight=weight,

@@ -9,11 +9,11 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import EntityKind, NodeId, NodeKey
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.values import dataclass
 
 _JOINTS: Final = re.compile(r"[\s\-_.]+")
 

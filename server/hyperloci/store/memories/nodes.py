@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +18,7 @@ from hyperloci.store.memories.node_rows import SELECT_NODE, check_changes, encod
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.random_ids import make_random_id
 
 DECAY_RATE: Final = 0.1
 """How fast a fact fades unless it, or the settings (`decay_rate_default`), say otherwise (B.20)."""
@@ -95,7 +95,7 @@ class Nodes:
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
-                new.id or str(uuid.uuid4()),
+                new.id or make_random_id(),
                 new.type,
                 new.subtype,
                 new.title,

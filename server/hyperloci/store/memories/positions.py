@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.position import Position
+from hyperloci.system.values import dataclass
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 

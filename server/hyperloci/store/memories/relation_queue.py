@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, SYMMETRIC_LABELS, EdgeType, NodeKey, Role
+from hyperloci.system.random_ids import make_random_id
+from hyperloci.system.values import dataclass
 
 _FILE_ROWS: Final = """
 SELECT p.path, n.key, n.subtype, n.content, n.metadata, p.symbol, p.class_name, p.function_name, p.anchor, p.language,
@@ -205,7 +205,7 @@ class RelationQueue:
                 "INSERT INTO hyperedges(id, type, label, confidence, automatic, evidence, created_at)"
                 " VALUES (?, ?, ?, ?, 1, ?, ?)",
                 (
-                    str(uuid.uuid4()),
+                    make_random_id(),
                     EDGE_TYPE_OF_LABEL.get(link.label, EdgeType.RELATION),
                     link.label,
                     link.confidence,

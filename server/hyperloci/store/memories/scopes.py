@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store.database.path_columns import path_as_text
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

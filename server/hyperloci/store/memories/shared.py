@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
+from hyperloci.system.values import dataclass
 
 
 class Door(StrEnum):

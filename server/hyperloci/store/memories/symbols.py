@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.system.values import dataclass
 
 
 class NameMatch(StrEnum):

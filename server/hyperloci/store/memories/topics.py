@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.values import dataclass
 
 NOT_CLUSTERED: Final = ("action", "section", "chunk_micro", "chunk_mini", "chunk_macro")
 """Subtypes that repeat what other memories say: lines about a tool's use, summaries of chunks and sections."""

@@ -8,10 +8,10 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey, list_labels_of
+from hyperloci.system.values import dataclass
 
 MAX_STEPS: Final = 10_000
 """Rows read for one level at most, surest first: a hub with a million mentions must not stop the rest."""

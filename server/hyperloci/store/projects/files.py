@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
 from hyperloci.store.database.path_columns import path_as_text
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

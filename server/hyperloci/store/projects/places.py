@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
 from hyperloci.model.kinds import Origin
 from hyperloci.store.database.path_columns import decode_path, encode_path, path_as_text
+from hyperloci.system.values import dataclass
 
 FROM_FILES: Final = (Origin.CODE, Origin.MARKDOWN, Origin.COMMIT)
 """Origins of memories that a project's files and history give, and give again: a link leaves them where they are."""

@@ -8,7 +8,6 @@ import logging
 import sqlite3
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
@@ -16,6 +15,7 @@ from hyperloci import __version__
 from hyperloci.errors import BadRequestError, HyperlociError, NotFoundError, StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAside, SetAsideKind
+from hyperloci.system.values import dataclass
 
 _log = logging.getLogger(__name__)
 

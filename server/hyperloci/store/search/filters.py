@@ -7,7 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from hyperloci.store.database.meta import RESTORED_AT
 from hyperloci.store.memories.entities import fold_name, squash_name
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.store.vectors.bits import BoolArray, parse_keys
+from hyperloci.system.values import dataclass
 
 Condition = tuple[str, tuple[Any, ...]]
 

@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.connection import is_snapshot_open
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
+from hyperloci.system.values import dataclass
 
 STEP: Final = 1 / 64
 """A weight's unit: the largest, 255 steps, is 3.98; BM25's saturate at 2.2 and SPLADE's at about 3.5."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
 from hyperloci.model.position import Position
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.definitions import Definition
 from hyperloci.text.chunking.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.text.chunking.outline import Fact, Outline, parse_outline

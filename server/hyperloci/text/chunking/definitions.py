@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from tree_sitter import Node, Query, QueryCursor
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.code_facts import comment_text, name_parts, one_line_signature
 from hyperloci.text.chunking.lines import Span
 from hyperloci.text.chunking.programming_languages import INLINE_LINES, Language

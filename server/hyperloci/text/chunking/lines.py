@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
+
+from hyperloci.system.values import dataclass
 
 MAX_CHUNK_CHARS = 4_000
 """No chunk is longer (D.05): about 1,000 tokens, a screenful or two for a reader and four times what MiniLM reads."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -24,6 +24,7 @@ from markdown_it.token import Token
 
 from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.position import Position
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.lines import MAX_CHUNK_CHARS, LineIndex, Span, is_blank
 from hyperloci.text.chunking.prose import (
     MIN_CHUNK_CHARS,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import tree_sitter
 from tree_sitter import Node, Parser, Query, QueryCursor
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.code_facts import base_name, callee_name, comment_text, docstring_text, import_name
 from hyperloci.text.chunking.definitions import Definition, LeadingNode, find_definitions, share_parsed
 from hyperloci.text.chunking.programming_languages import Language

@@ -8,11 +8,12 @@ lone bracket that closes what is around it go with it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.definitions import Definition
 from hyperloci.text.chunking.lines import MAX_CHUNK_CHARS, Span, is_blank, line_windows
 from hyperloci.text.chunking.outline import Outline

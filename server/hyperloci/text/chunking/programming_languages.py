@@ -21,12 +21,14 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-import tree_sitter
+from hyperloci.system.values import dataclass
+
+if TYPE_CHECKING:
+    import tree_sitter
 
 INLINE_LINES = 5
 """An `.inline` definition (an arrow function, an alias) of so many lines is a chunk of its own; less says little."""
@@ -67,6 +69,9 @@ class Language:
 
 @cache
 def _import_grammar(grammar: str, loader: str) -> tree_sitter.Language | None:
+    # Not at the top: names of languages are asked for by hooks, which read no code.
+    import tree_sitter
+
     try:
         pointer = cast(Callable[[], object], getattr(importlib.import_module(grammar), loader))()
         return tree_sitter.Language(pointer)

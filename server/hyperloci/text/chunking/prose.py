@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.lines import MAX_CHUNK_CHARS, Span, line_windows
 from hyperloci.text.language.sentences import sentence_spans
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import Any, Final
@@ -17,6 +16,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.lines import LineIndex
 from hyperloci.text.chunking.section_types import SectionType, infer_section_type
 

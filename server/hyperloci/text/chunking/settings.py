@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.lines import Span, line_windows
 
 MAX_BLOCKS: Final = 40

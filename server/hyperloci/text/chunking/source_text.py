@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 from tree_sitter import Node
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.lines import LineIndex, Span
 
 _BLOCK_BYTES: Final = 1_024

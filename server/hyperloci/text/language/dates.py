@@ -13,10 +13,10 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.word_tables import read_languages
 
 _TOKEN: Final = re.compile(

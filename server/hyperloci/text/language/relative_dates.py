@@ -8,10 +8,10 @@ either side ("5 March", "on Friday") and what says nothing new ("today", "this m
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, unit_days, year_of
 

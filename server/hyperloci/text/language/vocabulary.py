@@ -18,11 +18,12 @@ import itertools
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from hyperloci.model.kinds import EntityKind
+from hyperloci.system.values import dataclass
 
 _FOLDER: Final = Path(__file__).parent / "data"
 _DASHES: Final = dict.fromkeys((ord("_"), *range(0x2010, 0x2016)), "-")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.literals import LiteralSet
 
 THRESHOLD: Final = 1.05

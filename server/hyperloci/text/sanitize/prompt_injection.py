@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.cleaning import clean_text
 from hyperloci.text.sanitize.injection_score import find_steering_features
 from hyperloci.text.sanitize.literals import LiteralSet

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.literals import LiteralSet
 from hyperloci.text.sanitize.secrets.commands import find_command_secrets
 from hyperloci.text.sanitize.secrets.contexts import VALUES, ValueRule

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.cleaning import clean_text, strip_injected_context, strip_private_blocks
 from hyperloci.text.sanitize.prompt_injection import find_injection_flags
 from hyperloci.text.sanitize.redaction import Redaction, redact_secrets

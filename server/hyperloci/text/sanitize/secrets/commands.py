@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.secrets.value_checks import SecretCandidate, SecretJudgement, is_secret
 
 MAX_LINE: Final = 600

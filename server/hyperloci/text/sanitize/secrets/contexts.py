@@ -6,9 +6,9 @@ commit hash. A value is a secret if both agree: a rule finds the place, and a ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.secrets.value_checks import SecretJudgement
 
 

@@ -9,9 +9,10 @@ import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 MAX_DECODED: Final = 16_384
 """Characters of one base64 run that are decoded: a secret stands in a short one, or at the start of a long one."""

@@ -9,8 +9,9 @@ that makes such a secret. Every quantifier is possessive or bounded, so that no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

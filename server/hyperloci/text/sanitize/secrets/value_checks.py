@@ -6,11 +6,12 @@ import binascii
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 RANDOM_LENGTH: Final = 16
 """Shortest value that a name like `token` or `api_key` makes a secret: shorter ones are mostly words and numbers."""
