@@ -78,7 +78,7 @@ def _make_invitation_url(url: str, password: str) -> str:
     from psycopg import conninfo
 
     shared = {name: value for name, value in conninfo.conninfo_to_dict(url).items() if name not in _OWNERS}
-    return conninfo.make_conninfo(**{**shared, "user": MEMBER_ROLE, "password": password})
+    return conninfo.make_conninfo("", **(shared | {"user": MEMBER_ROLE, "password": password}))
 
 
 def _refuse_second_team(settings: Settings) -> None:

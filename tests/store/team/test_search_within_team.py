@@ -121,10 +121,7 @@ def test_the_nearest_are_those_of_all_rows_with_a_graph_and_without(team: Team, 
 def test_words_are_sought_in_the_teams_own_entries(team: Team, connection: Any) -> None:
     found = search_truth(connection, team.token, team.identity.team, terms={"word7": 2.0, "deploy": 1.0}, limit=30)
     assert len(found) == ROWS
-    assert found[0].matched == ("deploy", "word7") or set(found[0].matched) == {"deploy", "word7"}
-    (plan,) = connection.execute(
-        "EXPLAIN (FORMAT JSON) SELECT id FROM hyperloci.memories WHERE hyperloci.mark_terms(team, keywords) @@ 'x'"
-    ).fetchone()
+    assert set(found[0].matched) == {"deploy", "word7"}
     with connection.transaction():
         connection.execute("SET LOCAL enable_seqscan = off")
         (plan,) = connection.execute(
