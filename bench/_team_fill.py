@@ -103,7 +103,7 @@ def lay_slots(url: str, teams: Sequence[Team]) -> int:
     """Decide whose the rows are, so that those of a team are spread over all the table; return the cycle's length."""
     unit = gcd(*(team.rows for team in teams))
     slots = [team for team in teams for _ in range(team.rows // unit)]
-    np.random.default_rng(0).shuffle(slots)  # type: ignore[arg-type]
+    np.random.default_rng(0).shuffle(slots)
     with postgres.connect(url) as connection, connection.transaction(), connection.cursor() as cursor:
         cursor.execute("TRUNCATE slots")
         with cursor.copy("COPY slots FROM STDIN") as copy:
@@ -146,7 +146,7 @@ def fill_rows(url: str, model: str, slots: int, base: int, rows: range, *, sessi
         return sum(pool.map(fill, [firsts] * sessions))
 
 
-def make_indexes(connection: Any, statements: Sequence[str]) -> dict[str, float]:
+def make_indexes(connection: Any, statements: Sequence[str]) -> dict[str, int]:
     """Make the indexes, like after a restored backup; return how long each took, in seconds."""
     taken = {}
     connection.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'".encode())

@@ -57,7 +57,7 @@ def measure_search(rows: int, folder: Path, questions: int = QUESTIONS, with_gra
             give_memory(server.get_uri())
     with serve_postgres(folder) as server:
         url = make_database(server, "search") if is_new else str(server.get_uri("search"))
-        made = _fill(url, rows, texts, known) if is_new else {}
+        made: dict[str, int] = _fill(url, rows, texts, known) if is_new else {}
         with postgres.connect(url) as connection:
             if with_graphs:
                 started = time.perf_counter()
@@ -72,7 +72,7 @@ def measure_search(rows: int, folder: Path, questions: int = QUESTIONS, with_gra
             return {"rows": rows, "made in s": made, "teams": answers, "bytes": _measure_sizes(connection)}
 
 
-def _fill(url: str, rows: int, texts: Texts, known: Path) -> dict[str, float]:
+def _fill(url: str, rows: int, texts: Texts, known: Path) -> dict[str, int]:
     taken = {}
     with postgres.connect(url) as connection:
         postgres.migrate_schema(connection, login_password=None)
@@ -142,7 +142,8 @@ def _ask_team(
 ) -> dict[str, Any]:
     """Ask every question by words, by meaning and by both, the first time to warm the server up."""
     times: dict[str, _Times] = {}
-    near, worded = [], []
+    near: list[float] = []
+    worded: list[float] = []
     # So that the processor time of the connection's process is all of it.
     connection.execute("SET max_parallel_workers_per_gather = 0")
     for _ in range(2):

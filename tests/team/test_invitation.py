@@ -91,8 +91,8 @@ def test_what_goes_wrong_with_the_address_is_told_and_logged_without_the_passwor
 
 def test_the_database_is_never_sent_the_password_in_a_statement(database_url: str, ada: Machine) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        (kept,) = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", (MEMBER_ROLE,)).fetchone()
-        assert kept.startswith("SCRAM-SHA-256$") and PASSWORD not in kept
+        row = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", (MEMBER_ROLE,)).fetchone()
+    assert row is not None and row[0].startswith("SCRAM-SHA-256$") and PASSWORD not in row[0]
 
 
 def test_no_row_of_the_machines_own_database_has_it(ada: Machine) -> None:

@@ -58,7 +58,8 @@ class TeamSearch:
             return _with_hint(answer, f"The team was not asked: {error}")
         known = {hit.id for hit in answer.results}
         added = [(score, hit) for score, hit in found if hit.memory.id not in known]
-        named, others = [], []
+        named: list[Hit] = []
+        others: list[Hit] = []
         for score, hit in added:
             is_named = has_exact_name(answer.query, answer.intent, hit)
             if is_named or score >= FLOOR:

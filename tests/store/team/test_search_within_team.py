@@ -73,7 +73,7 @@ def explain_near(connection: Any, team: Team) -> str:
     with member_transaction(connection, team.token) as cursor:
         cursor.execute("SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true)")
         cursor.execute("EXPLAIN (FORMAT JSON) " + _NEAR, values)
-        return json.dumps(cursor.fetchone()[0])
+        return json.dumps(cursor.fetchall())
 
 
 def test_a_teams_bits_are_read_side_by_side_without_their_rows(team: Team, connection: Any) -> None:
