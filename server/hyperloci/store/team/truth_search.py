@@ -35,14 +35,14 @@ MOST_WEIGHED: Final = 32
 """Terms of a question that put what was found in order, the most telling; those of what is returned are all told."""
 
 _NEAR: Final = """
-    SELECT m.id FROM (
+    SELECT id FROM hyperloci.memories WHERE team = %(team)s AND id = ANY(ARRAY(
         SELECT id FROM hyperloci.memories
         WHERE state = 'live' AND team = %(team)s AND model = %(model)s AND NOT (project = ANY(%(without)s))
         ORDER BY bits <~> binary_quantize(%(vector)s::halfvec(384))::bit(384) LIMIT %(near)s
-    ) near JOIN hyperloci.memories m ON m.team = %(team)s AND m.id = near.id
-    ORDER BY m.e1 <=> %(vector)s::halfvec(384) LIMIT %(limit)s
+    )) ORDER BY e1 <=> %(vector)s::halfvec(384) LIMIT %(limit)s
 """
-"""Reads the team's bits side by side, or walks the team's own graph where it has one."""
+"""Reads the team's bits side by side, or walks the team's own graph where it has one. The nearest are looked up as an
+array: a join with them would be planned as if they were all of the team."""
 
 _WORDED: Final = """
     SELECT hyperloci.find_worded(%({query})s::tsquery, %(without)s::text[], %(words)s)
