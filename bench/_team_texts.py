@@ -121,10 +121,12 @@ class ExactAnswers:
 
     def add(self, ids: Sequence[str], vectors: Vectors, weights: Vectors) -> None:
         """Take in rows: their unit vectors, and what weight of each question's terms they have."""
-        ids_there = np.broadcast_to(np.array(ids, "U36"), (len(self.asked), len(ids)))
         cosines = np.concatenate([self.cosines, self.asked @ vectors.T], axis=1)
         best = np.argpartition(-cosines, min(self.limit, cosines.shape[1] - 1), axis=1)[:, : self.limit]
-        self.ids = np.take_along_axis(np.concatenate([self.ids, ids_there], axis=1), best, axis=1)
+        known = self.ids.shape[1]
+        new = np.array(ids, "U36")[np.maximum(best - known, 0)]
+        old = np.take_along_axis(self.ids, np.minimum(best, known - 1), axis=1) if known else new
+        self.ids = np.where(best < known, old, new)
         self.cosines = np.take_along_axis(cosines, best, axis=1)
         shared = np.concatenate([self.shared, weights.T], axis=1)
         self.shared = -np.sort(-shared, axis=1)[:, : self.limit]
