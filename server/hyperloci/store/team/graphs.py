@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import psycopg
 
 GRAPH_ROWS: Final = 200_000
-"""Memories of a team from which on a graph is walked sooner than all its bits are read (`bench team search`)."""
+"""Memories of a team from which on a graph is walked sooner than all its bits are read: those of 100,000 take 40 ms of
+processor time and of a million 220, a graph over a million 17 to 32 (`bench team search`)."""
 
 
 def build_graphs(connection: psycopg.Connection[Any], *, least: int = GRAPH_ROWS) -> int:
