@@ -86,7 +86,7 @@ def measure_partition(clients: int, writes: int, seconds: float) -> dict[str, An
         _wait(lambda: any(len(client.acknowledged) >= writes // 2 for client in made))
         _kill_server(server)
         _kill_some(made, rng)
-        server.ensure_postgres_running()
+        _start_server(server)
         for client in made:
             client.finish()
         rounds, found = _settle(made)
@@ -157,6 +157,17 @@ def _kill_server(server: Any) -> None:
     # Where nobody takes note of its death, its files would pass for those of a running server.
     for left in (server.pgdata / "postmaster.pid", *server.pgdata.glob(".s.PGSQL*")):
         left.unlink(missing_ok=True)
+
+
+def _start_server(server: Any, tries: int = 6) -> None:
+    """Start a killed server: on a busy machine its recovery takes longer than the wheel waits, ten seconds."""
+    for left in reversed(range(tries)):
+        try:
+            server.ensure_postgres_running()
+            return
+        except subprocess.TimeoutExpired:
+            if not left:
+                raise
 
 
 def _is_alive(process: psutil.Process) -> bool:

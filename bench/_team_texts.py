@@ -10,7 +10,7 @@ import random
 import sysconfig
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 
 MIN_CHARS, MAX_CHARS = 40, 400
 QUESTION_WORDS = 12
-BLOCK = 10_000
 
 Vectors = NDArray[np.float32]
 
@@ -37,16 +36,6 @@ class Texts:
     vectors: Vectors
     asked: list[str]
     asked_vectors: Vectors
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some rows: texts, index terms, unit vectors, and what weight of terms each shares with each question."""
-
-    texts: list[str]
-    keywords: list[str]
-    vectors: NDArray[np.float16]
-    shared: Vectors
 
 
 def load_texts(settings: Any, count: int, asked: int, kept: Path) -> Texts:
@@ -90,66 +79,34 @@ def _read_docstrings(wanted: int) -> list[str]:
     return list(found)[:wanted]
 
 
-class Mixture:
-    """Makes rows of real texts: those themselves first, then the beginning of one with the end of another.
-
-    A row's vector is the sum of its two texts' and of a third one's, in shares drawn at random.
-    """
+class TermWeights:
+    """What the terms of each question tell, by how rare they are in the texts, as the product weighs them."""
 
     def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-        words = [text.split() for text in texts.stored]
-        self._heads = [" ".join(one[: len(one) * 2 // 3]) for one in words]
-        self._tails = [" ".join(one[len(one) // 2 :]) for one in words]
-        self._terms = [analyse_text(text) for text in texts.stored]
-        self._head_terms = [analyse_text(text) for text in self._heads]
-        self._tail_terms = [analyse_text(text) for text in self._tails]
-        counts = Counter(term for terms in self._terms for term in set(terms))
-        self.questions = [sorted(analyse_query(text), key=lambda term: counts[term]) for text in texts.asked]
-        """The terms of each question, the rarest first, as the product asks."""
-        self.weights = {term: math.log(1 + (len(words) + 1) / (count + 0.5)) for term, count in counts.items()}
-        """What each term tells, by how rare it is, as the product weighs them."""
-        known = {term: place for place, term in enumerate(sorted({term for one in self.questions for term in one}))}
-        self._asks = np.zeros((len(self.questions), len(known)), np.float32)
+        stored = [set(analyse_text(text)) for text in texts.stored]
+        counts = Counter(term for terms in stored for term in terms)
+        self.questions = [
+            {term: math.log(1 + (len(stored) + 1) / (counts[term] + 0.5)) for term in analyse_query(text)}
+            for text in texts.asked
+        ]
+        known = sorted({term for terms in self.questions for term in terms})
+        self._places = {term: place for place, term in enumerate(known)}
+        self._asks = np.zeros((len(known), len(self.questions)), np.float32)
         for number, terms in enumerate(self.questions):
-            self._asks[number, [known[term] for term in terms]] = [self.weigh(term) for term in terms]
-        self._has = [_mark_terms(terms, known) for terms in (self._terms, self._head_terms, self._tail_terms)]
+            for term, weight in terms.items():
+                self._asks[self._places[term], number] = weight
 
-    def weigh(self, term: str) -> float:
-        """Return the weight of a term."""
-        return self.weights.get(term, math.log(3 + 2 * len(self._heads)))
-
-    def make_blocks(self, count: int, rng: np.random.Generator, size: int = BLOCK) -> Iterator[Block]:
-        """Make `count` rows in blocks."""
-        base = len(self._texts.stored)
-        for start in range(0, count, size):
-            rows = np.arange(start, min(count, start + size))
-            one, two, three = rows % base, rng.integers(0, base, len(rows)), rng.integers(0, base, len(rows))
-            mixed = rows >= base
-            scale = rng.uniform(0.2, 0.7, (len(rows), 1)).astype(np.float32) * mixed[:, None]
-            vectors = self._texts.vectors[one] + scale * self._texts.vectors[two]
-            vectors += scale / 2 * self._texts.vectors[three]
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            whole, heads, tails = self._has
-            has = np.where(mixed[:, None], heads[one] | tails[two], whole[one])
-            texts, keywords = [], []
-            for first, second, is_mixed in zip(one.tolist(), two.tolist(), mixed.tolist(), strict=True):
-                terms = self._head_terms[first] + self._tail_terms[second] if is_mixed else self._terms[first]
-                texts.append(f"{self._heads[first]} {self._tails[second]}" if is_mixed else self._texts.stored[first])
-                keywords.append(" ".join(dict.fromkeys(terms)))
-            yield Block(texts, keywords, vectors.astype(np.float16), has.astype(np.float32) @ self._asks.T)
-
-
-def _mark_terms(texts: list[list[str]], known: dict[str, int]) -> NDArray[np.bool_]:
-    marks = np.zeros((len(texts), len(known)), np.bool_)
-    for number, terms in enumerate(texts):
-        marks[number, [known[term] for term in terms if term in known]] = True
-    return marks
+    def weigh_rows(self, keywords: Sequence[str]) -> Vectors:
+        """Return what weight of each question's terms each row has, by its index terms."""
+        has = np.zeros((len(keywords), len(self._places)), np.float32)
+        for row, terms in enumerate(keywords):
+            has[row, [self._places[term] for term in terms.split() if term in self._places]] = 1
+        return has @ self._asks
 
 
 @dataclass
 class ExactAnswers:
-    """What a search of every row finds for each question: the nearest by cosine, and the greatest weights."""
+    """What a comparison with every row finds for each question: the nearest by cosine, and the greatest weights."""
 
     asked: Vectors
     limit: int
@@ -162,11 +119,14 @@ class ExactAnswers:
         self.cosines = np.zeros((len(self.asked), 0), np.float32)
         self.shared = np.zeros((len(self.asked), 0), np.float32)
 
-    def add(self, ids: list[str], block: Block) -> None:
-        """Take in a block of rows."""
-        ids_there = np.broadcast_to(np.array(ids, "U36"), (len(self.asked), len(ids)))
-        cosines = np.concatenate([self.cosines, self.asked @ block.vectors.astype(np.float32).T], axis=1)
-        best = np.argsort(-cosines, axis=1, kind="stable")[:, : self.limit]
-        self.ids = np.take_along_axis(np.concatenate([self.ids, ids_there], axis=1), best, axis=1)
+    def add(self, ids: Sequence[str], vectors: Vectors, weights: Vectors) -> None:
+        """Take in rows: their unit vectors, and what weight of each question's terms they have."""
+        cosines = np.concatenate([self.cosines, self.asked @ vectors.T], axis=1)
+        best = np.argpartition(-cosines, min(self.limit, cosines.shape[1] - 1), axis=1)[:, : self.limit]
+        known = self.ids.shape[1]
+        new = np.array(ids, "U36")[np.maximum(best - known, 0)]
+        old = np.take_along_axis(self.ids, np.minimum(best, known - 1), axis=1) if known else new
+        self.ids = np.where(best < known, old, new)
         self.cosines = np.take_along_axis(cosines, best, axis=1)
-        self.shared = -np.sort(-np.concatenate([self.shared, block.shared.T], axis=1), axis=1)[:, : self.limit]
+        shared = np.concatenate([self.shared, weights.T], axis=1)
+        self.shared = -np.sort(-shared, axis=1)[:, : self.limit]

@@ -23,6 +23,8 @@ def main() -> None:
     search = kinds.add_parser("search", help="time and recall of searches at size")
     search.add_argument("--rows", type=int, default=100_000)
     search.add_argument("--folder", type=Path, help="keep the server's folder, and ask what is in it")
+    search.add_argument("--questions", type=int, default=50)
+    search.add_argument("--without-graphs", action="store_true", help="ask large teams as if they had no graph")
     bulk = kinds.add_parser("bulk", help="one machine tells many memories, another takes them in")
     bulk.add_argument("--memories", type=int, default=100_000)
     foreign = kinds.add_parser("foreign", help="random statements of one team's member against another's rows")
@@ -49,7 +51,8 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         from bench._team_search import measure_search
 
         with tempfile.TemporaryDirectory(prefix="hlbench-") as place:
-            return measure_search(asked.rows, asked.folder or Path(place))
+            folder = asked.folder or Path(place)
+            return measure_search(asked.rows, folder, asked.questions, with_graphs=not asked.without_graphs)
     if asked.kind == "bulk":
         from bench._team_exchange import measure_bulk
 

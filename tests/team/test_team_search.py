@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from hyperloci.errors import BadRequestError
+from hyperloci.model.search import Placement
 from hyperloci.team.membership import save_membership
 from tests.team.machines import Machine, Team
 
@@ -113,3 +114,13 @@ def test_a_stalled_database_is_waited_for_no_longer_than_a_search_may_take(
         for process in family:
             process.send_signal(signal.SIGCONT)
     assert any("team was not asked" in hint for hint in answer.hints)
+
+
+def test_what_names_exactly_what_is_asked_for_leads_from_there_too(machines: tuple[Machine, Machine]) -> None:
+    ada, bob = machines
+    ada.share("Headers go through parse_tags, because commas stand within quotes in the ones that partners send us")
+    ada.sync()
+    bob.share("parse tags, parse tags: tags are what we parse")
+    found = bob.memory.search("parse_tags", scope="team", limit=5).results
+    assert found[0].content.startswith("Headers go through parse_tags")
+    assert found[0].placed is Placement.NAMED and found[0].source.kind == "teammate"

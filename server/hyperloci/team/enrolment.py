@@ -14,6 +14,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.store import Store
 from hyperloci.store.team import members
+from hyperloci.store.team.graphs import build_graphs
 from hyperloci.store.team.postgres import MEMBER_ROLE, connect, hide_password, migrate_schema
 from hyperloci.store.team.shared_values import MemberRole, SyncReport
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject
@@ -32,6 +33,11 @@ LOCK_ROLE: Final = "upkeep"
 """An exchange by hand and one of a server's maintenance take turns, like all rounds of maintenance."""
 
 MAX_PROJECT_CHARS: Final = 500
+
+_OWNERS: Final = frozenset(
+    {"sslcert", "sslkey", "sslpassword", "passfile", "service", "servicefile", "requirepeer", "options"}
+)
+"""Parts of an address that are the owner's, or of the owner's machine, and of no use to who is invited."""
 
 
 def create_team(store: Store, settings: Settings, url: str, name: str, member: str, *, password: str) -> Membership:
@@ -68,10 +74,11 @@ def create_team(store: Store, settings: Settings, url: str, name: str, member: s
 
 
 def _make_invitation_url(url: str, password: str) -> str:
-    """Return the address with the members' role in place of the owner."""
+    """Return the address with the members' role in place of the owner, and nothing else of the owner's."""
     from psycopg import conninfo
 
-    return conninfo.make_conninfo(url, user=MEMBER_ROLE, password=password)
+    shared = {name: value for name, value in conninfo.conninfo_to_dict(url).items() if name not in _OWNERS}
+    return conninfo.make_conninfo("", **(shared | {"user": MEMBER_ROLE, "password": password}))
 
 
 def _refuse_second_team(settings: Settings) -> None:
@@ -89,6 +96,22 @@ def invite_member(settings: Settings, name: str, role: MemberRole) -> tuple[str,
     finally:
         connection.close()
     return membership.invitation_url or membership.url, token
+
+
+def upgrade_database(settings: Settings) -> tuple[list[str], int]:
+    """Bring the team's database up to date, as its owner; return the steps taken, and how many graphs were made.
+
+    Raises:
+        TeamError: this machine did not make the team.
+    """
+    membership = load_membership(settings)
+    if membership.invitation_url is None:
+        raise TeamError("Only who ran `hyperloci team init` upgrades the team's database, on the machine that did.")
+    connection = connect(membership.url)
+    try:
+        return migrate_schema(connection, login_password=None), build_graphs(connection)
+    finally:
+        connection.close()
 
 
 def revoke_member(settings: Settings, name: str) -> int:

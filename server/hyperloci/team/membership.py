@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ NOT_JOINED = "This machine has joined no team: `hyperloci team join URL --token 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """What is needed to ask as a member.
+    """What is needed to ask as a member. Its secrets are not shown with it, where a program or a log does so.
 
     Attributes:
         url: of the team's database, with the password of the members' role.
@@ -28,13 +28,13 @@ class Membership:
         invitation_url: what new members join with; None: the same as `url`.
     """
 
-    url: str
-    token: str
+    url: str = field(repr=False)
+    token: str = field(repr=False)
     team: str
     team_name: str
     member_name: str
     client: str
-    invitation_url: str | None = None
+    invitation_url: str | None = field(default=None, repr=False)
 
 
 def make_client_id() -> str:

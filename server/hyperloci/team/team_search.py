@@ -1,4 +1,4 @@
-"""Team search: asks the team's database for what is not on this machine, and merges it with what is here by score."""
+"""Team search: asks the team's database for what is not on this machine, and merges it with what is here."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from hyperloci.store.team.shared_values import TeamHit
 from hyperloci.store.team.truth_search import search_truth
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 from hyperloci.team.membership import Membership, has_joined, load_membership
+from hyperloci.team.merging import has_exact_name, merge_hits
 from hyperloci.text.sanitize.sanitizer import sanitize
 
 if TYPE_CHECKING:
@@ -56,13 +57,20 @@ class TeamSearch:
         except HyperlociError as error:
             return _with_hint(answer, f"The team was not asked: {error}")
         known = {hit.id for hit in answer.results}
-        added = [hit for hit in found if hit.id not in known]
-        # Stable: among equals, what is here stands first and in its order.
-        merged = sorted((*answer.results, *added), key=lambda hit: -hit.score)[:limit]
-        remaining = tuple(hint for hint in answer.hints if not (added and hint.startswith(("Nothing found", "Weak"))))
-        return replace(answer, results=tuple(merged), hints=remaining)
+        added = [(score, hit) for score, hit in found if hit.memory.id not in known]
+        named: list[Hit] = []
+        others: list[Hit] = []
+        for score, hit in added:
+            is_named = has_exact_name(answer.query, answer.intent, hit)
+            if is_named or score >= FLOOR:
+                (named if is_named else others).append(_present_hit(hit, score))
+        merged = merge_hits(answer.results, named, others, limit)
+        remaining = tuple(
+            hint for hint in answer.hints if not ((named or others) and hint.startswith(("Nothing found", "Weak")))
+        )
+        return replace(answer, results=merged, hints=remaining)
 
-    def _find_hits(self, query: str, limit: int) -> list[Hit]:
+    def _find_hits(self, query: str, limit: int) -> list[tuple[float, TeamHit]]:
         membership = load_membership(self._settings)
         weights = self._weigh_terms(analyse_query(query))
         model, vector = self._encode_meaning(query)
@@ -76,8 +84,7 @@ class TeamSearch:
             limit=max(limit, 10),
             seconds=PATIENCE_SECONDS,
         )
-        scored = [(_score_hit(hit, weights), hit) for hit in found]
-        return [_present_hit(hit, score) for score, hit in scored if score >= FLOOR]
+        return sorted(((_score_hit(hit, weights), hit) for hit in found), key=lambda scored: -scored[0])
 
     def _ask(self, membership: Membership, **asked: Any) -> list[TeamHit]:
         """Ask over the connection that is kept; one that broke since it was used last is opened anew, once."""

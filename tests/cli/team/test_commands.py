@@ -61,6 +61,16 @@ def test_a_revoked_person_is_told_so(team: str, home: Path, tmp_path: Path, monk
     assert "revoked" in invoke("team", "join", team, "--token", token, "--yes").stderr
 
 
+def test_the_databases_owner_upgrades_it_and_nobody_else(
+    team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "0 steps taken, 0 large teams indexed" in run("team", "upgrade")
+    token = run("team", "invite", "bob").splitlines()[1]
+    use_another_machine(tmp_path, monkeypatch)
+    run("team", "join", team, "--token", token, "--yes")
+    assert "Only who ran `hyperloci team init`" in invoke("team", "upgrade").stderr
+
+
 def test_a_token_is_asked_for_or_read_from_a_file_and_stands_in_no_command_line(
     team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Team commands: team init, invite, revoke, join, leave, sync, status."""
+"""Team commands: team init, invite, revoke, upgrade, join, leave, sync, status."""
 
 from __future__ import annotations
 
@@ -118,6 +118,23 @@ def revoke(
     if not revoked:
         raise BadRequestError(f"{name!r} has no token in this team: `hyperloci team status` lists its members.")
     console.print(f"revoked {revoked} of {name}'s tokens")
+
+
+@app.command()
+def upgrade(project: ProjectOption = Path(".")) -> None:
+    """Bring the team's database up to date, and give teams that have grown large an index of their own; for its owner.
+
+    Run it after an upgrade of Hyperloci, and once a team has some 200,000 memories. It takes minutes then; everybody
+    goes on working.
+
+    Examples:
+      hyperloci team upgrade
+    """
+    from hyperloci.team import enrolment
+
+    with open_memory(project) as memory:
+        steps, graphs = enrolment.upgrade_database(memory.settings)
+    console.print(f"{len(steps)} steps taken, {graphs} large teams indexed")
 
 
 @app.command()

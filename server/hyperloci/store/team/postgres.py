@@ -30,7 +30,8 @@ GRACE_SECONDS: Final = 0.5
 
 MISSING_DRIVER: Final = "The team needs PostgreSQL's driver, which is not installed: pip install 'hyperloci[team]'."
 
-_PASSWORD: Final = re.compile(r"(://[^:/@\s]*:)[^@/\s]+@|(password\s*=\s*)\S+")
+_PASSWORD: Final = re.compile(r"(/[^:/@\s]*:)\S*@|(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|[^\s&]+)")
+"""In an address of either form, whole or in a message. What is before the last `@` is hidden, with each other one."""
 _FILE_NAME: Final = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 
 _OWNER_LOCK: Final = 0x6C6F6369
@@ -207,6 +208,8 @@ def _ensure_member_role(cursor: psycopg.Cursor[Any], password: str | None) -> No
     if cursor.fetchone() is None:
         cursor.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(role))
     if password is not None:
-        cursor.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(password)))
+        # As what the server keeps of it: a statement may stand in the server's log.
+        kept = cursor.connection.pgconn.encrypt_password(password.encode(), MEMBER_ROLE.encode(), b"scram-sha-256")
+        cursor.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(kept.decode())))
     # The owner asks as a member too; who made the role may do so on every version, others are told to.
     cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(role))

@@ -31,13 +31,18 @@ WORD_LEVELS: Final = (1.0, 0.75, 0.55, 0.4, 0.25)
 """Shares of the telling terms' weight that memories are asked for, until there are enough. Five
 steps keep what is cut off within a fifth of the weight of what is not; other steps were not tried."""
 
+MOST_WEIGHED: Final = 32
+"""Terms of a question that put what was found in order, the most telling; those of what is returned are all told."""
+
 _NEAR: Final = """
-    SELECT id FROM (
-        SELECT id, e1 FROM hyperloci.memories
+    SELECT id FROM hyperloci.memories WHERE team = %(team)s AND id = ANY(ARRAY(
+        SELECT id FROM hyperloci.memories
         WHERE state = 'live' AND team = %(team)s AND model = %(model)s AND NOT (project = ANY(%(without)s))
         ORDER BY bits <~> binary_quantize(%(vector)s::halfvec(384))::bit(384) LIMIT %(near)s
-    ) near ORDER BY e1 <=> %(vector)s::halfvec(384) LIMIT %(limit)s
+    )) ORDER BY e1 <=> %(vector)s::halfvec(384) LIMIT %(limit)s
 """
+"""Reads the team's bits side by side, or walks the team's own graph where it has one. The nearest are looked up as an
+array: a join with them would be planned as if they were all of the team."""
 
 _WORDED: Final = """
     SELECT hyperloci.find_worded(%({query})s::tsquery, %(without)s::text[], %(words)s)
@@ -80,15 +85,18 @@ def search_truth(
         "words": WORD_CANDIDATES,
         "limit": limit,
         "terms": list(terms),
-        "shares": [weight / (sum(terms.values()) or 1.0) for weight in terms.values()],
     }
     queries = list_word_queries(terms)
+    weighed = sorted(terms, key=lambda term: -terms[term])[:MOST_WEIGHED]
+    values["any"] = " | ".join(map(_quote_term, weighed))
     values.update({f"words{number}": query for number, query in enumerate(queries)})
     found: list[str] = []
     with member_transaction(connection, token, seconds=seconds) as cursor:
         # Conditions are met after the graph was walked: without this, a filtered search silently returns too few.
+        # And row-level security lets a team seem smaller than it is: its graph would be passed over, to sort its bits.
         cursor.execute(
-            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true)",
+            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),"
+            " set_config('enable_sort', 'off', true)",
             (str(SEARCH_WIDTH),),
         )
         if can_compare:
@@ -100,19 +108,34 @@ def search_truth(
             worded.update((row[0], None) for row in cursor.fetchall())
             if len(worded) >= WORD_CANDIDATES:
                 break
-        return _load_hits(cursor, list(dict.fromkeys((*found, *worded))), values)
+        if queries and len(worded) < limit:
+            # What has but little of the question is better than nothing, in a small team.
+            cursor.execute(_WORDED.replace("{query}", "any"), values)
+            worded.update((row[0], None) for row in cursor.fetchall())
+        shares = {term: weight / (sum(terms.values()) or 1.0) for term, weight in terms.items()}
+        return _load_hits(cursor, list(dict.fromkeys((*found, *worded))), shares, values)
 
 
-def _load_hits(cursor: psycopg.Cursor[Any], ids: Sequence[object], values: dict[str, Any]) -> list[TeamHit]:
+def _load_hits(
+    cursor: psycopg.Cursor[Any], ids: Sequence[object], shares: Mapping[str, float], values: dict[str, Any]
+) -> list[TeamHit]:
     """Return what was found, the nearest in meaning and those that have most of what the words tell first."""
+    weighed = dict(sorted(shares.items(), key=lambda item: -item[1])[:MOST_WEIGHED])
+    weight = "".join(
+        f" + CASE WHEN m.terms @@ %(term{number})s::tsquery THEN %(share{number})s::real ELSE 0 END"
+        for number in range(len(weighed))
+    )
+    for number, (term, share) in enumerate(weighed.items()):
+        values |= {f"term{number}": _quote_term(term), f"share{number}": share}
+    cosine = "CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END"
     cursor.execute(
-        f"SELECT * FROM (SELECT {HEAD_COLUMNS},"
-        " CASE WHEN m.model = %(model)s THEN 1 - (m.e1 <=> %(vector)s::halfvec(384)) END AS cosine,"
-        " ARRAY(SELECT unnest(%(terms)s::text[]) INTERSECT SELECT unnest(tsvector_to_array(m.terms))) AS matched"
-        f" FROM hyperloci.memories m {AUTHOR_JOIN} WHERE m.team = %(team)s AND m.id = ANY(%(ids)s)) found"
-        " ORDER BY coalesce(cosine, 0) + (SELECT coalesce(sum(share), 0)"
-        " FROM unnest(%(terms)s::text[], %(shares)s::real[]) AS asked(term, share) WHERE term = ANY(matched)) DESC,"
-        " id LIMIT 2 * %(limit)s",
+        "WITH best AS MATERIALIZED ("
+        f" SELECT m.id, {cosine} AS cosine, coalesce({cosine}, 0){weight} AS score FROM hyperloci.memories m"
+        " WHERE m.team = %(team)s AND m.id = ANY(%(ids)s) ORDER BY score DESC, m.id LIMIT 2 * %(limit)s)"
+        f" SELECT {HEAD_COLUMNS}, best.cosine,"
+        " ARRAY(SELECT unnest(%(terms)s::text[]) INTERSECT SELECT unnest(tsvector_to_array(m.terms)))"
+        f" FROM best JOIN hyperloci.memories m ON m.team = %(team)s AND m.id = best.id {AUTHOR_JOIN}"
+        " ORDER BY best.score DESC, m.id",
         values | {"ids": list(ids)},
     )
     return [
