@@ -33,7 +33,12 @@ def find_steering_features(text: str) -> tuple[str, ...]:
     lowered = text.replace("\u0130", "i").lower()
     best: tuple[str, ...] = ()
     heaviest = 0.0
-    for start, end in _find_stretches(lowered, _find_feature_literals(lowered)):
+    # A memory is a stretch: who speaks to nobody in so few words speaks to whoever reads it.
+    if len(lowered) <= 2 * STRETCH_CHARS:
+        stretches = iter([(0, len(lowered))] if _required_literals().occur_in(lowered) else [])
+    else:
+        stretches = _find_stretches(lowered, _find_feature_literals(lowered))
+    for start, end in stretches:
         found = _match_features(text[start:end], lowered[start:end])
         weight = sum(each.weight for each in found)
         if weight >= THRESHOLD and weight > heaviest and _gives_order(found):
@@ -83,7 +88,8 @@ def _gives_order(features: list[SteeringFeature]) -> bool:
     names = {each.name for each in features}
     told = names & {"reader", "role", "self-reference"}
     acts = names & {"transfer", "act", "payload", "harm"} or ("override" in names and told | names & {"secrecy"})
-    return bool(acts) and bool(told or "override" in names or {"secrecy", "resource", "transfer"} <= names)
+    hidden = "secrecy" in names and names & {"resource", "harm", "authority"}
+    return bool(acts) and bool(told or "override" in names or hidden)
 
 
 def _find_stretches(lowered: str, held: dict[str, set[str]]) -> Iterator[tuple[int, int]]:
