@@ -258,7 +258,7 @@ def _make_late() -> None:
     from hyperloci.store.search import filters
     from hyperloci.text.chunking import programming_languages, section_types
     from hyperloci.text.language.word_tables import phrase_pattern
-    from hyperloci.text.sanitize import injection_score, prompt_injection, redaction
+    from hyperloci.text.sanitize import injection_score, prompt_injection, redaction, steering_features
     from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
 
@@ -273,7 +273,7 @@ def _make_late() -> None:
         redaction._token_pattern(token)
     for value in contexts.VALUES:
         redaction._value_patterns(value)
-    for evidence in injection_score.STEERING_FEATURES:
+    for evidence in steering_features.STEERING_FEATURES:
         injection_score._feature_pattern(evidence)
     for suspicion_rule in prompt_injection.INJECTION_RULES:
         prompt_injection._rule_pattern(suspicion_rule)

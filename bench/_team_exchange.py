@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import statistics
@@ -15,7 +16,9 @@ from typing import Any
 from bench._shared import MarkdownTable
 from bench._team_client import PROJECT, open_client
 from bench._team_server import make_database, make_team, serve_postgres
+from bench.hooks import event_payload, time_process
 from hyperloci.clock import system_clock
+from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci.model.author import Visibility
@@ -24,6 +27,8 @@ from hyperloci.model.node import NewNode
 from hyperloci.store.team import postgres
 from hyperloci.team.membership import Membership, save_membership
 from hyperloci.team.sync import TeamSync
+
+HOOKS = ("SessionStart", "UserPromptSubmit")
 
 COMPARED = "id, type, subtype, title, content, event_time, valid_from, valid_until, deleted_at, visibility"
 
@@ -127,6 +132,10 @@ def measure_local(turns: int) -> dict[str, Any]:
         for memory in (alone, joined):
             _share_many(memory, 2_000)
         TeamSync(store=joined.store, membership=membership, clock=system_clock).run()
+        homes = {
+            "alone": _make_home(alone, Path(place) / "home-alone", None),
+            "joined": _make_home(joined, Path(place) / "home-joined", membership),
+        }
         taken: dict[str, dict[str, list[float]]] = {
             "search": {},
             "remember": {},
@@ -158,6 +167,12 @@ def measure_local(turns: int) -> dict[str, Any]:
                     memory.keep(record)
                     memory.get_context_for_record(record)
                 taken["start's hook"].setdefault(name, []).append(100 * (time.process_time() - started))
+                for event in HOOKS:
+                    told = json.dumps(
+                        event_payload(event, turn, memory.project.root, Path(place) / "none.jsonl")
+                    ).encode()
+                    _, spent = time_process([sys.executable, "-m", "hyperloci_hooks.run", event], told, homes[name])
+                    taken.setdefault(f"the process of {event}", {}).setdefault(name, []).append(spent)
         for memory in (alone, joined):
             memory.close()
     medians = {
@@ -165,6 +180,21 @@ def measure_local(turns: int) -> dict[str, Any]:
         for kind, found in taken.items()
     }
     return {"turns of 10": turns, "processor ms each, median": medians}
+
+
+def _make_home(memory: Memory, home: Path, membership: Membership | None) -> dict[str, str]:
+    """Return the environment of a hook's process of a memory, in a home that has joined a team or none."""
+    home.mkdir()
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "CLAUDE_PROJECT_DIR": str(memory.project.root),
+        "RLM_MEMORY_DB": str(memory.settings.database),
+        "HYPERLOCI_EMBEDDER": "false",
+    }
+    if membership is not None:
+        save_membership(Settings.from_env(environ), membership)
+    return environ
 
 
 def print_local(answer: dict[str, Any]) -> None:

@@ -73,9 +73,9 @@ class HttpRun:
 
 def _read_thread_seconds(pid: int) -> list[float]:
     """Return the processor time of a process's threads so far, its first one's first."""
-    stats = [
-        path.read_text() for path in sorted(Path(f"/proc/{pid}/task").glob("*/stat"), key=lambda p: int(p.parent.name))
-    ]
+    tasks = {int(path.parent.name): path for path in Path(f"/proc/{pid}/task").glob("*/stat")}
+    # Numbers of threads wrap around: a later one may have a lower number than the process.
+    stats = [tasks[task].read_text() for task in sorted(tasks, key=lambda task: (task != pid, task))]
     ticks = [sum(map(int, text.rpartition(")")[2].split()[11:13])) for text in stats]
     return [count / os.sysconf("SC_CLK_TCK") for count in ticks]
 

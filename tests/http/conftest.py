@@ -27,7 +27,7 @@ class HttpHouse:
     def __init__(self, settings: Settings, project: Path, clock: FakeClock) -> None:
         self.served = ServedMemory(settings, project, is_common=False)
         self.clock = clock
-        self.transport: httpx2.AsyncBaseTransport | None = None
+        self.transport: httpx2.ASGITransport | None = None
 
     def give_token(self, person: str = "laptop", *, may_write: bool = True, days: int | None = None) -> tuple[str, str]:
         """Create a token; return its id and itself."""
@@ -53,6 +53,13 @@ class HttpHouse:
         assert self.transport is not None
         shown = {} if token is None else {"authorization": f"Bearer {token}"}
         return httpx2.AsyncClient(transport=self.transport, base_url=ORIGIN, headers={**shown, **headers})
+
+    def knock_from(self, address: str) -> httpx2.AsyncClient:
+        """Return an HTTP client at another address, which shows no token."""
+        assert self.transport is not None
+        return httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app=self.transport.app, client=(address, 5)), base_url=ORIGIN
+        )
 
     @asynccontextmanager
     async def session(self, token: str) -> AsyncIterator[ClientSession]:

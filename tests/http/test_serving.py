@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
 
+import anyio
 import pytest
+import uvicorn
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 from starlette.types import Receive, Scope, Send
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError
+from hyperloci.http import connection, request_guard
 from hyperloci.http.issued_tokens import revoke_token
-from hyperloci.http.request_guard import REFUSALS
+from hyperloci.http.request_guard import REFUSALS, RequestGuard, _address_of
 from hyperloci.http.served_memory import ServedMemory
-from hyperloci.http.serving import MAX_BODY_BYTES, NOT_SERVED, HttpOptions, configure_server, serve_http
+from hyperloci.http.serving import (
+    MAX_BODY_BYTES,
+    NOT_SERVED,
+    HttpOptions,
+    _list_hosts,
+    configure_server,
+    serve_http,
+)
 from tests.http.conftest import HttpHouse
 
 pytestmark = pytest.mark.anyio
@@ -201,6 +212,113 @@ async def test_a_token_may_ask_so_often_a_minute_and_others_are_not_held_up(hous
             assert (await client.post("/mcp", json=HELLO, headers=JSON)).status_code == 200
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert answers[-1].headers["retry-after"] == "60"
+
+
+@pytest.mark.parametrize(
+    ("called_from", "counted_as"),
+    [
+        ("203.0.113.5", "203.0.113.5"),
+        ("::ffff:203.0.113.5", "203.0.113.5"),
+        ("2001:db8:1:2:aaaa::1", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:bbbb::7", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("what a proxy made up", "what a proxy made up"),
+    ],
+)
+def test_addresses_that_one_machine_may_all_use_are_counted_as_one(called_from: str, counted_as: str) -> None:
+    assert _address_of({"type": "http", "client": (called_from, 5)}) == counted_as
+
+
+async def test_who_shows_no_token_is_counted_by_address_so_that_others_may_still_ask(house: HttpHouse) -> None:
+    async with house.serving(per_minute=3), house.knock() as nobody:
+        path = "/.well-known/oauth-protected-resource"
+        answers = [(await nobody.get(path)).status_code for _ in range(4)]
+        assert answers[-1] == 429
+        async with house.knock_from("203.0.113.5") as other:
+            assert (await other.get(path)).status_code == answers[0]
+
+
+async def test_a_body_that_does_not_come_ends_its_request(house: HttpHouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_guard, "BODY_SECONDS", 0.05)
+    heard: list[str] = []
+
+    async def wait_for_more() -> dict[str, object]:
+        if not heard:
+            heard.append("begun")
+            return {"type": "http.request", "body": b"{", "more_body": True}
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def read_all(scope: Scope, receive: Receive, send: Send) -> None:
+        while (message := await receive())["type"] == "http.request":
+            assert message["more_body"]
+        heard.append(message["type"])
+
+    async def send_nothing(_: object) -> None:
+        raise AssertionError
+
+    guard = RequestGuard(read_all, hosts=["a"], origins=[], per_minute=5)
+    scope = {"type": "http", "headers": [(b"host", b"a")], "client": ("127.0.0.1", 5)}
+    with anyio.fail_after(20):
+        await guard(scope, wait_for_more, send_nothing)
+    assert heard == ["begun", "http.disconnect"]
+
+
+@pytest.mark.parametrize("said", [b"", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "])
+async def test_a_connection_that_does_not_finish_asking_is_closed(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.05)
+
+    async def answer_nothing(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError
+
+    server = uvicorn.Server(configure_server(answer_nothing, HttpOptions(announce=lambda _: None)))
+    server.config.load()
+    listener = await asyncio.get_running_loop().create_server(
+        lambda: connection.PromptConnection(server.config, server.server_state, {}), "127.0.0.1", 0
+    )
+    async with listener, await anyio.connect_tcp("127.0.0.1", listener.sockets[0].getsockname()[1]) as stream:
+        if said:
+            await stream.send(said)
+        with anyio.fail_after(20), pytest.raises(anyio.EndOfStream):
+            await stream.receive()
+
+
+async def test_a_connection_is_closed_neither_while_it_is_answered_nor_before_its_next_request() -> None:
+    made: list[connection.PromptConnection] = []
+    waited: list[bool] = []
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        waited.append(made[0]._closing is not None)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    server = uvicorn.Server(configure_server(answer, HttpOptions(announce=lambda _: None)))
+    server.config.load()
+
+    def connect() -> connection.PromptConnection:
+        made.append(connection.PromptConnection(server.config, server.server_state, {}))
+        return made[-1]
+
+    listener = await asyncio.get_running_loop().create_server(connect, "127.0.0.1", 0)
+    async with listener, await anyio.connect_tcp("127.0.0.1", listener.sockets[0].getsockname()[1]) as stream:
+        for _ in range(2):
+            await stream.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert (await stream.receive()).startswith(b"HTTP/1.1 200")
+    assert waited == [False, False]
+
+
+async def test_what_a_terminal_would_obey_is_not_noted(house: HttpHouse) -> None:
+    _, token = house.give_token()
+    async with house.serving(), house.session(token) as session:
+        await session.call_tool("\x1b[2Jno such tool\r\n", {})
+    assert house.list_calls()[0].tool == "�[2Jno such tool��"
+
+
+def test_at_the_port_that_a_scheme_has_by_itself_the_name_alone_is_this_server() -> None:
+    options = HttpOptions(host="::1", announce=lambda _: None)
+    assert {"[::1]", "[::1]:80", "localhost"} <= set(_list_hosts(options, 80))
+    assert "[::1]" not in _list_hosts(options, 8_765)
+    assert "[::1]" not in _list_hosts(options, 443)
 
 
 async def test_more_sessions_than_agreed_and_longer_bodies_are_refused_in_words(house: HttpHouse) -> None:

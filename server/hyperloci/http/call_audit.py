@@ -61,7 +61,7 @@ class CallAudit:
         if ctx.method not in ASKED_BY:
             return await call_next(ctx)
         holder = get_access_token()
-        tool = str((ctx.params or {}).get(ASKED_BY[ctx.method], ""))[:MAX_CLIENT]
+        tool = _make_printable(str((ctx.params or {}).get(ASKED_BY[ctx.method], ""))[:MAX_CLIENT])
         if ctx.method != "tools/call" and self._is_common and tool == STATS:
             await self._note(ctx, holder, tool, "refused", ())
             raise MCPError(INVALID_PARAMS, f"{STATS} tells of the server's machine; a common memory has it not.")
@@ -112,7 +112,7 @@ class CallAudit:
     ) -> None:
         event = AccessEvent(
             at=self._clock(),
-            person="-" if holder is None or holder.subject is None else holder.subject,
+            person="-" if holder is None or holder.subject is None else _make_printable(holder.subject),
             token_id=None if holder is None or not holder.token else holder.client_id,
             client=_name_client(ctx),
             tool=tool,
@@ -141,7 +141,12 @@ def _append_event(memory: Memory, event: AccessEvent) -> None:
 def _name_client(ctx: ServerRequestContext[Any, Any]) -> str | None:
     params = getattr(ctx.session, "client_params", None)
     info = getattr(params, "client_info", None)
-    return None if info is None else f"{info.name} {info.version}"[:MAX_CLIENT]
+    return None if info is None else _make_printable(f"{info.name} {info.version}"[:MAX_CLIENT])
+
+
+def _make_printable(told: str) -> str:
+    """Return what a stranger told without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "�" for letter in told)
 
 
 def _read_contents(answer: Mapping[str, Any]) -> list[object]:

@@ -76,10 +76,11 @@ class IssuerVerifier:
             async with self._fetching:
                 claims = await run_sync(self._read_claims, token)
         except jwt.PyJWKClientConnectionError as error:
-            _log.warning("cannot read the keys of %s: %s", self._issuer.issuer, error)
+            _log.warning("cannot read the keys of %s: %.200r", self._issuer.issuer, str(error))
             return None
         except (jwt.PyJWTError, OSError, ValueError) as error:
-            _log.info("refused a token of %s: %s", self._issuer.issuer, error)
+            # As a literal: the error quotes what a stranger sent, line ends and all.
+            _log.info("refused a token of %s: %.200r", self._issuer.issuer, str(error))
             return None
         return self._describe_holder(claims)
 

@@ -6,15 +6,17 @@ The SDK checks Host and Origin too, but only behind the token; here a page that 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
+import time
 from collections.abc import Collection
 from typing import Final
 
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+import anyio
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hyperloci.http.request_rate import RequestRate
 
 HEADERS: Final = (
     (b"cache-control", b"no-store"),
@@ -24,6 +26,13 @@ HEADERS: Final = (
 
 REFUSALS: Final = 20
 """Unknown tokens an address may show a minute: enough for a client that was set up wrongly, useless for guessing."""
+
+
+BODY_SECONDS: Final = 60.0
+"""In which a request's body must be here: a megabyte at the pace of a bad mobile network."""
+
+SUBNET_BITS: Final = 64
+"""Of an address of IPv6, whose holder has all that begin so."""
 
 
 class RequestGuard:
@@ -41,9 +50,8 @@ class RequestGuard:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origin.lower() for origin in origins)
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._rate = RateLimitItemPerMinute(per_minute, namespace="requests")
-        self._refusals = RateLimitItemPerMinute(REFUSALS, namespace="refusals")
+        self._requests = RequestRate(per_minute)
+        self._refusals = RequestRate(REFUSALS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the server's own start and end pass."""
@@ -60,10 +68,10 @@ class RequestGuard:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
                 if message["status"] == 401:
-                    self._limiter.hit(self._refusals, address)
+                    self._refusals.count(address)
             await send(message)
 
-        await self._app(scope, receive, send_guarded)
+        await self._app(scope, _limit_body(receive), send_guarded)
 
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -72,17 +80,50 @@ class RequestGuard:
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
             return _refusal(403, "Pages of this origin may not call this server; --allow-origin lets them.")
-        if not self._limiter.test(self._refusals, _address_of(scope)):
+        address = _address_of(scope)
+        if not self._refusals.allows(address):
             return _refusal(429, "Too many refused tokens from this address.", retry=True)
-        shown = hashlib.sha256(headers.get("authorization", "").encode()).hexdigest()
-        if not self._limiter.hit(self._rate, shown):
-            return _refusal(429, f"More than {self._rate.amount} requests in a minute.", retry=True)
+        shown = headers.get("authorization")
+        # Who shows none is counted by address: else one such client would keep all others from asking how to get in.
+        caller = address if shown is None else hashlib.sha256(shown.encode()).hexdigest()
+        if not self._requests.count(caller):
+            return _refusal(429, f"More than {self._requests.amount} requests in a minute.", retry=True)
         return None
 
 
 def _address_of(scope: Scope) -> str:
+    """Return what a caller's address is counted as: of IPv6 its network, whose addresses one machine may all use."""
     client = scope.get("client")
-    return client[0] if client else "-"
+    if not client:
+        return "-"
+    try:
+        address = ipaddress.ip_address(client[0].partition("%")[0])
+    except ValueError:
+        return str(client[0])
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, SUBNET_BITS), strict=False))
+
+
+def _limit_body(receive: Receive) -> Receive:
+    """Return what reads a request, and ends one whose body does not come."""
+    left, is_read = BODY_SECONDS, False
+
+    async def receive_limited() -> Message:
+        nonlocal left, is_read
+        if is_read:
+            return await receive()
+        message: Message = {"type": "http.disconnect"}
+        began = time.monotonic()
+        with anyio.move_on_after(max(0.0, left)):
+            message = await receive()
+        left -= time.monotonic() - began
+        is_read = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+    return receive_limited
 
 
 def _refusal(status: int, message: str, *, retry: bool = False) -> Response:

@@ -23,6 +23,7 @@ from hyperloci.app import build_server, configure_logging
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, ConfigurationError
 from hyperloci.http.call_audit import CallAudit
+from hyperloci.http.connection import PromptConnection
 from hyperloci.http.issued_tokens import PREFIX, READ, IssuedTokenVerifier
 from hyperloci.http.outside_issuer import IssuerVerifier, OutsideIssuer
 from hyperloci.http.request_guard import RequestGuard
@@ -47,6 +48,9 @@ SPARE_CONNECTIONS: Final = 64
 """Beside one stream a session: calls under way."""
 
 GRACE_SECONDS: Final = 2
+
+HTTP_PORT: Final = 80
+HTTPS_PORT: Final = 443
 
 LOOPBACK: Final = ("127.0.0.1", "::1")
 """Where a proxy on the same machine calls from."""
@@ -206,6 +210,8 @@ async def open_application(
         max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=options.idle_seconds,
         max_sessions=options.max_sessions,
+        # No tool served here tells anything before its answer, and a stream for each costs a fifth of the event loop.
+        json_response=True,
         transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins),
     )
     try:
@@ -257,18 +263,26 @@ def _describe_address(options: HttpOptions, port: int) -> str:
 
 
 def _list_hosts(options: HttpOptions, port: int) -> list[str]:
+    """Return the values of `Host` that are this server; clients leave out the port that a scheme has by itself."""
     named = {options.host, *(("127.0.0.1", "localhost", "::1") if _is_loopback(options.host) else ())}
-    return sorted({*(_join_host(name, port) for name in named), *options.hosts})
+    usual = HTTP_PORT if options.certificate is None else HTTPS_PORT
+    short = {_bracket(name) for name in named} if port == usual else set()
+    return sorted({*(_join_host(name, port) for name in named), *short, *options.hosts})
 
 
 def _join_host(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return f"{_bracket(host)}:{port}"
+
+
+def _bracket(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def configure_server(app: ASGIApp, options: HttpOptions) -> uvicorn.Config:
     """Return how an application is served: nothing is taken from the environment."""
     return uvicorn.Config(
         app,
+        http=PromptConnection,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -11,7 +11,13 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata
-from hyperloci.facts.sharing.reception import find_rivals, forget_received, make_received_memory
+from hyperloci.facts.sharing.reception import (
+    UNNAMED,
+    find_rivals,
+    forget_received,
+    is_plain_name,
+    make_received_memory,
+)
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
@@ -178,14 +184,16 @@ class _IncomingPage:
         if payload.type != SHARED_KINDS.get(payload.subtype or "") or not text.text.strip():
             return None
         is_mine = author == self.run.truth.identity.member_name
+        shown = author if is_mine or is_plain_name(author) else UNNAMED
+        agent = None if payload.agent is None or not is_plain_name(payload.agent) else payload.agent[:MAX_NAME_CHARS]
         return make_received_memory(
             id=id,
             kind=payload.subtype or "",
             parts=(text, title),
             title=title.text.strip()[:MAX_TITLE_CHARS],
-            author=author,
-            agent=None if payload.agent is None else sanitize(payload.agent).text[:MAX_NAME_CHARS] or None,
-            provenance=f"shared by {author}",
+            author=shown,
+            agent=agent or None,
+            provenance=f"shared by {shown}",
             scope=self.project.scope_id,
             event_time=min(payload.event_time, self.now),
             valid_from=payload.valid_from,

@@ -105,6 +105,15 @@ def test_labels_in_use_are_listed_once(store: Store) -> None:
     assert not walker.has_label("qualifies")
 
 
+def test_which_nodes_a_label_joins_is_told_without_reading_what_it_joins_them_to(store: Store) -> None:
+    a, b, c = (add(store, text).key for text in ("a", "b", "c"))
+    join(store, "contradicts", (a, Role.SUBJECT), (b, Role.OBJECT))
+    join(store, "supports", (c, Role.SUBJECT), (b, Role.OBJECT))
+    assert store.traversal.find_linked([a, b, c], "contradicts") == {a, b}
+    assert store.traversal.find_linked([c], "contradicts") == set()
+    assert store.traversal.find_linked([], "contradicts") == set()
+
+
 @pytest.mark.req("D.02")
 @pytest.mark.parametrize(
     ("asked", "stored"),

@@ -18,7 +18,13 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.sharing.comparison import compare_shared
 from hyperloci.facts.sharing.intake_report import IntakeReport
 from hyperloci.facts.sharing.publication import Publication
-from hyperloci.facts.sharing.reception import find_rivals, forget_received, make_received_memory
+from hyperloci.facts.sharing.reception import (
+    UNNAMED,
+    find_rivals,
+    forget_received,
+    is_plain_name,
+    make_received_memory,
+)
 from hyperloci.facts.sharing.shared_folder import (
     NAME_HASH_CHARS,
     WITHDRAWN,
@@ -46,8 +52,6 @@ MAX_CHECKED: Final = 500
 
 MAX_NAME: Final = 60
 """Of a claimed name that are shown; what is longer is no name."""
-
-UNNAMED: Final = "somebody <unknown>"
 
 SETTLED_MS: Final = 2_000
 """A file changed so shortly before the last reading may have been changed after it: clocks of files are coarse."""
@@ -285,8 +289,7 @@ class SharedIntake:
 def clean_author(claimed: str) -> str:
     """Return a claimed author as one may be shown: a name that is a sentence to an assistant is none."""
     author = parse_author(claimed)
-    prepared = sanitize(f"{author.name} {author.id}")
-    if prepared.flags or prepared.redactions or prepared.private_blocks:
+    if not is_plain_name(f"{author.name} {author.id}"):
         return UNNAMED
     return str(make_author(author.name[:MAX_NAME], author.id[:MAX_NAME]))
 

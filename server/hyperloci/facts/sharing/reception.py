@@ -8,6 +8,7 @@ fade: it ends when somebody withdraws, replaces or forgets it, not because this 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata
@@ -15,7 +16,10 @@ from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
-from hyperloci.text.sanitize.sanitizer import SanitizedText
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+
+UNNAMED: Final = "somebody <unknown>"
+"""Who is shown in place of an author whose name is none."""
 
 
 def make_received_memory(
@@ -68,6 +72,12 @@ def make_received_memory(
         agent=agent,
         visibility=visibility,
     )
+
+
+def is_plain_name(name: str) -> bool:
+    """Return whether a person's or program's name may be shown: a sentence to an assistant, or a secret, is none."""
+    prepared = sanitize(name)
+    return not (prepared.flags or prepared.redactions or prepared.private_blocks)
 
 
 def forget_received(store: Store, writer: MemoryWriter, node: Node, *, reason: str, now: int) -> None:

@@ -153,10 +153,9 @@ class ContradictionFinder:
         self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
     ) -> list[_FoundContradiction]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
-        # The relations first: few memories have one, and finding equal statements is most of the work.
-        related = self._traversal.find_steps([c.node.key for c in near], label="contradicts", scopes=scopes)
-        ends = {key for step in related for key in (step.source, step.target)}
-        same = {c.node.key: c.node for c in near if c.node.key in ends and _says_the_same(judge, c.node)}
+        # Which have one at all: few do, and where many do, a memory may be disputed by hundreds.
+        linked = self._traversal.find_linked([c.node.key for c in near], "contradicts")
+        same = {c.node.key: c.node for c in near if c.node.key in linked and _says_the_same(judge, c.node)}
         steps = self._traversal.find_steps(same, label="contradicts", scopes=scopes) if same else []
         others = self._store.nodes.get_by_keys(step.target for step in steps)
         return [

@@ -25,8 +25,9 @@ def measure_loose_figures(old: str, new: str, cover: Mapping[str, float]) -> dic
         cover: how far they share words: `covered_old`, `covered_new`, `covered_most` (0..1), `left_new`.
     """
     a, b = read_loose_figures(old), read_loose_figures(new)
-    same = any(are_equal_figures(x, y) for x, y in itertools.product(a, b))
-    clashes = _find_clashes(a, b)
+    equal = [[are_equal_figures(x, y) for y in b] for x in a]
+    same = any(map(any, equal))
+    clashes = _find_clashes(a, b, equal)
     alike = [(x, y) for x, y in clashes if x.dimension != COUNT or x.thing == y.thing]
     alone = bool(clashes) and not same
     return {
@@ -48,8 +49,15 @@ def measure_loose_figures(old: str, new: str, cover: Mapping[str, float]) -> dic
     }
 
 
-def _find_clashes(a: Sequence[LooseFigure], b: Sequence[LooseFigure]) -> list[tuple[LooseFigure, LooseFigure]]:
-    """Return figures of one dimension, one of each statement, neither of which the other statement has."""
-    left = [x for x in a if not any(are_equal_figures(x, y) for y in b)]
-    right = [y for y in b if not any(are_equal_figures(x, y) for x in a)]
+def _find_clashes(
+    a: Sequence[LooseFigure], b: Sequence[LooseFigure], equal: Sequence[Sequence[bool]]
+) -> list[tuple[LooseFigure, LooseFigure]]:
+    """Return figures of one dimension, one of each statement, neither of which the other statement has.
+
+    Args:
+        a, b: the figures of both.
+        equal: for each of `a` whether each of `b` may be the same.
+    """
+    left = [x for x, row in zip(a, equal, strict=True) if not any(row)]
+    right = [y for at, y in enumerate(b) if not any(row[at] for row in equal)]
     return [(x, y) for x, y in itertools.product(left, right) if x.dimension == y.dimension]

@@ -53,7 +53,7 @@ class LooseFigure:
     @property
     def is_point(self) -> bool:
         """Whether it is a point in time, which is the same or is not, and has no size."""
-        return self.dimension in (CLOCK, *_read_tables().points)
+        return self.dimension == CLOCK or self.dimension in _read_tables().points
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,12 @@ SELECT j.value FROM json_each(?1) j
 WHERE EXISTS (SELECT 1 FROM membership m WHERE m.hyperedge_key = j.value AND m.role IN {_SUBJECT_ROLES})
 """
 
+_LINKED: Final = """
+SELECT j.value FROM json_each(?1) j WHERE EXISTS (
+    SELECT 1 FROM membership m CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
+    WHERE m.node_key = j.value AND h.label IN (SELECT value FROM json_each(?2)))
+"""
+
 _MEMBERS: Final = f"""
 SELECT m.hyperedge_key, m.node_key FROM json_each(?1) j CROSS JOIN membership m ON m.hyperedge_key = j.value
 CROSS JOIN nodes n ON n.key = m.node_key
@@ -213,6 +219,11 @@ class Traversal:
                 ),
             )
             yield from map(_CROSSING, cursor)
+
+    def find_linked(self, keys: Iterable[int], label: str) -> set[NodeKey]:
+        """Return which of some nodes are in any hyperedge with this label, whatever else is in it."""
+        asked = json.dumps([int(key) for key in keys])
+        return {NodeKey(row[0]) for row in self._connection.execute(_LINKED, (asked, _encode_labels(label)))}
 
     def has_label(self, label: str) -> bool:
         """Return whether any hyperedge has this label."""
