@@ -36,10 +36,12 @@ place from 8 of 143 others; without ties to the name, or with twice as much for 
 
 NUMBERED: Final = 0.4
 """What it adds that a commit bears the number of an entry that says all of what is asked; of one that says a part, as
-much of it. A half more or less moves one of 120 entries (docs/benchmarks.md, "Questions")."""
+much of it. A little more than all ties together: the entry says what the question says (docs/benchmarks.md,
+"Questions": 120 entries)."""
 
 SAME_CHANGE: Final = 0.1
-"""What it adds that the subject tells of such a change as is asked about, by whatever word (`change_words`)."""
+"""What it adds that the subject tells of such a change as is asked about, by whatever word (`change_words`): as much as
+a name in the subject."""
 
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""
