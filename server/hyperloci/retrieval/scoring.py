@@ -93,9 +93,6 @@ SHOWN_AS_IT_IS: Final = 0.7
 """Up to here a score is shown as it is. Factors and bonuses lift some beyond 1: what is above is drawn together, so
 that those stay below 1 and apart."""
 
-WITNESSED: Final = "witnesses"
-"""Stands among the parts of a score for what witnesses add to it."""
-
 MEANING: Final = "meaning"
 """Not a profile that callers choose: strategy `e1_only`, where nothing but the cosine counts."""
 
@@ -149,7 +146,6 @@ def combine_scores(
     profile: str,
     target_speaker: TargetSpeaker | None = None,
     source_factors: Mapping[NodeKey, float] = MappingProxyType({}),
-    testimony: Mapping[NodeKey, float] = MappingProxyType({}),
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -159,7 +155,6 @@ def combine_scores(
         profile: a key of PERSPECTIVES, or MEANING.
         target_speaker: whose words the question is after.
         source_factors: what the kinds of source that the question asks for are worth, where not 1.
-        testimony: what tests, commits and documents say of code (`retrieval.sources.witnesses`), beyond all factors.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
@@ -174,8 +169,8 @@ def combine_scores(
     return {
         key: Scores(
             spaces={space: found[key] for space, found in spaces.items() if key in found},
-            parts=parts[key] | ({WITNESSED: testimony[key]} if key in testimony else {}),
-            total=factors[key] * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)) + testimony.get(key, 0.0),
+            parts=parts[key],
+            total=factors[key] * (own[key] + ADJACENT_TURN_WEIGHT * near.get(key, 0.0)),
             factor=factors[key],
         )
         for key in nodes

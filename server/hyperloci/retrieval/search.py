@@ -171,7 +171,6 @@ class Searcher:
                 limit=limit,
                 first_space=conditions.first_space or "e1",
                 settings=self._settings,
-                store=None if quick else self._store,
             )
             if strategy is SearchStrategy.MULTI_SPACE:
                 way = plan_route(query, intent, self._clock())

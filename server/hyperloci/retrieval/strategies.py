@@ -5,7 +5,6 @@ Every strategy finds candidates and has `scoring` or `fusion` make one score of 
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,22 +19,12 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.reranking.reranker import rerank_candidates
-from hyperloci.retrieval.scoring import (
-    EXPLICIT_FACTOR,
-    MEANING,
-    OTHER_WEIGHT,
-    Ranking,
-    Scores,
-    can_change_score,
-    combine_scores,
-)
+from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
-from hyperloci.retrieval.sources.witnesses import choose_witnesses, hear_witnesses, wants_witnesses
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.space_weights import AUTO
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
-from hyperloci.store import Store
 
 POOL: Final = 100
 """Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""
@@ -93,18 +82,16 @@ def rank_candidates(
     limit: int,
     first_space: str,
     settings: Settings | None,
-    store: Store | None = None,
 ) -> Ranking:
     """Return the candidates that a strategy finds, and what each of them scores.
 
     Args:
-        scorer: the question in the store.
+        look: the question in the store.
         strategy: which of the four.
         profile: the perspective (`space_weights.PROFILES`).
         limit: how many hits are wanted.
         first_space: the one that leads, where one does.
         settings: sizes and weights that a user may change.
-        store: where relations tell what others say of code; None leaves them out.
     """
     pool = max(POOL, limit)
     if strategy is SearchStrategy.E1_ONLY:
@@ -117,12 +104,11 @@ def rank_candidates(
     if strategy is SearchStrategy.PIPELINE:
         assert settings is not None
         return _run_pipeline(scorer, profile, settings)
-    return _rank_by_all_spaces(scorer, profile, settings, store)
+    return _rank_by_all_spaces(scorer, profile, settings)
 
 
-def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | None, store: Store | None) -> Ranking:
-    found = _find_candidates(scorer, store)
-    spaces = found.spaces
+def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | None) -> Ranking:
+    spaces = search_all_spaces(scorer)
     nodes = scorer.load_candidates(spaces)
     if settings is not None and settings.fusion == "rrf":
         spaces |= scorer.score_spaces(list_scored_spaces(scorer), nodes)
@@ -135,7 +121,6 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         profile=profile,
         target_speaker=find_target_speaker(scorer.text),
         source_factors=scorer.source_factors,
-        testimony=found.testimony,
     )
     # A perspective that was asked for is what counts then.
     if profile == AUTO and settings is not None and settings.ranking == "learned":
@@ -183,56 +168,15 @@ def _make_fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float)
     return Scores(spaces=seen, parts=seen, total=total)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    """The scores by E1 and E6 of the most promising memories, and what witnesses add to those of code."""
-
-    spaces: dict[str, Ranked]
-    testimony: Mapping[NodeKey, float]
-
-
 def search_all_spaces(scorer: SpaceScorer) -> dict[str, Ranked]:
     """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found."""
-    return _find_candidates(scorer, None).spaces
-
-
-def _find_candidates(scorer: SpaceScorer, store: Store | None) -> _Candidates:
     helpers = [scorer.search_space(space, HELPER_POOL, roughly=True) for space in _helping_spaces(scorer)]
     found = set(itertools.chain(scorer.search_space("e1", MEANING_POOL, roughly=True), scorer.find_likely(), *helpers))
     keys = np.array(sorted(found), np.int64)
-    predicted = _predict_scores(scorer, keys)
-    best = keys[np.lexsort((keys, -predicted))[:MAX_PROMISING]]
+    best = keys[np.lexsort((keys, -_predict_scores(scorer, keys)))[:MAX_PROMISING]]
     lifted = itertools.chain.from_iterable(itertools.islice(helper, MAX_PER_HELPER) for helper in helpers)
-    testimony = {} if store is None else _take_testimony(scorer, store, keys, predicted)
-    kept = list(dict.fromkeys((*(NodeKey(key) for key in best.tolist()), *lifted, *testimony)))
-    if not found.issuperset(kept):
-        scorer.find_source_factors(np.array(sorted(found.union(kept)), np.int64))
-    return _Candidates({"e1": scorer.cosines(kept), "e6": scorer.normalised_bm25(kept)}, testimony)
-
-
-def _take_testimony(
-    scorer: SpaceScorer, store: Store, keys: NDArray[np.int64], predicted: NDArray[np.float64]
-) -> dict[NodeKey, float]:
-    """Return what witnesses add to code that the conditions allow, where the question is for a place."""
-    if not wants_witnesses(scorer.text):
-        return {}
-    # What a witness says counts, whatever its own kind of source is worth here.
-    likely = {
-        NodeKey(key): value / scorer.source_factors.get(NodeKey(key), 1.0)
-        for key, value in zip(keys.tolist(), predicted.tolist(), strict=True)
-    }
-    witnesses = choose_witnesses(store.nodes.get_sources(likely), likely)
-    heard = hear_witnesses(store, witnesses, functools.partial(_score_plainly, scorer))
-    return {key: added for key, added in heard.items() if int(key) < len(scorer.allowed) and scorer.allowed[int(key)]}
-
-
-def _score_plainly(scorer: SpaceScorer, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
-    """Return what memories score by meaning and words alone; the words stand in for a meaning that is not known."""
-    near, words = scorer.cosines(keys), scorer.normalised_bm25(keys)
-    return {
-        key: (1 - OTHER_WEIGHT) * words.get(key, 0.0) + OTHER_WEIGHT * max(0.0, near.get(key, words.get(key, 0.0)))
-        for key in keys
-    }
+    kept = list(dict.fromkeys((*(NodeKey(key) for key in best.tolist()), *lifted)))
+    return {"e1": scorer.cosines(kept), "e6": scorer.normalised_bm25(kept)}
 
 
 def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -43,6 +43,11 @@ SAME_CHANGE: Final = 0.1
 """What it adds that the subject tells of such a change as is asked about, by whatever word (`change_words`): as much as
 a name in the subject."""
 
+EXPLAINED: Final = 0.1
+EXPLAINED_CHARS: Final = 300
+"""What it adds that a commit says more than its subject, all of it from so many characters on: who asks why wants an
+explanation, and by words and meaning the shortest message on a thing comes first."""
+
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""
 
@@ -112,7 +117,9 @@ def rank_commits(
         scores[began] += BEGINNING
     for key in scores:
         scores[key] += NUMBERED * numbered.get(key, 0.0)
-        scores[key] += SAME_CHANGE * tells_of_change(nodes[key].content.partition("\n")[0], change_terms)
+        subject, _, body = nodes[key].content.partition(CHANGED)[0].partition("\n")
+        scores[key] += SAME_CHANGE * tells_of_change(subject, change_terms)
+        scores[key] += EXPLAINED * min(1.0, len(body) / EXPLAINED_CHARS)
     return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))
 
 

@@ -6,7 +6,6 @@ import json
 import math
 import sqlite3
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,16 +24,6 @@ class StoredChange:
     commit: NodeKey
     confidence: float
     touched: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredStatement:
-    """What a memory says of code by a relation: of which, how sure that is, and of how many pieces at once."""
-
-    witness: NodeKey
-    target: NodeKey
-    confidence: float
-    count: int
 
 
 class Edges:
@@ -185,23 +174,6 @@ class Edges:
             (json.dumps([int(key) for key in nodes]), json.dumps(list(scopes))),
         )
         return [StoredChange(NodeKey(row[0]), row[1], row[2]) for row in rows]
-
-    def list_stated(self, subjects: Iterable[int], labels: Sequence[str]) -> list[StoredStatement]:
-        """Return which living code these memories are joined to by some labels, and of how many each label speaks."""
-        rows = self._connection.execute(
-            """
-            SELECT s.node_key, o.node_key, max(h.confidence), h.label
-            FROM json_each(?1) j CROSS JOIN membership s ON s.node_key = j.value AND s.role IN ('subject', 'cause')
-            CROSS JOIN hyperedges h ON h.key = s.hyperedge_key AND h.label IN (SELECT value FROM json_each(?2))
-            CROSS JOIN membership o ON o.hyperedge_key = h.key AND o.role IN ('object', 'effect')
-            CROSS JOIN nodes n ON n.key = o.node_key
-            WHERE n.deleted_at IS NULL AND n.subtype = 'code'
-            GROUP BY s.node_key, h.label, o.node_key ORDER BY s.node_key, o.node_key
-            """,
-            (json.dumps([int(key) for key in subjects]), json.dumps(list(labels))),
-        ).fetchall()
-        counts = Counter((row[0], row[3]) for row in rows)
-        return [StoredStatement(NodeKey(row[0]), NodeKey(row[1]), row[2], counts[row[0], row[3]]) for row in rows]
 
     def list_among(self, nodes: Iterable[int]) -> list[Hyperedge]:
         """Return the hyperedges that join at least two of these nodes, with all their members, surest first."""
