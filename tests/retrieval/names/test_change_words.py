@@ -40,3 +40,18 @@ def test_of_commits_on_one_thing_the_one_that_tells_of_the_change_leads(settings
         found = memory.search("why was the snap given up?").results
 
     assert found[0].content.startswith("ci: drop snap")
+
+
+@pytest.mark.req("E.02")
+def test_of_commits_that_say_the_same_the_one_that_explains_leads(settings: Settings, tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    reason = "Its maintainers asked for snapshots of all turnips. " * 7
+    for number, message in enumerate(
+        ("Snapshots of turnips", f"Snapshots of turnips\n\n{reason}", "Snapshots of turnips")
+    ):
+        tree.commit(message, **{f"file{number}_py": f"VALUE_{number} = {number}\n"})
+    with Memory.open(settings, tree.root) as memory:
+        memory.index_path()
+        found = memory.search("why are there snapshots of turnips?").results
+
+    assert "maintainers" in found[0].content

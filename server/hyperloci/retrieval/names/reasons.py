@@ -46,7 +46,8 @@ a name in the subject."""
 EXPLAINED: Final = 0.1
 EXPLAINED_CHARS: Final = 300
 """What it adds that a commit says more than its subject, all of it from so many characters on: who asks why wants an
-explanation, and by words and meaning the shortest message on a thing comes first."""
+explanation, and by words and meaning the shortest message on a thing comes first. With it and the words of change 23
+of 31 lead and 30 are among five, instead of 22 and 28 (docs/benchmarks.md, "Questions")."""
 
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""
