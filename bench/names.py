@@ -6,7 +6,8 @@ own parser are given to `Memory.find_related`:
 - starts: classes, functions and methods, as they are called in their file (`Client.send`). Right is a start whose lines
   begin a definition with this name; where several files have it, in code where any does.
 - callers: functions with a name of several words that nothing else in the repository has, and two callers or more.
-  Found is a caller (file and symbol) among the items, its line right if a call stands on it.
+  Found is a caller (file and symbol) among the items, its line right if a call stands on it. "Given" are all items, and
+  how many of them call it; beside it what `grep -w NAME` gives: lines of Python, and how many of them call it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import ast
 import dataclasses
 import json
 import random
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -62,9 +64,11 @@ class ParsedRepository:
 
     defined: list[DefinedName] = field(default_factory=list)
     called: list[CalledName] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
     def read(self, path: str, text: str) -> None:
         """Add a file; one that does not parse is left out."""
+        self.texts.append(text)
         try:
             self._visit(path, ast.parse(text), "", "")
         except (SyntaxError, ValueError):
@@ -118,6 +122,11 @@ class ParsedRepository:
                 found.setdefault((call.path, call.inside), set()).add(call.line)
         return found
 
+    def grep(self, name: str) -> int:
+        """Return on how many lines a name stands as a word."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        return sum(bool(word.search(line)) for text in self.texts for line in text.splitlines() if name in line)
+
 
 @dataclass(slots=True)
 class NameCounts:
@@ -128,6 +137,10 @@ class NameCounts:
     callers: int = 0
     found: int = 0
     on_line: int = 0
+    given: int = 0
+    given_right: int = 0
+    grep_lines: int = 0
+    grep_right: int = 0
     missed: list[str] = field(default_factory=list)
 
 
@@ -174,6 +187,10 @@ def check_callers(
             for item in answer.related:
                 given.setdefault((item.path or "", item.symbol or ""), set()).add(item.line or 0)
         counts.callers += len(wanted)
+        counts.given += len(given)
+        counts.given_right += len(given.keys() & wanted.keys())
+        counts.grep_lines += parsed.grep(function.symbol.rpartition(".")[2])
+        counts.grep_right += len({(caller[0], line) for caller, lines in wanted.items() for line in lines})
         for caller, lines in wanted.items():
             counts.found += caller in given
             counts.on_line += bool(lines & given.get(caller, set()))
@@ -200,6 +217,8 @@ def _rows(results: dict[str, NameCounts]) -> Iterator[tuple[str, ...]]:
             f"{counts.right} of {counts.names}",
             f"{counts.found} of {counts.callers}",
             f"{counts.on_line} of {counts.callers}",
+            f"{counts.given_right} of {counts.given}",
+            f"{counts.grep_right} of {counts.grep_lines}",
         )
 
 
@@ -218,7 +237,9 @@ def main() -> None:
         plain = {name: dataclasses.asdict(counts) for name, counts in results.items()}
         print(json.dumps(plain))
         return
-    table = MarkdownTable("repository", "right starts", "callers found", "on their line")
+    table = MarkdownTable(
+        "repository", "right starts", "callers found", "on their line", "of those given", "of grep's lines"
+    )
     for row in _rows(results):
         table.add(*row)
     table.print()

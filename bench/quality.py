@@ -5,11 +5,17 @@ Reads any of the evaluation sets that DATA_DIR holds (JSON lines, one folder a s
 every question through `Memory.search`, and prints recall, MRR@10 and nDCG@10 beside three plain baselines run on the
 same texts in the same run: FTS5's `bm25()`, the model's cosine, and both by reciprocal ranks with equal weights.
 Recall@k is the share of the relevant documents among the first k, averaged over questions.
+
+With `--keep DIR` the databases stay: a second run, of another version too, asks of the same fingerprints. `--part N`
+takes a fixed part: of sets of many conversations or repositories every Nth, of the others every Nth question with the
+documents that answer it and every Nth of the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
 import json
 import math
 import sqlite3
@@ -347,15 +353,21 @@ def ask_memory(memory: Memory, text: str, corpus: EvaluationCorpus) -> tuple[Sea
 
 
 def run_corpus(
-    corpus: EvaluationCorpus, encoder: Encoder, vectors: np.ndarray, scores: dict[str, list[list[float]]]
+    corpus: EvaluationCorpus,
+    encoder: Encoder,
+    vectors: np.ndarray,
+    scores: dict[str, list[list[float]]],
+    keep: Path | None,
 ) -> list[float]:
     """Ask every question of one corpus, add its scores by method and return the search times in milliseconds."""
     baselines = Baselines(corpus, encoder, vectors)
     times = []
-    with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
-        root = Path(folder) / "project"
-        root.mkdir()
-        with Memory.open(bench_settings(Path(folder), project=corpus.name), root) as memory:
+    with contextlib.ExitStack() as stack:
+        kept = None if keep is None else keep.resolve() / f"{corpus.name}-{len(corpus.documents)}"
+        folder = kept or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hyperloci-bench-")))
+        root = folder / "project"
+        root.mkdir(parents=True, exist_ok=True)
+        with Memory.open(bench_settings(folder, project=corpus.name), root) as memory:
             named = store_corpus(memory, corpus, root)
             memory.embed_pending()
             with memory.keep_embedder_running():
@@ -373,14 +385,27 @@ def run_corpus(
     return times
 
 
-def run_set(evaluation: EvaluationSet, encoder: Encoder, cache: Path | None) -> dict[str, Any]:
+def take_part(evaluation: EvaluationSet, every: int) -> EvaluationSet:
+    """Return a fixed part of a set: every Nth corpus, or of a single corpus every Nth question and document."""
+    if every == 1 or len(evaluation.corpora) > 1:
+        return dataclasses.replace(evaluation, corpora=evaluation.corpora[::every])
+    (whole,) = evaluation.corpora
+    questions = whole.questions[::every]
+    wanted = {id for question in questions for id in question.relevant}
+    among = [document for place, document in enumerate(whole.documents) if document.id in wanted or place % every == 0]
+    return dataclasses.replace(evaluation, corpora=[dataclasses.replace(whole, documents=among, questions=questions)])
+
+
+def run_set(
+    evaluation: EvaluationSet, encoder: Encoder, cache: Path | None, keep: Path | None = None
+) -> dict[str, Any]:
     """Evaluate one set and return its entry of the JSON answer."""
     scores: dict[str, list[list[float]]] = {method: [] for method in ("bm25", "dense", "rrf", "hyperloci")}
     times: list[float] = []
     for corpus in evaluation.corpora:
         if corpus.questions:
             vectors = _cached_vectors(corpus, encoder, cache)
-            times += run_corpus(corpus, encoder, vectors, scores)
+            times += run_corpus(corpus, encoder, vectors, scores, keep)
     kinds = [question.kind for corpus in evaluation.corpora for question in corpus.questions]
     return {
         "n": len(scores["bm25"]),
@@ -436,6 +461,8 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(LOADERS), help="which sets, by commas")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--cache", type=Path, help="folder for the baselines' vectors, to save time on a second run")
+    parser.add_argument("--keep", type=Path, help="folder for the databases, to ask of the same ones again")
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="a fixed part of about one in N")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
     encoder = list(load_bundled_stages("cpu"))[-1].encoder
@@ -443,7 +470,8 @@ def main() -> None:
     for name in options.sets.split(","):
         if (options.data / name).is_dir():
             for evaluation in LOADERS[name](options.data / name):
-                answer["sets"][evaluation.name] = run_set(evaluation, encoder, options.cache)
+                part = take_part(evaluation, options.part)
+                answer["sets"][evaluation.name] = run_set(part, encoder, options.cache, options.keep)
                 print(f"{evaluation.name} done", file=sys.stderr)
     if options.json:
         print(json.dumps(answer, indent=2))

@@ -88,6 +88,16 @@ def test_code_is_told_by_its_place_and_its_names() -> None:
     assert found.source_type == SourceType.CODE and found.domain_tags == ("security", "testing")
 
 
+def test_a_test_is_known_by_the_words_of_its_language() -> None:
+    spec = TextChunk(
+        text="it { is_expected.to be }",
+        kind=ChunkKind.CODE,
+        position=Position(path="spec/runner_spec.rb"),
+        code=CodeFacts(kind="block"),
+    )
+    assert classify_chunk_facets(spec).domain_tags == ("testing",)
+
+
 @settings(max_examples=examples(60))
 @given(st.text(max_size=400), st.sampled_from(list(Origin)))
 def test_any_text_has_facets_with_few_sorted_tags(text: str, origin: Origin) -> None:

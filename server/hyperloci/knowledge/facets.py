@@ -17,6 +17,7 @@ from hyperloci.model.chunk import TextChunk
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import TRUST, Origin
 from hyperloci.system.values import dataclass
+from hyperloci.text.chunking.programming_languages import is_test_path
 
 MAX_CHARS: Final = 4_000
 """Characters of a text that are read: its beginning shows what it is."""
@@ -181,11 +182,14 @@ def classify_chunk_facets(chunk: TextChunk) -> Facets:
     place = " ".join(part for part in (chunk.position.path, chunk.position.symbol) if part)
     if chunk.code is None:
         return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=place)
-    rules = _load_rules()
+    words = frozenset(_split_path(place))
+    # `spec/thor_spec.rb`: each language has its own word for tests.
+    if chunk.position.path is not None and is_test_path(chunk.position.path):
+        words |= {"test"}
     return Facets(
         source_type=SourceType.CODE,
         authority=_AUTHORITY[SourceType.CODE],
-        domain_tags=_domain_tags(rules, frozenset(_split_path(place)), ""),
+        domain_tags=_domain_tags(_load_rules(), words, ""),
     )
 
 

@@ -114,9 +114,9 @@ def find_leading(
     named = _read_question(NameResolver(store, scopes), query, intent)
     if named is not None:
         named = named.order_sections(ranked)
-        keys = named.list_keys(store, intent, scopes, ranked, measure, limit)
+        keys = named.list_keys(store, query, intent, scopes, ranked, measure, limit)
     elif intent is Intent.WHY:
-        keys = _explain_best(store, ranked, scopes, measure)
+        keys = _explain_best(store, query, ranked, scopes, measure)
     else:
         return None
     kept = tuple(dict.fromkeys(key for key in keys if int(key) < len(allowed) and allowed[int(key)]))[:limit]
@@ -154,6 +154,7 @@ class _NamedQuestion:
     def list_keys(
         self,
         store: Store,
+        query: str,
         intent: Intent,
         scopes: Sequence[str],
         ranked: Sequence[NodeKey],
@@ -167,7 +168,7 @@ class _NamedQuestion:
             yield from _follow(store, things, self.relation, scopes, limit)
         elif intent is Intent.WHY:
             name = None if taken.kind is ThingKind.FILE else self.resolution.name
-            commits = rank_commits(store, scopes, things, name, ranked, measure)
+            commits = rank_commits(store, scopes, things, name, ranked, measure, query)
             yield from _explain(store, things[0], self.resolution.name, scopes, commits, limit)
         yield from (thing.keys[0] for thing in things[: self._count_definitions()])
 
@@ -246,11 +247,11 @@ def _explain(
 
 
 def _explain_best(
-    store: Store, ranked: Sequence[NodeKey], scopes: Sequence[str], measure: Relevance
+    store: Store, query: str, ranked: Sequence[NodeKey], scopes: Sequence[str], measure: Relevance
 ) -> Iterator[NodeKey]:
     """Yield the commits that tell most of the question, of those found and those that changed what was found best."""
     things = list(itertools.islice(_list_best_symbols(store, ranked[:BEST_LOOKED_AT]), BEST_SYMBOLS))
-    yield from rank_commits(store, scopes, things, None, ranked, measure)[:BEST_COMMITS]
+    yield from rank_commits(store, scopes, things, None, ranked, measure, query)[:BEST_COMMITS]
 
 
 def _list_best_symbols(store: Store, keys: Sequence[NodeKey]) -> Iterator[NamedThing]:

@@ -11,8 +11,10 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval.names.change_words import find_change_terms, tells_of_change
+from hyperloci.retrieval.names.numbered_entries import find_numbered_commits
 from hyperloci.store import Store
-from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 from hyperloci.store.memories.edges import StoredChange
 from hyperloci.text.chunking.programming_languages import is_test_path
 
@@ -31,6 +33,21 @@ CHANGED_IT: Final = 0.1
 this and little else. Who asks why something is there means the first commit, but twice as much for it takes the first
 place from 8 of 143 others; without ties to the name, or with twice as much for one of them, 1 to 3 fewer lead
 (docs/benchmarks.md, "Questions")."""
+
+NUMBERED: Final = 0.4
+"""What it adds that a commit bears the number of an entry that says all of what is asked; of one that says a part, as
+much of it. A little more than all ties together: the entry says what the question says (docs/benchmarks.md,
+"Questions": 120 entries)."""
+
+SAME_CHANGE: Final = 0.1
+"""What it adds that the subject tells of such a change as is asked about, by whatever word (`change_words`): as much as
+a name in the subject."""
+
+EXPLAINED: Final = 0.1
+EXPLAINED_CHARS: Final = 300
+"""What it adds that a commit says more than its subject, all of it from so many characters on: who asks why wants an
+explanation, and by words and meaning the shortest message on a thing comes first. With it and the words of change 23
+of 31 lead and 30 are among five, instead of 22 and 28 (docs/benchmarks.md, "Questions")."""
 
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""
@@ -70,6 +87,7 @@ def rank_commits(
     name: str | None,
     found: Collection[NodeKey],
     measure: Relevance,
+    query: str,
 ) -> list[NodeKey]:
     """Return the commits that changed some things, name them or were found, those first that tell most of the question.
 
@@ -80,20 +98,38 @@ def rank_commits(
         name: as the question has it; None where it names nothing.
         found: what the search has found.
         measure: says what memories score by the question's meaning and words.
+        query: the question.
     """
+    numbered, change_terms = find_numbered_commits(store, scopes, query), find_change_terms(query)
     changes = _list_changes(store, scopes, things)
     tail = None if name is None else name.rpartition(".")[2]
     named = [] if tail is None else _find_naming(store, scopes, [tail], ("decision",), ("commit",))
+    worded = _find_worded(store, scopes, query)
     nodes = {
         key: node
-        for key, node in store.nodes.get_by_keys({*changes, *(node.key for node in named), *found}).items()
+        for key, node in store.nodes.get_by_keys(
+            {*changes, *(node.key for node in named), *found, *numbered, *worded}
+        ).items()
         if node.subtype == "commit" and node.deleted_at is None
     }
     began = min(changes.keys() & nodes.keys(), key=lambda key: nodes[key].event_time, default=None)
     scores = {key: value + _tell_tie(nodes[key], changes.get(key), tail) for key, value in measure(list(nodes)).items()}
     if began in scores:
         scores[began] += BEGINNING
+    for key in scores:
+        scores[key] += NUMBERED * numbered.get(key, 0.0)
+        subject, _, body = nodes[key].content.partition(CHANGED)[0].partition("\n")
+        scores[key] += SAME_CHANGE * tells_of_change(subject, change_terms)
+        scores[key] += EXPLAINED * min(1.0, len(body) / EXPLAINED_CHARS)
     return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))
+
+
+def _find_worded(store: Store, scopes: Sequence[str], query: str) -> list[NodeKey]:
+    """Return the commits in which the question's words weigh most: elsewhere files crowd them out."""
+    allowed = store.filters.select_allowed(
+        SearchFilter(scopes=tuple(scopes), types=("decision",), subtypes=("commit",))
+    )
+    return [NodeKey(key) for key in store.keyword_search.rank_by_bm25(analyse_query(query), allowed, NAMING_CANDIDATES)]
 
 
 def _list_changes(store: Store, scopes: Sequence[str], things: Sequence[NamedThing]) -> dict[NodeKey, StoredChange]:

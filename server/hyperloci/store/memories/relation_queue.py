@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, SYMMETRIC_LABELS, EdgeType, NodeKey, Role
+from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.system.random_ids import make_random_id
 from hyperloci.system.values import dataclass
 
@@ -18,6 +19,12 @@ SELECT p.path, n.key, n.subtype, n.content, n.metadata, p.symbol, p.class_name, 
 FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
 LEFT JOIN code_facts c ON c.node_key = n.key
 WHERE f.scope_key = ? AND f.path = ? AND n.deleted_at IS NULL ORDER BY p.char_start, n.key
+"""
+
+
+_IMPORTS: Final = """
+CROSS JOIN nodes n ON n.key = c.node_key
+WHERE instr(json_extract(c.facts, '$.imports'), ?) > 0 AND n.scope_key = ? AND n.deleted_at IS NULL
 """
 
 
@@ -128,17 +135,14 @@ class RelationQueue:
         ]
 
     def find_importers(self, scope_key: int, words: Iterable[str]) -> list[NodeKey]:
-        """Return the code snippets that import something one of these words is part of the name of."""
-        wanted = sorted(set(words))
-        rows = self._connection.execute(
-            """
-            SELECT DISTINCT n.key FROM json_each(?1) j CROSS JOIN code_facts c
-            CROSS JOIN nodes n ON n.key = c.node_key
-            WHERE instr(json_extract(c.facts, '$.imports'), j.value) > 0 AND n.scope_key = ?2 AND n.deleted_at IS NULL
-            """,
-            (json.dumps(wanted), scope_key),
-        )
-        return [NodeKey(row[0]) for row in rows]
+        """Return the code snippets that import something one of these words is part of the name of.
+
+        What imports a name has it in its text: the keyword index says which those are, and only their facts are read.
+        """
+        found: set[int] = set()
+        for word in set(words):
+            found.update(row[0] for row in self._connection.execute(*_select_importers(scope_key, word)))
+        return [NodeKey(key) for key in sorted(found)]
 
     def find_commits(self, scope_key: int, prefix: str) -> list[NodeKey]:
         """Return at most two commits of a project whose hash begins so."""
@@ -221,3 +225,14 @@ class RelationQueue:
         self._connection.executemany(
             "INSERT INTO membership(hyperedge_key, node_key, role, position) VALUES (?, ?, ?, ?)", members
         )
+
+
+def _select_importers(scope_key: int, word: str) -> tuple[str, tuple[object, ...]]:
+    """Return the query for the snippets that import something with a word in its name, and its parameters."""
+    # Terms are letters, digits and `_`: a quote never stands in one.
+    terms = " AND ".join(f'"{term}"' for term in dict.fromkeys(analyse_text(word)))
+    if not terms:
+        return f"SELECT n.key FROM code_facts c {_IMPORTS}", (word, scope_key)
+    searched = "(SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?) k"
+    found = f"SELECT n.key FROM {searched} CROSS JOIN code_facts c ON c.node_key = k.rowid {_IMPORTS}"
+    return found, (terms, word, scope_key)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.literals import LiteralSet
 from hyperloci.text.sanitize.steering_features import STEERING_FEATURES, SteeringFeature
 

@@ -1,0 +1,57 @@
+"""A question and a commit's subject call one change by other words."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci.retrieval.names.change_words import find_change_terms, tells_of_change
+from tests.working_tree import WorkingTree
+
+
+@pytest.mark.parametrize(
+    ("question", "subject"),
+    [
+        ("why was the option parser thrown out?", "argv: replace parser with our own"),
+        ("why did HSTS preloading go away?", "Drop HSTS preloading"),
+        ("why was the package given up?", "pkg: remove package"),
+        ("why did we get rid of the cache?", "Removing cached responses"),
+        ("why are redirects to sockets refused?", "Disallow redirects to sockets"),
+        ("почему выкинули кэш?", "Remove cache"),
+    ],
+)
+def test_a_change_is_known_by_whatever_word(question: str, subject: str) -> None:
+    assert tells_of_change(subject, find_change_terms(question))
+
+
+@pytest.mark.parametrize("question", ["why is the sky blue?", "why is there a mutex around the keys?", ""])
+def test_a_question_for_no_change_has_no_words_of_one(question: str) -> None:
+    assert not tells_of_change("Remove the keys", find_change_terms(question))
+
+
+@pytest.mark.req("E.02")
+def test_of_commits_on_one_thing_the_one_that_tells_of_the_change_leads(settings: Settings, tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    for number, subject in enumerate(("snapshot: package", "package: snap", "ci: drop snap", "snap: package name")):
+        tree.commit(subject, **{f"file{number}_py": f"VALUE_{number} = {number}\n"})
+    with Memory.open(settings, tree.root) as memory:
+        memory.index_path()
+        found = memory.search("why was the snap given up?").results
+
+    assert found[0].content.startswith("ci: drop snap")
+
+
+@pytest.mark.req("E.02")
+def test_of_commits_that_say_the_same_the_one_that_explains_leads(settings: Settings, tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    reason = "Its maintainers asked for snapshots of all turnips. " * 7
+    for number, message in enumerate(
+        ("Snapshots of turnips", f"Snapshots of turnips\n\n{reason}", "Snapshots of turnips")
+    ):
+        tree.commit(message, **{f"file{number}_py": f"VALUE_{number} = {number}\n"})
+    with Memory.open(settings, tree.root) as memory:
+        memory.index_path()
+        found = memory.search("why are there snapshots of turnips?").results
+
+    assert "maintainers" in found[0].content

@@ -1,0 +1,45 @@
+"""Who imports a file, found by the keyword index."""
+
+from __future__ import annotations
+
+from hyperloci.memory import Memory
+from tests.working_tree import WorkingTree
+
+
+def importers(memory: Memory, word: str) -> set[str | None]:
+    (scope,) = memory.store.connection.execute("SELECT scope_key FROM files LIMIT 1").fetchone()
+    keys = memory.store.relation_queue.find_importers(scope, [word])
+    return {place.path for place in memory.store.positions.get_positions(keys).values()}
+
+
+def test_importers_are_found_by_the_names_that_they_import(memory: Memory, tree: WorkingTree) -> None:
+    tree.write("a.py", "from pkg._link_queue import run\n\nX = run()\n")
+    tree.write("b.py", "import pkg.other\n\nLINK_QUEUE = 'link_queue'\n")
+    tree.write("c.ts", "import { run } from './link-queue.js';\nexport const x = run();\n")
+    tree.write("d.py", "import linked\n")
+    memory.index_path(tree.root)
+
+    assert importers(memory, "_link_queue") == {"a.py"}
+    assert importers(memory, "link-queue") == {"c.ts"}
+    assert importers(memory, "other") == {"b.py"}
+    assert importers(memory, "linked") == {"d.py"}
+    assert importers(memory, "nothing") == set()
+
+
+def test_what_imports_something_else_is_not_read(memory: Memory, tree: WorkingTree) -> None:
+    for number in range(60):
+        tree.write(f"m{number}.py", f"import one.name_{number}\n\n\ndef f{number}():\n    return name_{number}\n")
+    memory.index_path(tree.root)
+    connection = memory.store.connection
+    steps = {0: 0}
+
+    def count() -> int:
+        steps[0] += 1
+        return 0
+
+    connection.set_progress_handler(count, 10)
+    assert importers(memory, "name_7") == {"m7.py"}
+    connection.set_progress_handler(None, 0)
+
+    # To read the facts of all 120 pieces takes some 150 of these ten steps.
+    assert steps[0] < 60
