@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci.system.values import dataclass
 from hyperloci_hooks.io import get_object, get_text
 
 if TYPE_CHECKING:

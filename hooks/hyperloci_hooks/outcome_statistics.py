@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Self
 
 from hyperloci.clock import MS_PER_DAY, system_clock
+from hyperloci.system.values import dataclass
 from hyperloci_hooks import outcome_log
 
 DAYS: Final = 7

@@ -16,7 +16,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -34,6 +33,7 @@ from hyperloci.errors import (
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.system.data_paths import database_key
 from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.values import dataclass
 from hyperloci_hooks import outcome_log
 
 if TYPE_CHECKING:

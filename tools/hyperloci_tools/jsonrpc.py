@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_types import (
@@ -26,6 +25,8 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 from pydantic_core import from_json
+
+from hyperloci.system.values import dataclass
 
 MAX_LINE_BYTES: Final = 8 << 20
 """The longest message: some hundred times the longest memory, with every character escaped."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from anyio.abc import TaskGroup
 from mcp.server.mcpserver import Context
 
+from hyperloci.system.values import dataclass
 from hyperloci.worker import WorkerPool
 
 

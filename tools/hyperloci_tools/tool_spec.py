@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp.server.mcpserver.tools import Tool, ToolManager
 from mcp_types import CallToolResult, ToolAnnotations
+
+from hyperloci.system.values import dataclass
 
 ALWAYS_LOAD_META: Final[dict[str, Any]] = {"anthropic/alwaysLoad": True}
 """Claude Code hides tools behind a search by default; these few should be listed from the start."""

@@ -7,7 +7,6 @@ import logging
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from mcp.server.auth.provider import AccessToken
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.http.issued_tokens import READ, WRITE
+from hyperloci.system.values import dataclass
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ every path of every answer would have to hide rows; what others may see lies in 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -15,6 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.values import dataclass
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 

@@ -6,7 +6,6 @@ import ipaddress
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -29,6 +28,7 @@ from hyperloci.http.outside_issuer import IssuerVerifier, OutsideIssuer
 from hyperloci.http.request_guard import RequestGuard
 from hyperloci.http.served_memory import ServedMemory
 from hyperloci.services import BackgroundService, EmbedderService, MaintenanceService
+from hyperloci.system.values import dataclass
 from hyperloci.worker import WorkerHandle, make_memory_opener
 from hyperloci_hooks.dialects.wiring import CaptureState
 from hyperloci_tools.instructions import COMMON_TEXT, TEXTS, FixedInstructions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from hyperloci.store.team.postgres import MEMBER_ROLE, connect, hide_password, m
 from hyperloci.store.team.shared_values import MemberRole, SyncReport
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject
 from hyperloci.system.process_lock import Election, lock_path
+from hyperloci.system.values import dataclass
 from hyperloci.team.membership import (
     Membership,
     drop_membership,

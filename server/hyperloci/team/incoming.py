@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
@@ -31,6 +31,7 @@ from hyperloci.store.team.shared_values import (
     TeamMemory,
 )
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject, TeamRow
+from hyperloci.system.values import dataclass
 from hyperloci.team.payload import MAX_TITLE_CHARS, PayloadBuilder
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, NotFoundError
 from hyperloci.store.export_import import write_private_file
+from hyperloci.system.values import dataclass
 
 NOT_JOINED = "This machine has joined no team: `hyperloci team join URL --token TOKEN` does."
 

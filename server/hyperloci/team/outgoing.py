@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from hyperloci.errors import TeamRefusedError
@@ -14,6 +14,7 @@ from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import MEANING_DIMENSIONS, OutgoingRevision, SharedPayload
 from hyperloci.store.team.team_rows import TeamProject, TeamRow
+from hyperloci.system.values import dataclass
 from hyperloci.team.payload import PayloadBuilder
 
 PAGE_CHANGES: Final = 200

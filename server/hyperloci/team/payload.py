@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.author import Visibility
@@ -13,6 +12,7 @@ from hyperloci.store import Store
 from hyperloci.store.memories.decay import PRUNE_OPERATION
 from hyperloci.store.team.shared_values import SharedPayload, SharedState
 from hyperloci.store.team.team_rows import TeamRow
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 MAX_TITLE_CHARS: Final = 2_000

@@ -7,7 +7,6 @@ the cursor in the same transaction, and the outbox loses an entry only after the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import Clock
@@ -18,6 +17,7 @@ from hyperloci.store.team.postgres import connect
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import MemberRole, SyncReport
 from hyperloci.store.team.team_rows import TeamProject
+from hyperloci.system.values import dataclass
 from hyperloci.team.incoming import IncomingChanges
 from hyperloci.team.membership import Membership
 from hyperloci.team.outgoing import OutgoingChanges

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from hyperloci.errors import TeamUnreachableError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.team.shared_values import SyncReport
+from hyperloci.system.values import dataclass
 from hyperloci.team.membership import Membership, has_joined, load_membership
 from hyperloci.team.sync import TeamSync
 

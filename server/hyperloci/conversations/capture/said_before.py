@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Self
 
 from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.negation import count_negations
 
 _SAME_SHARE: Final = 0.85

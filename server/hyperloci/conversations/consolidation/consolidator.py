@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
@@ -30,6 +30,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
+from hyperloci.system.values import dataclass
 
 _log = logging.getLogger(__name__)
 

@@ -11,13 +11,13 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.questions import is_question
 from hyperloci.text.language.sentences import split_sentences
 from hyperloci.text.language.word_tables import phrase_pattern

@@ -7,7 +7,7 @@ or isn't supported by the turns it names, and gets no more confidence than the l
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from hyperloci.clock import Clock
@@ -33,6 +33,7 @@ from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 

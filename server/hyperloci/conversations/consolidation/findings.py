@@ -17,12 +17,12 @@ was not read, if that is not the session's end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.model.node import MAX_NAME_CHARS
+from hyperloci.system.values import dataclass
 
 HEURISTIC_STRATEGY: Final = "heuristic"
 """The name of what rules find; the other strategies ask a model or the assistant."""

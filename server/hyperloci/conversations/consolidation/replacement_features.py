@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -27,6 +26,7 @@ from hyperloci.conversations.consolidation.statement_scorer import load_weights
 from hyperloci.conversations.consolidation.statement_values import find_choices, find_cue_places, find_values
 from hyperloci.conversations.consolidation.text_similarity import STEM_CHARS, find_numbers, meaningful_words
 from hyperloci.knowledge.contradictions.pair_judge import score_contradiction
+from hyperloci.system.values import dataclass
 
 LEAST_STATEMENTS: Final = 12
 """A word that two of three statements share tells as much as one that two of twelve share: a young project has few."""

@@ -12,7 +12,6 @@ import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -22,6 +21,7 @@ from hyperloci.conversations.consolidation.replacement_features import (
     compare_statements,
 )
 from hyperloci.knowledge.contradictions.forest import Forest
+from hyperloci.system.values import dataclass
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
 

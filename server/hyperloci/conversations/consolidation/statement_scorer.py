@@ -11,11 +11,11 @@ import functools
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.system.values import dataclass
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "statement_scorer.json"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.questions import first_word
 from hyperloci.text.language.sentences import sentence_spans

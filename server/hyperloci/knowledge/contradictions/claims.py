@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.contradictions.polarity import Clause, ClauseReader, Region
 from hyperloci.knowledge.contradictions.quantities import Value, find_values
 from hyperloci.knowledge.contradictions.words import Word, analyse_words, split_statements
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.vocabulary import vocabulary
 
 _COPULAS: Final = frozenset({"is", "are", "was", ":", "="})

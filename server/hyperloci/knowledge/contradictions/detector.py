@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hyperloci.clock import to_iso
@@ -32,6 +31,7 @@ from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,10 @@ import functools
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from hyperloci.system.values import dataclass
 
 CACHED_TEXTS: Final = 2_048
 """As many as there are profiles: the same memories are candidates again and again."""

@@ -9,7 +9,6 @@ import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.knowledge.contradictions.pair_features import find_clashing_figures, find_opposites, measure_pair
 from hyperloci.knowledge.contradictions.rules import quote_words
 from hyperloci.knowledge.contradictions.statement_profile import find_cue, profile_statement
+from hyperloci.system.values import dataclass
 
 CONTRADICTION_GATE: Final = 0.71
 """Probability from which on a pair counts as a contradiction: 8 % false alarms among pairs of writers it has not read

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final
 
 from hyperloci.knowledge.contradictions.lexicon import lexicon_words
 from hyperloci.knowledge.contradictions.words import Word
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.word_tables import read_table, word_set
 
 _PUNCTUATION: Final = frozenset(",:;()—–")

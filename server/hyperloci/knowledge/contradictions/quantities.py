@@ -6,11 +6,11 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hyperloci.knowledge.contradictions.words import Word
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import UNIT_SECONDS, DateWords, clock_minutes, date_words
 from hyperloci.text.language.vocabulary import vocabulary
 

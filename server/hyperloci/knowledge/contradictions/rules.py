@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.contradictions import sentence_match
@@ -22,6 +22,7 @@ from hyperloci.knowledge.contradictions.polarity import Clause, Region, is_state
 from hyperloci.knowledge.contradictions.quantities import Value, are_same_value
 from hyperloci.knowledge.contradictions.words import Word
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.vocabulary import vocabulary
 from hyperloci.text.language.word_tables import word_set
 

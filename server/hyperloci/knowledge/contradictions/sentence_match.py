@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.knowledge.contradictions.claims import AnalysedSentence
 from hyperloci.knowledge.contradictions.polarity import Region
+from hyperloci.system.values import dataclass
 
 HEAD_AS_MODIFIER: Final = 0.5
 """`environment` and `environment variables` share a word, not a thing: half a match."""

@@ -9,13 +9,13 @@ import functools
 import itertools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hyperloci.knowledge.contradictions.claims import AnalysedSentence, analyse_sentence
 from hyperloci.knowledge.contradictions.quantities import Value
 from hyperloci.knowledge.contradictions.words import Word
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.vocabulary import vocabulary
 from hyperloci.text.language.word_tables import word_set
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.knowledge.contradictions.lexicon import base_form, lexicon_words, stem_set, unify_stem
 from hyperloci.store.keywords import analysis
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import date_words
 from hyperloci.text.language.sentences import split_sentences
 

@@ -11,13 +11,13 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.system.values import dataclass
 
 DOCUMENTS: Final = 10
 """Pieces of documents looked at for entries: those in which the question's words weigh most."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Self
 
 from hyperloci.model.kinds import NodeId, NodeKey, Tier
@@ -11,6 +11,7 @@ from hyperloci.model.node import Node
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+from hyperloci.system.values import dataclass
 
 _SELECT_PROGRESS: Final = (
     "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0)"

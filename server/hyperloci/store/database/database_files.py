@@ -14,10 +14,10 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from hyperloci.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from hyperloci.system.values import dataclass
 
 LOCK_SECONDS: Final = 30.0
 """How long a process waits for another that makes or migrates a database, or for the end of a copy that can't go on."""

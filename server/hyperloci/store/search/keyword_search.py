@@ -12,7 +12,6 @@ import math
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from hyperloci.store.database.connection import is_snapshot_open
 from hyperloci.store.database.meta import RESTORED_AT
 from hyperloci.store.vectors.bits import BoolArray, parse_keys
+from hyperloci.system.values import dataclass
 
 SATURATION: Final = 1.2
 LENGTH_NORMALISATION: Final = 0.75

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.store.team.postgres import member_transaction
@@ -24,6 +24,7 @@ from hyperloci.store.team.shared_values import (
     TeamIdentity,
     TeamMemory,
 )
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import psycopg

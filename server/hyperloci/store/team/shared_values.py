@@ -6,9 +6,11 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final, Self
+
+from hyperloci.system.values import dataclass
 
 MEANING_DIMENSIONS: Final = 384
 """Of the vectors that the shared truth keeps: those of the bundled model. What another model sees is found by words."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ asked or told. What they weigh together is `injection_score.py`'s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from hyperloci.system.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
