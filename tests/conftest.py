@@ -36,6 +36,15 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(autouse=True)
+def closes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a server in the test's own process close, however busy the machine is.
+
+    Its limit is for a process that ends, and whose threads end with it; here they would answer to a loop that has gone.
+    """
+    monkeypatch.setattr("hyperloci.app.CLOSE_SECONDS", 100.0)
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     """A clock that stands still until it is moved."""

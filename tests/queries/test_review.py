@@ -27,7 +27,7 @@ def test_a_dispute_one_side_of_which_has_ended_is_settled(memory: Memory) -> Non
     first, second = pair(memory, 1), pair(memory, 2)
     sides = {one.id: one.memories for one in memory.list_disputes("updates").disputes}
     memory.forget(sides[first][0].id)
-    memory.correct_fact(sides[second][1].id, "Rack 2 is empty now.")
+    memory.correct_fact(sides[second][1].id, "The backup runs at night.")
     assert memory.list_disputes("updates").disputes == ()
     assert memory.list_disputes_of(sides[first][1].id) == ()
 

@@ -30,8 +30,9 @@ GRACE_SECONDS: Final = 0.5
 
 MISSING_DRIVER: Final = "The team needs PostgreSQL's driver, which is not installed: pip install 'hyperloci[team]'."
 
-_PASSWORD: Final = re.compile(r"(/[^:/@\s]*:)\S*@|(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|[^\s&]+)")
-"""In an address of either form, whole or in a message. What is before the last `@` is hidden, with each other one."""
+_WORD: Final = re.compile(r"\S+")
+_USER: Final = re.compile(r"/[^:/@]*:")
+_PASSWORD_FIELD: Final = re.compile(r"(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|[^\s&]+)")
 _FILE_NAME: Final = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 
 _OWNER_LOCK: Final = 0x6C6F6369
@@ -39,8 +40,16 @@ _OWNER_LOCK: Final = 0x6C6F6369
 
 
 def hide_password(url: str) -> str:
-    """Return a connection's address without its password."""
-    return _PASSWORD.sub(lambda found: f"{found[1]}***@" if found[1] else f"{found[2]}***", url)
+    """Return a connection's address without its password, whatever form it has; or a message that holds addresses."""
+    hidden = _WORD.sub(lambda found: _hide_in_word(found[0]), url)
+    return _PASSWORD_FIELD.sub(lambda found: f"{found[1]}***", hidden)
+
+
+def _hide_in_word(word: str) -> str:
+    # Up to the last `@`: a password may hold one.
+    before, at, after = word.rpartition("@")
+    user = _USER.search(before)
+    return f"{before[: user.end()]}***@{after}" if at and user else word
 
 
 def connect(url: str, *, timeout: float = CONNECT_SECONDS) -> psycopg.Connection[Any]:
