@@ -86,13 +86,14 @@ class _ProgramProcess:
     def _serve_calls(self, child: subprocess.Popen[bytes], code: str, names: Mapping[str, str]) -> Any:
         """Answer the child's calls until it is done; return what it says then."""
         assert child.stdout is not None
-        _send(child, {"code": code, "limits": asdict(self._limits), "names": dict(names)})
+        # A child that has ended, or is at its time limit, does not read on; what it said last is still in the pipe.
+        with contextlib.suppress(BrokenPipeError):
+            _send(child, {"code": code, "limits": asdict(self._limits), "names": dict(names)})
         while True:
             message, _ = MESSAGES.read_json(child.stdout.read)
             if "done" in message:
                 return message["done"]
             answer = self._answer_call(message.get("call"), message.get("arguments"))
-            # A child at its time limit does not wait for the answer, but what it said last is still in the pipe.
             with contextlib.suppress(BrokenPipeError):
                 _send(child, answer)
 
