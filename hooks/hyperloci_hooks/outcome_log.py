@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import time
 
-from hyperloci.system.own_folders import make_own_folders
-
 NAME = "tally.txt"
 OLDER = "tally.1.txt"
 MAX_BYTES = 1 << 18
@@ -40,6 +38,9 @@ def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: s
         try:
             descriptor = _open_tally(path)
         except FileNotFoundError:
+            # Only before the first event of all: a hook loads next to nothing.
+            from hyperloci.system.own_folders import make_own_folders
+
             make_own_folders(folder)
             descriptor = _open_tally(path)
         try:
