@@ -128,11 +128,13 @@ def index_all(memory: Memory) -> None:
     memory.embed_pending()
 
 
-def run_repository(wanted: RepositoryCases, root: Path, folder: Path, half: str) -> Iterator[AskedQuestion]:
+def run_repository(
+    wanted: RepositoryCases, root: Path, folder: Path, half: str, profile: str
+) -> Iterator[AskedQuestion]:
     """Ask every question of one repository in every way; what is indexed is kept in `folder`."""
     check_clone(root, wanted)
     folder.mkdir(parents=True, exist_ok=True)
-    with Memory.open(bench_settings(folder, project=wanted.name), root) as memory:
+    with Memory.open(bench_settings(folder, project=wanted.name, profile=profile), root) as memory:
         index_all(memory)
         texts = StoredTexts(memory)
         ways: Mapping[str, Ask] = {
@@ -205,6 +207,7 @@ def main() -> None:
     parser.add_argument("--changelog", type=int, default=0, metavar="N", help="ask N entries of each changelog instead")
     parser.add_argument("--misses", action="store_true", help="print what was not the first hit")
     parser.add_argument("--keep", type=Path, help="folder for the databases, to save time on a second run")
+    parser.add_argument("--profile", default="bundled", help="which models see: `bundled`, `better`, `gpu`")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
@@ -216,7 +219,7 @@ def main() -> None:
             root = (options.folder / name).resolve()
             cases = load_cases(name)
             cases = load_changelog(cases, root, options.changelog) if options.changelog else cases
-            asked = list(run_repository(cases, root, kept.resolve() / name, options.half))
+            asked = list(run_repository(cases, root, kept.resolve() / name, options.half, options.profile))
             everything += asked
             answer[name] = summarise(asked)
             if not options.json:

@@ -595,6 +595,37 @@ def test_a_very_long_function_is_cut_at_statements_under_one_symbol() -> None:
     assert all(facts(part).signature == "def long()" for part in parts)
 
 
+_LED = {
+    "a.py": ("import x\n\n\n", "# What is known by name.\n# {more}\n", "TABLE = [\n", "]\n"),
+    "a.rs": ("use x::Y;\n\n", "/// What is known by name.\n/// {more}\n", "pub const TABLE: &[u8] = &[\n", "];\n"),
+    "a.go": ("package a\n\n", "// What is known by name.\n// {more}\n", "var Table = []int{\n", "}\n"),
+    "a.ts": ('import x from "x"\n\n', "/** What is known by name.\n {more} */\n", "export const table = [\n", "]\n"),
+    "a.c": ("#include <x.h>\n\n", "/* What is known by name.\n {more} */\n", "static const int table[] = {\n", "};\n"),
+}
+
+
+@pytest.mark.req("D.06")
+@pytest.mark.parametrize("path", _LED)
+@pytest.mark.parametrize("words", [1, 60])
+def test_a_long_table_is_not_cut_from_the_comment_above_it(path: str, words: int) -> None:
+    head, comment, opening, closing = _LED[path]
+    comment = comment.replace("{more}", "said at length " * words)
+    text = head + comment + opening + "    101, 202, 303,\n" * 400 + closing
+    chunks = chunk_code(path, text)
+    assert_partition(text, chunks)
+    assert len(chunks) > 2
+    holder = next(chunk for chunk in chunks if opening in chunk.text)
+    assert comment in holder.text
+
+
+@pytest.mark.req("D.06")
+def test_a_functions_header_is_not_cut_from_its_one_long_statement() -> None:
+    text = "/** What is known. */\nexport function known() {\n  return [\n" + "    101, 202, 303,\n" * 400 + "  ]\n}\n"
+    chunks = chunk_code("a.ts", text)
+    assert_partition(text, chunks)
+    assert chunks[0].text.startswith("/** What is known. */\nexport function known() {\n  return [\n    101")
+
+
 def test_a_huge_literal_is_cut_at_lines() -> None:
     text = "DATA = '''\n" + "some line of the data\n" * 900 + "'''\n"
     chunks = chunk_code("a.py", text)

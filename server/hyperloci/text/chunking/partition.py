@@ -147,13 +147,16 @@ def _cut_piece(outline: Outline, piece: CodePiece) -> list[CodePiece]:
 
 
 def _statement_spans(outline: Outline, node: Node, start: int, end: int, depth: int) -> list[Span]:
-    """Tile `start` to `end` with spans of at most `SPLIT_CHARS` characters that begin where the node's children do."""
+    """Tile `start` to `end` with spans of at most `SPLIT_CHARS` characters that begin where the node's children do.
+
+    Nothing is cut off that is too small for a chunk of its own, such as a function's header above one long statement.
+    """
     spans: list[Span] = []
     cursor = start
     for child, low, high in _iter_segments(outline, node, start, end):
         if high - cursor <= SPLIT_CHARS:
             continue
-        if low > cursor:
+        if low - cursor >= MIN_CHUNK_CHARS:
             spans.append((cursor, low))
             cursor = low
         if high - cursor > SPLIT_CHARS:
@@ -173,20 +176,28 @@ def _split_child_node(outline: Outline, child: Node, start: int, end: int, depth
 def _iter_segments(outline: Outline, node: Node, start: int, end: int) -> Iterator[tuple[Node, int, int]]:
     """Yield a node's children with the characters from the line each begins on to where the next one's line begins.
 
-    Children that share a line share a segment: the first one's, unless a later one is the larger.
+    Children that share a line share a segment: the first one's, unless a later one is the larger. A comment shares the
+    segment of what stands right below it: of a long table, the comment may be all that says what it is.
     """
     text, lines = outline.source.text, outline.source.lines
     held: Node | None = None
-    low = start
+    low = behind = start
     for child in node.children:
         first, last = outline.source.span_of(child)
         if last <= start or first >= end:
             continue
         line = lines.start_of_line_at(first)
-        if held is not None and line > low and not text[line:first].strip():
+        is_below = line > low and not text[line:first].strip()
+        if held is not None and is_below and not _leads(held, text[behind:line]):
             yield held, low, line
             held, low = child, line
-        elif held is None or child.end_byte - child.start_byte > held.end_byte - held.start_byte:
+        elif held is None or _leads(held, "") or child.end_byte - child.start_byte > held.end_byte - held.start_byte:
             held = child
+        behind = last
     if held is not None:
         yield held, low, end
+
+
+def _leads(node: Node, gap: str) -> bool:
+    """Say whether a node is a comment on what begins behind the gap."""
+    return node.type.endswith("comment") and gap.count("\n") <= 1
