@@ -24,6 +24,7 @@ from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import CONSOLIDATION, Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
+from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.system.data_paths import find_user_file
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
 
@@ -132,8 +133,12 @@ def uninstall(
         console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
         if database.exists():
             folder = load_settings().state_dir
-            beside = f" and the folder {folder}" if folder.exists() else ""
-            console.print(f"To be rid of it too, delete {database}*{beside}.", style="dim", soft_wrap=True)
+            beside = f", the folder {folder}" if folder.exists() else ""
+            console.print(
+                f"To be rid of it too, delete {database}*{beside} and .git/{TOKEN_FILE} in your projects.",
+                style="dim",
+                soft_wrap=True,
+            )
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
