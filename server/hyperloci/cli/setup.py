@@ -62,7 +62,15 @@ PROGRAM: Final = "hyperloci"
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
-embedder = typer.Typer(help="The process that gives memories their vectors.", no_args_is_help=True)
+embedder = typer.Typer(
+    help="""The process that gives memories their vectors.
+
+    Examples:
+      hyperloci embedder status
+      hyperloci embedder stop
+    """,
+    no_args_is_help=True,
+)
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -122,7 +130,13 @@ def uninstall(
     dry_run: DryRunOption = False,
     client: ClientOption = CLAUDE_CODE,
 ) -> None:
-    """Remove Hyperloci from an assistant's configuration; the memory itself stays."""
+    """Remove Hyperloci from an assistant's configuration; the memory itself stays.
+
+    Examples:
+      hyperloci uninstall
+      hyperloci uninstall --scope project --dry-run
+      hyperloci uninstall --client all
+    """
     if CLAUDE_CODE not in uninstall_clients(client, scope, project, dry_run=dry_run):
         return
     plan = installation.plan_uninstall(
@@ -227,7 +241,12 @@ def doctor(
     repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check the installation, settings, database and hooks, and say how to fix each problem."""
+    """Check the installation, settings, database and hooks, and say how to fix each problem.
+
+    Examples:
+      hyperloci doctor
+      hyperloci doctor --repair
+    """
     # Loads numpy and sqlite-vec, which no other command needs.
     from hyperloci.cli.diagnostics.diagnosis import Severity
     from hyperloci.cli.diagnostics.doctor import run_checks
