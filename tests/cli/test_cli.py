@@ -178,6 +178,24 @@ def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> 
     assert "Removed" in run("uninstall")
 
 
+def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", tmp_path / "project"], check=True)
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    run("install")
+    remember("We deploy on Fridays.")
+    told = run("uninstall")
+    left = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    database, state, token = home / "memory.db", home / ".claude" / "hyperloci", Path(".git/hyperloci")
+    assert tmp_path / "project" / token in left
+    assert f"delete {database}*" in told and f"{token} in your projects" in told
+    assert (f"the folder {state}" in told) == state.exists()
+    assert not [
+        path
+        for path in left
+        if not path.is_relative_to(state) and not path.match(f"{database}*") and not path.match(str(token))
+    ]
+
+
 def test_install_turns_the_users_own_claude_code_on_and_off_and_says_what_that_means(home: Path) -> None:
     file = home / ".claude" / "hyperloci.toml"
     shown = run("install", "--dry-run", "--consolidation", "claude")

@@ -2,21 +2,87 @@
 
 from __future__ import annotations
 
-from hyperloci.model.search import HitSource
-from hyperloci.viewer.rendering import cut_excerpt, describe_place, explain_error, make_environment, split_ids
+import pytest
+
+from hyperloci.model.search import Hit, HitSource
+from hyperloci.viewer.rendering import (
+    cut_excerpt,
+    describe_place,
+    explain_error,
+    join_lines,
+    list_warnings,
+    make_environment,
+    split_code,
+    split_sentence,
+)
 
 
-def test_ids_in_a_sentence_lead_to_what_they_name() -> None:
-    one, two = "0b8f51c2-7d1e-4a57-9a52-2f5f0c6f1a01", "5c1de0a9-3b70-4f0e-8f0e-6f4d1c9b7e02"
-    parts = list(split_ids(f"It was said in session {one} (id {two})."))
+def make_hit(notes: tuple[str, ...]) -> Hit:
+    return Hit(
+        id="a",
+        type="fact",
+        subtype="insight",
+        content="Staging listens on port 5432.",
+        score=0.5,
+        confidence=1.0,
+        tier="working",
+        scope="project",
+        created_at="2026-11-20T09:00:00Z",
+        valid_from="2026-11-20T09:00:00Z",
+        valid_until=None,
+        source=HitSource(kind="tool"),
+        notes=notes,
+    )
+
+
+ONE, TWO = "0b8f51c2-7d1e-4a57-9a52-2f5f0c6f1a01", "5c1de0a9-3b70-4f0e-8f0e-6f4d1c9b7e02"
+
+
+def test_a_sentence_is_told_in_words_links_code_and_days() -> None:
+    parts = list(split_sentence(f"It was said in session {ONE} (id {TWO}) on 2027-01-10 of `fetch`."))
     assert parts == [
         ("It was said in ", "", ""),
-        ("session 0b8f51c2", "session", one),
-        (" (id ", "", ""),
-        ("5c1de0a9", "memory", two),
-        (").", "", ""),
+        ("session 0b8f51c2", "session", ONE),
+        (" (", "", ""),
+        ("5c1de0a9", "memory", TWO),
+        (") on ", "", ""),
+        ("2027-01-10", "day", ""),
+        (" of ", "", ""),
+        ("fetch", "code", ""),
+        (".", "", ""),
     ]
-    assert list(split_ids("nothing")) == [("nothing", "", "")]
+    assert list(split_sentence("nothing")) == [("nothing", "", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("call `fetch` before `parse`", ["fetch", "parse"]),
+        ("one ` alone", []),
+        ("`over\ntwo lines`", []),
+        ("```\nfenced\n```", []),
+        ("``with ` in it``", []),
+        ("`<script>`", ["<script>"]),
+    ],
+)
+def test_code_in_a_line_is_told_from_its_words(text: str, code: list[str]) -> None:
+    parts = list(split_code(text))
+    assert [part for part, is_code in parts if is_code] == code
+    assert "".join(f"`{part}`" if is_code else part for part, is_code in parts) == text
+
+
+def test_notes_that_say_the_same_of_several_memories_are_one() -> None:
+    notes = (f"contradicted by {ONE}", "suspicious: steers-assistant", f"contradicted by {TWO}", "no longer valid")
+    hit = make_hit(notes)
+    assert list_warnings(hit) == [f"contradicted by {ONE}, {TWO}", "suspicious: steers-assistant"]
+    assert list_warnings(make_hit((*notes, "forgotten"))) == ["suspicious: steers-assistant"]
+
+
+def test_lines_become_one_line() -> None:
+    assert join_lines("Dead end: a queue\n\n  Why it failed: it lost orders\n") == (
+        "Dead end: a queue · Why it failed: it lost orders"
+    )
+    assert join_lines("word\n" * 40, 12) == "word · word…"
 
 
 def test_a_place_is_a_commit_or_a_line_of_a_file_with_its_symbol_or_section() -> None:

@@ -64,7 +64,11 @@ def restore(
     file: Annotated[Path, typer.Argument(help="A backup.", exists=True)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
-    """Replace the database by a backup; the current database is kept beside it."""
+    """Replace the database by a backup; the current database is kept beside it.
+
+    Examples:
+      hyperloci restore-backup ~/hyperloci.db
+    """
     settings = load_settings()
     if not yes:
         errors.print(f"This puts {file} in the place of {settings.database}.")
@@ -85,6 +89,10 @@ def purge(
     """Delete memories permanently: from the database, its log, waiting records and the backups made by Hyperloci.
 
     This can't be undone (`forget` can). Close other sessions first. Copies that you made yourself are not touched.
+
+    Examples:
+      hyperloci purge 0c6b
+      hyperloci purge 0c6b 9f31 --yes
     """
     with open_memory(project) as memory:
         if not yes:
@@ -270,14 +278,22 @@ def set_aside(
 
 
 def migrate() -> None:
-    """Bring the database's schema up to date, after a backup (opening the database does this too)."""
+    """Bring the database's schema up to date, after a backup (opening the database does this too).
+
+    Examples:
+      hyperloci migrate
+    """
     settings = load_settings()
     with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
         console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")
 
 
 def demo(project: ProjectOption = Path(".")) -> None:
-    """Show three days of sessions on this project, in a temporary database, with real hooks and a real MCP client."""
+    """Show three days of sessions on this project, in a temporary database, with real hooks and a real MCP client.
+
+    Examples:
+      hyperloci demo
+    """
     from hyperloci.cli.diagnostics.demo import run_demo
 
     if not run_demo(project.absolute()):

@@ -38,7 +38,14 @@ from hyperloci.store.database.error_translation import describe_error
 
 app = typer.Typer(
     name="hyperloci",
-    help="Long-term memory for coding assistants: one SQLite file, an MCP server, Claude Code hooks.",
+    help="""Long-term memory for coding assistants: one SQLite file, an MCP server, Claude Code hooks.
+
+    Examples:
+      hyperloci remember "We deploy on Fridays" --category decision
+      hyperloci query "when do we deploy"
+      hyperloci view
+      hyperloci query --help
+    """,
     no_args_is_help=True,
     rich_markup_mode="rich",
     cls=HintingGroup,
@@ -71,7 +78,11 @@ def root(
 
 @app.command()
 def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionStart.")]) -> None:
-    """Answer one Claude Code hook: JSON on stdin, JSON on stdout (the same as `hyperloci-hook EVENT`)."""
+    """Answer one Claude Code hook: JSON on stdin, JSON on stdout (the same as `hyperloci-hook EVENT`).
+
+    Examples:
+      echo '{"session_id": "a", "cwd": "/my/project"}' | hyperloci hook SessionStart
+    """
     from hyperloci_hooks.run import main as answer
 
     answer(event)

@@ -30,6 +30,10 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
     """List the projects that have memories, the last used first; the current one is marked.
 
     A project is known by its folder: two clones of one repository are two projects until `hyperloci link` joins them.
+
+    Examples:
+      hyperloci projects
+      hyperloci projects --json
     """
     with open_memory(project) as memory:
         here, found = memory.describe_place(), memory.list_projects()
@@ -86,6 +90,9 @@ def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None
     """Give this folder its own memory back, as it was when it was linked.
 
     Memories stored since then stay with the project that it was linked to.
+
+    Examples:
+      hyperloci unlink
     """
     with open_memory(project) as memory:
         undone = memory.unlink_place()

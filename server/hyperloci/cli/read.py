@@ -106,7 +106,12 @@ def last(
     full: Annotated[bool, typer.Option("--full", help="Show whole memories.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what was last put before the assistant unasked: when, by which event, which memories."""
+    """Show what was last put before the assistant unasked: when, by which event, which memories.
+
+    Examples:
+      hyperloci last
+      hyperloci last -n 1 --full
+    """
     with open_memory(project) as memory:
         found = memory.list_injections(limit)
     if json:
@@ -123,7 +128,12 @@ def last(
 
 
 def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
-    """Show what the memory holds and its state."""
+    """Show what the memory holds and its state.
+
+    Examples:
+      hyperloci stats
+      hyperloci stats --json
+    """
     with open_memory(project) as memory:
         answer = memory.stats() | {"graph": memory.graph_stats()}
     if json:
@@ -140,7 +150,12 @@ def sessions(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many sessions.")] = 20,
     json: JsonOption = False,
 ) -> None:
-    """List the sessions of the project, latest first."""
+    """List the sessions of the project, latest first.
+
+    Examples:
+      hyperloci sessions
+      hyperloci sessions -n 5 --json
+    """
     with open_memory(project) as memory:
         found = memory.list_recent_sessions(limit)
     if json:

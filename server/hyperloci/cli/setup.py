@@ -24,6 +24,7 @@ from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import CONSOLIDATION, Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
+from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.system.data_paths import find_user_file
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
 
@@ -61,7 +62,15 @@ PROGRAM: Final = "hyperloci"
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 
-embedder = typer.Typer(help="The process that gives memories their vectors.", no_args_is_help=True)
+embedder = typer.Typer(
+    help="""The process that gives memories their vectors.
+
+    Examples:
+      hyperloci embedder status
+      hyperloci embedder stop
+    """,
+    no_args_is_help=True,
+)
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -121,7 +130,13 @@ def uninstall(
     dry_run: DryRunOption = False,
     client: ClientOption = CLAUDE_CODE,
 ) -> None:
-    """Remove Hyperloci from an assistant's configuration; the memory itself stays."""
+    """Remove Hyperloci from an assistant's configuration; the memory itself stays.
+
+    Examples:
+      hyperloci uninstall
+      hyperloci uninstall --scope project --dry-run
+      hyperloci uninstall --client all
+    """
     if CLAUDE_CODE not in uninstall_clients(client, scope, project, dry_run=dry_run):
         return
     plan = installation.plan_uninstall(
@@ -132,8 +147,12 @@ def uninstall(
         console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
         if database.exists():
             folder = load_settings().state_dir
-            beside = f" and the folder {folder}" if folder.exists() else ""
-            console.print(f"To be rid of it too, delete {database}*{beside}.", style="dim", soft_wrap=True)
+            beside = f", the folder {folder}" if folder.exists() else ""
+            console.print(
+                f"To be rid of it too, delete {database}*{beside} and .git/{TOKEN_FILE} in your projects.",
+                style="dim",
+                soft_wrap=True,
+            )
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
@@ -222,7 +241,12 @@ def doctor(
     repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check the installation, settings, database and hooks, and say how to fix each problem."""
+    """Check the installation, settings, database and hooks, and say how to fix each problem.
+
+    Examples:
+      hyperloci doctor
+      hyperloci doctor --repair
+    """
     # Loads numpy and sqlite-vec, which no other command needs.
     from hyperloci.cli.diagnostics.diagnosis import Severity
     from hyperloci.cli.diagnostics.doctor import run_checks

@@ -125,7 +125,12 @@ def forget(
     project: ProjectOption = Path("."),
     reason: Annotated[str | None, typer.Option(help="Why; kept in the log.")] = None,
 ) -> None:
-    """Forget a memory; it can be restored for 30 days."""
+    """Forget a memory; it can be restored for 30 days.
+
+    Examples:
+      hyperloci forget 0c6b
+      hyperloci forget 0c6b --reason "we moved to PostgreSQL"
+    """
     with open_memory(project) as memory:
         forgotten = memory.forget(id, reason=reason)
     short = shorten_id(forgotten.id)
@@ -135,7 +140,11 @@ def forget(
 def restore(
     id: Annotated[str, typer.Argument(help="A forgotten memory's id.")], project: ProjectOption = Path(".")
 ) -> None:
-    """Bring a forgotten memory back."""
+    """Bring a forgotten memory back.
+
+    Examples:
+      hyperloci restore 0c6b
+    """
     with open_memory(project) as memory:
         hit = memory.restore(id)
     console.print(to_one_line(hit.content, f"{shorten_id(hit.id)} restored: "))

@@ -66,7 +66,7 @@ def describe_provenance(
     return (
         _describe_origin(node, sources),
         *_describe_replaced(node, supersedes, superseded_by),
-        *_describe_events(log),
+        *_describe_events(log, _name_succession(supersedes, superseded_by)),
         *_describe_recalls(node),
         _describe_confidence(node, now, threshold),
     )
@@ -100,7 +100,15 @@ def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: No
         yield f"It has not been valid{since}: id {superseded_by.id} replaced it."
 
 
-def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
+def _name_succession(supersedes: Sequence[Node], superseded_by: Node | None) -> str:
+    """Return what `supersede` in the log, which does not say which side it was on, means for such a memory."""
+    replaced, was_replaced = "replaced another memory", "was replaced"
+    if bool(supersedes) == (superseded_by is not None):
+        return f"{replaced} or {was_replaced}"
+    return replaced if supersedes else was_replaced
+
+
+def _describe_events(log: Sequence[LogLine], succession: str) -> Iterator[str]:
     """Describe what the log holds besides the origin."""
     for line in log:
         day, why = line.time[:10], _format_reason(line.reason)
@@ -110,7 +118,7 @@ def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
             case "confirm":
                 yield f"On {day} it was confirmed, and has been protected from fading since."
             case "supersede":
-                yield f"On {day} it replaced another memory or was replaced{why}."
+                yield f"On {day} it {succession}{why}."
             case "prune":
                 yield f"On {day} it was forgotten because it had faded{why}."
             case "forget":

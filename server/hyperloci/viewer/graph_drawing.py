@@ -14,6 +14,7 @@ from unicodedata import combining, east_asian_width
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.kinds import SYMMETRIC_LABELS
 from hyperloci.system.values import dataclass
+from hyperloci.viewer.rendering import join_lines
 
 BOX_WIDTH: Final = 250
 BOX_HEIGHT: Final = 76
@@ -156,7 +157,7 @@ def _draw_line(edge: GraphEdge, first: GraphBox, second: GraphBox) -> GraphLine:
 def wrap_text(text: str) -> tuple[str, ...]:
     """Return the beginning of a text in lines that fit a box, `…` at the end of what was cut."""
     lines: list[str] = []
-    words = text[: LINE_COLUMNS * (TEXT_LINES + 2)].split()
+    words = join_lines(text, LINE_COLUMNS * (TEXT_LINES + 2)).split()
     for word in words:
         short = word if measure_text(word) <= LINE_COLUMNS else _cut_line(word)
         if lines and measure_text(lines[-1]) + 1 + measure_text(short) <= LINE_COLUMNS:

@@ -38,8 +38,15 @@ ORIGIN_WORDS: Final[Mapping[str, str]] = {
     "import": "imported",
 }
 
-_ID: Final = re.compile(r"(session )?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
-"""An id in a sentence of ours: of a session, or of a memory."""
+_UUID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_CODE: Final = re.compile(r"(?<!`)`(?!`)([^`\n]+)`(?!`)")
+"""Code in a line of text, as Markdown marks it."""
+
+_MARKED: Final = re.compile(rf"(session |id )?({_UUID})|{_CODE.pattern}|\b(\d{{4}}-\d\d-\d\d)\b")
+"""In a sentence of ours: the id of a session or of a memory, code, or a day."""
+
+_DOUBT: Final = re.compile(rf"(.+ )({_UUID})")
+"""A note that ends with the id of another memory."""
 
 
 def make_environment() -> Environment:
@@ -63,7 +70,9 @@ def make_environment() -> Environment:
         excerpt=cut_excerpt,
         state=name_state,
         warnings=list_warnings,
-        linked=split_ids,
+        line=join_lines,
+        sentence=split_sentence,
+        prose=split_code,
     )
     for name in environment.list_templates(extensions=["html"]):
         # Compiled now, not while somebody waits for the first of each.
@@ -89,20 +98,41 @@ def name_state(memory: Hit) -> str:
 
 
 def list_warnings(memory: Hit) -> list[str]:
-    """Return the notes of a memory that its state does not tell; who contradicts a forgotten one is no matter."""
+    """Return the notes of a memory that its state does not tell, one for all that say the same of several memories.
+
+    Who contradicts a forgotten one is no matter.
+    """
     told = ("forgotten", "no longer valid", WITHHELD)
     doubts = ("contradicted by", "possibly replaced by") if "forgotten" in memory.notes else ()
-    return [note for note in memory.notes if note not in told and not note.startswith(doubts)]
+    ids_by_words: dict[str, list[str]] = {}
+    for note in memory.notes:
+        if note not in told and not note.startswith(doubts):
+            doubt = _DOUBT.fullmatch(note)
+            ids = ids_by_words.setdefault(doubt[1] if doubt else note, [])
+            ids += [doubt[2]] if doubt else []
+    return [words + ", ".join(ids) for words, ids in ids_by_words.items()]
 
 
-def split_ids(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield a sentence in parts: words, and the kind (`session`, `memory`, '') and id of what they lead to."""
+def split_sentence(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield a sentence of ours in parts: words, what they are (`session`, `memory`, `code`, `day`, ''), and an id."""
     end = 0
-    for found in _ID.finditer(text):
+    for found in _MARKED.finditer(text):
+        before, id, code, day = found.groups()
         yield text[end : found.start()], "", ""
-        yield f"{found[1] or ''}{found[2][:8]}", "session" if found[1] else "memory", found[2]
+        if id is None:
+            yield code or day, "code" if code else "day", ""
+        elif before == "session ":
+            yield f"{before}{id[:8]}", "session", id
+        else:
+            yield id[:8], "memory", id
         end = found.end()
     yield text[end:], "", ""
+
+
+def split_code(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield a memory's text in parts, and of each whether it is code in a line."""
+    for number, part in enumerate(_CODE.split(text)):
+        yield part, number % 2 == 1
 
 
 def describe_place(source: HitSource) -> str:
@@ -121,6 +151,11 @@ def describe_place(source: HitSource) -> str:
 def cut_excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
     """Return the beginning of a text, with `…` where it was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def join_lines(text: str, limit: int = EXCERPT_CHARS) -> str:
+    """Return the beginning of a text as one line."""
+    return cut_excerpt(" · ".join(filter(None, map(str.strip, text[: 2 * limit].splitlines()))), limit)
 
 
 _FOR_TOOLS: Final = re.compile(r"^\w+='[^']*': |; search_memory \(`hyperloci query`\) gives ids(?=\.$)")

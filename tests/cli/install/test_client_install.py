@@ -22,7 +22,7 @@ from hyperloci.cli.install.codex_trust import CodexHook, plan_trust
 from hyperloci.cli.install.commands import CommandLine, InstalledCommands
 from hyperloci.cli.install.config_entries import is_our_handler
 from hyperloci.cli.install.installer import InstallPlan, InstallScope, apply_plan
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import BadRequestError, ConfigurationError
 from hyperloci_hooks.dialects.dialect import NAMES, load_dialect
 
 COMMANDS = InstalledCommands(CommandLine("/opt/my tools/hyperloci"), CommandLine("/opt/my tools/hyperloci-hook"))
@@ -256,7 +256,7 @@ def test_all_means_the_clients_that_are_found(folders: ClientFolders) -> None:
     assert choose_clients("all", folders) == []
     write_files(folders.home, {**USERS["gemini"], **USERS["cursor"]})
     assert choose_clients("all", folders) == ["gemini", "cursor"]
-    with pytest.raises(ConfigurationError, match="codex, gemini"):
+    with pytest.raises(BadRequestError, match="codex, gemini"):
         choose_clients("netscape", folders)
 
 

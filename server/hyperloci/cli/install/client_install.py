@@ -12,7 +12,7 @@ from hyperloci.cli.install.client_table import ClientFolders, list_files
 from hyperloci.cli.install.commands import CommandLine, InstalledCommands
 from hyperloci.cli.install.installer import InstallPlan, InstallScope, edit_text, plan_addition, plan_removal, read_file
 from hyperloci.cli.install.marked_section import with_section, without_section
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
 
@@ -73,12 +73,12 @@ def choose_clients(name: str, folders: ClientFolders) -> list[str]:
     """Return the clients that a word stands for: one of them, or all that are found on this machine.
 
     Raises:
-        ConfigurationError: there is no such client.
+        BadRequestError: there is no such client.
     """
     if name == ALL:
         return [client for client in (CLAUDE_CODE, *NAMES) if is_present(client, folders)]
     if name not in (CLAUDE_CODE, *NAMES):
-        raise ConfigurationError(f"--client {name} is unknown: use one of {', '.join((CLAUDE_CODE, *NAMES, ALL))}.")
+        raise BadRequestError(f"--client {name} is unknown: use one of {', '.join((CLAUDE_CODE, *NAMES, ALL))}.")
     return [name]
 
 

@@ -21,7 +21,15 @@ from hyperloci.system.data_paths import find_user_file
 
 NameArgument = Annotated[str, typer.Argument(metavar="MODEL", help="Its name, as `hyperloci model list` shows it.")]
 
-app = typer.Typer(help="Small models that packages carry, and which profile is in force.", no_args_is_help=True)
+app = typer.Typer(
+    help="""Small models that packages carry, and which profile is in force.
+
+    Examples:
+      hyperloci model list
+      hyperloci model use better
+    """,
+    no_args_is_help=True,
+)
 
 
 def register_commands(root: typer.Typer) -> None:

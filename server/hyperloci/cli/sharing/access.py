@@ -22,7 +22,15 @@ CommonOption = Annotated[
     typer.Option("--common", metavar="NAME", help="A memory that several people share, instead of your own."),
 ]
 
-tokens = typer.Typer(help="Tokens by which people and machines reach this memory over HTTP.", no_args_is_help=True)
+tokens = typer.Typer(
+    help="""Tokens by which people and machines reach this memory over HTTP.
+
+    Examples:
+      hyperloci token create ada
+      hyperloci token list
+    """,
+    no_args_is_help=True,
+)
 
 
 def register_commands(app: typer.Typer) -> None:

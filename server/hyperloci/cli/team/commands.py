@@ -26,7 +26,12 @@ from hyperloci.memory import Memory
 from hyperloci.store.team.shared_values import MemberRole
 
 app = typer.Typer(
-    help="Share memories with a team through a PostgreSQL database; `hyperloci share ID --team` shares one.",
+    help="""Share memories with a team through a PostgreSQL database; `hyperloci share ID --team` shares one.
+
+    Examples:
+      hyperloci team join postgresql://db.example.com/memories
+      hyperloci team status
+    """,
     no_args_is_help=True,
 )
 
