@@ -37,7 +37,7 @@ _INSERT = """
         confidence, event_time, valid_from, supersedes, digest, keywords, model, e1)
     SELECT s.team, gen_random_uuid(), 'example.com/team/p' || i / %(slots)s %% %(projects)s, 1, i, s.author, 'live',
         'fact', 'insight', '', a.head || ' ' || b.tail, 0.9, i, i, '{}', sha256(int8send(i)),
-        a.head_terms || ' ' || b.tail_terms, %(model)s, l2_normalize(a.e1 + x.e1 + y.e1)
+        btrim(a.head_terms || ' ' || b.tail_terms), %(model)s, l2_normalize(a.e1 + x.e1 + y.e1)
     FROM (
         SELECT i, (i %% %(slots)s)::int AS slot, (hashint8extended(i, 1) & 2147483647) %% %(base)s AS one,
             (hashint8extended(i, 2) & 2147483647) %% %(base)s AS two,

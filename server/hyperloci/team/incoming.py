@@ -33,7 +33,7 @@ from hyperloci.store.team.shared_values import (
 from hyperloci.store.team.team_rows import TeamConflict, TeamProject, TeamRow
 from hyperloci.system.values import dataclass
 from hyperloci.team.payload import MAX_TITLE_CHARS, PayloadBuilder
-from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+from hyperloci.text.sanitize.sanitizer import SanitizedText, flag_orders, sanitize
 
 PAGE_REVISIONS: Final = 200
 """Revisions in one transaction here: some 200 ms of the write lock, which a prompt's hook may wait for."""
@@ -185,6 +185,8 @@ class _IncomingPage:
         if payload.type != SHARED_KINDS.get(payload.subtype or "") or not text.text.strip():
             return None
         is_mine = author == self.run.truth.identity.member_name
+        if not is_mine:
+            text = flag_orders(text)
         shown = author if is_mine or is_plain_name(author) else UNNAMED
         agent = None if payload.agent is None or not is_plain_name(payload.agent) else payload.agent[:MAX_NAME_CHARS]
         return make_received_memory(
@@ -208,7 +210,7 @@ class _IncomingPage:
         changes: dict[str, object] = {}
         if text.text.strip() and text.text.strip() != node.content:
             changes["content"] = text.text.strip()
-            changes["metadata"] = {**node.metadata, **safety_metadata(text)}
+            changes["metadata"] = {**node.metadata, **safety_metadata(flag_orders(text) if is_foreign else text)}
             if is_foreign:
                 # One's own memory in a teammate's words is believed no further than a teammate's.
                 changes["confidence"] = min(node.confidence, TRUST[Origin.TEAMMATE])

@@ -21,7 +21,7 @@ from hyperloci.store.team.truth_search import search_truth
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 from hyperloci.team.membership import Membership, has_joined, load_membership
 from hyperloci.team.merging import has_exact_name, merge_hits
-from hyperloci.text.sanitize.sanitizer import sanitize
+from hyperloci.text.sanitize.sanitizer import flag_orders, sanitize
 
 if TYPE_CHECKING:
     import psycopg
@@ -137,7 +137,7 @@ def _score_hit(hit: TeamHit, weights: dict[str, float]) -> float:
 def _present_hit(hit: TeamHit, score: float) -> Hit:
     """Return a teammate's memory as a hit: its text cleaned here, and flagged like any foreign text."""
     memory, payload = hit.memory, hit.memory.payload
-    text = sanitize(payload.content)
+    text = flag_orders(sanitize(payload.content))
     notes = [f"by a teammate: {memory.author}, in {memory.project}; not on this machine"]
     if payload.valid_until is not None:
         notes.append("no longer valid")

@@ -42,7 +42,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.memories.shared import ENDED, ExchangeState, SharedRecord
 from hyperloci.store.purge import was_purged
-from hyperloci.text.sanitize.sanitizer import sanitize
+from hyperloci.text.sanitize.sanitizer import flag_orders, sanitize
 
 BATCH: Final = 100
 """Memories taken in a transaction: nobody waits for the write lock for longer than some tenths of a second."""
@@ -160,7 +160,7 @@ class SharedIntake:
             return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.FORGOTTEN, told_at=shared.told_at)
         if shared.again is not None:
             self._revive(shared)
-        prepared = sanitize(shared.text)
+        prepared = flag_orders(sanitize(shared.text))
         if not prepared.text.strip():
             self._report.refused.append(FolderProblem(one.file, one.line, "nothing of its text may be stored"))
             return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.REFUSED, reason="empty")

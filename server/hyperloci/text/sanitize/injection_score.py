@@ -46,6 +46,21 @@ def find_steering_features(text: str) -> tuple[str, ...]:
     return best
 
 
+def match_features(text: str) -> tuple[str, ...]:
+    """Return the names of the features that a short text has, whatever they weigh together."""
+    mentioned = set(name_mentioned_features(text))
+    return tuple(
+        each.name for each in STEERING_FEATURES if each.name in mentioned and _feature_pattern(each).search(text)
+    )
+
+
+def name_mentioned_features(text: str) -> tuple[str, ...]:
+    """Return the names of the features of which a short text holds a literal."""
+    lowered = text.replace("\u0130", "i").lower()
+    keywords = _feature_keywords(lowered.isascii())
+    return tuple(name for name, literals in keywords.items() if any(literal in lowered for literal in literals))
+
+
 def _find_feature_literals(lowered: str) -> dict[str, set[str]]:
     """Return the literals that a text holds of features that open a stretch; none where no stretch weighs enough."""
     literals = _opening_literals()

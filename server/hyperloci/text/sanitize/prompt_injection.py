@@ -48,6 +48,7 @@ class InjectionRule:
 HIDDEN_TEXT: Final = "hidden-text"
 BIDI_CONTROL: Final = "bidi-control"
 STEERS_ASSISTANT: Final = "steers-assistant"
+READS_LIKE_ORDER: Final = "reads-like-order"
 
 _EARLIER_ADJECTIVE: Final = r"(?:previous|prior|above|earlier|preceding|foregoing|former|original)"
 _INSTRUCTION_NOUN: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines)"
@@ -175,6 +176,7 @@ FLAG_REASONS: Final[dict[str, str]] = {
     BIDI_CONTROL: "held characters that show text in another order than it is read",
     **{rule.name: rule.reason for rule in INJECTION_RULES},
     STEERS_ASSISTANT: "asks an assistant for something sensitive and gives reasons not to ask (`injection_score.py`)",
+    READS_LIKE_ORDER: "was shared by somebody else, and its words read like an order to an assistant",
 }
 """What every flag means."""
 

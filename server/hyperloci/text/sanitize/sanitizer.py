@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.cleaning import clean_text, strip_injected_context, strip_private_blocks
-from hyperloci.text.sanitize.prompt_injection import find_injection_flags
+from hyperloci.text.sanitize.order_scorer import reads_like_order
+from hyperloci.text.sanitize.prompt_injection import READS_LIKE_ORDER, find_injection_flags
 from hyperloci.text.sanitize.redaction import Redaction, redact_secrets
 
 MIN_SECRET_NAME: Final = 12
@@ -48,6 +50,16 @@ def sanitize(text: str) -> SanitizedText:
         flags=find_injection_flags(text, redacted.text),
         private_blocks=private_blocks,
     )
+
+
+def flag_orders(prepared: SanitizedText) -> SanitizedText:
+    """Return what somebody else shares with a flag more where it reads like an order to an assistant.
+
+    Not for one's own words: most procedures are orders.
+    """
+    if not reads_like_order(prepared.text):
+        return prepared
+    return replace(prepared, flags=(*prepared.flags, READS_LIKE_ORDER))
 
 
 def sanitize_name(name: str) -> str:
