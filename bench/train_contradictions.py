@@ -64,6 +64,9 @@ CLASHING_FORMS: Final = (
     ("The limit is {n} {thing}.", "The limit is {m} {thing}."),
     ("The {thing} are done in {symbol}.", "{symbol} is gone."),
     ("Let's write {symbol} for the {thing}.", "{symbol} was a mistake, delete it."),
+    ("We use {unit} {n} for the {thing}.", "We use {unit} {m} for the {thing}."),
+    ("The {thing} are in {unit} {n}.", "The {thing} are in {unit} {m}."),
+    ("{unit} {n} has {n} {thing}.", "{unit} {n} has {m} {thing}."),
 )
 AGREEING_FORMS: Final = (
     ("We use {a}.", "{a} is what we use."),
@@ -77,8 +80,12 @@ AGREEING_FORMS: Final = (
     ("The limit is {n} {thing}.", "We log the {thing} after {m} seconds."),
     ("The {thing} are done in {symbol}.", "{symbol} does the {thing}."),
     ("{symbol} is gone.", "We deleted {symbol} last week."),
+    ("{unit} {n} has {n} {thing}.", "{unit} {m} has {m} {thing}."),
+    ("{unit} {n} is for the {thing}.", "{unit} {m} is for the {other}."),
+    ("{unit} {n} needs the {thing}.", "{unit} {m} needs no {thing}."),
 )
 THINGS: Final = ("retries", "workers", "connections", "approvals", "replicas", "uploads", "reviewers", "sessions")
+UNITS: Final = ("shelf", "track", "zone", "gate", "batch", "lane", "floor", "chapter", "desk", "level")
 SYMBOLS: Final = ("RetryTransport", "UserCache", "parse_header", "QueueWorker", "SessionStore", "build_index")
 
 DEVELOPER_WEIGHT: Final = 2.0
@@ -134,6 +141,7 @@ def fill_forms() -> list[StatementPair]:
         values = {"a": members[family][0], "b": members[family][1], "c": members[other][0], "family": family}
         values |= {"other": other, "n": str(number % 7 + 2), "m": str(number % 7 + 4)}
         values |= {"thing": THINGS[number % len(THINGS)], "symbol": SYMBOLS[number % len(SYMBOLS)]}
+        values["unit"] = UNITS[number % len(UNITS)]
         for forms, contradicts in ((CLASHING_FORMS, True), (AGREEING_FORMS, False)):
             filled += [
                 StatementPair(old.format(**values), new.format(**values), contradicts, "form", "", FORM_WEIGHT)

@@ -33,6 +33,15 @@ def test_a_statement_with_more_to_say_has_something_put_in() -> None:
     assert found["parts_old_alone"] == 0
 
 
+def test_numbered_things_are_told_apart_by_their_numbers() -> None:
+    other = measure_pair("Kiln 1 bakes at 900 degrees.", "Kiln 2 bakes at 1100 degrees.")
+    assert other["numbered_other_start"] == 1 and other["numbered_same"] == 0
+    same = measure_pair("Kiln 1 bakes at 900 degrees.", "Kiln 1 bakes at 1100 degrees.")
+    assert same["numbered_same"] == 1 and same["numbered_other_start"] == 0
+    moved = measure_pair("We bake in kiln 1.", "We bake in kiln 2.")
+    assert moved["numbered_other"] == 1 and moved["numbered_other_start"] == 0
+
+
 @pytest.mark.parametrize("text", ["", "the", "?!", "now " * 400])
 def test_what_has_no_words_or_very_many_is_measured_too(text: str) -> None:
     for old, new in ((text, "We use Git."), ("We use Git.", text), (text, text)):

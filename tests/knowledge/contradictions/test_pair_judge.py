@@ -77,3 +77,21 @@ def test_two_statements_of_something_or_other_contradict_only_where_the_rules_sa
     assert score_contradiction("A man is riding a horse.", "A woman is riding a horse.") < CONTRADICTION_GATE
     assert score_contradiction("There is a lock file.", "There is a pid file.") < CONTRADICTION_GATE
     assert score_contradiction("A booking can be cancelled.", "A booking can't be cancelled.") >= CONTRADICTION_GATE
+
+
+def test_what_is_going_on_contradicts_only_where_the_rules_say_so() -> None:
+    assert score_contradiction("The man is carefully feeding a mouse", "The man is carefully feeding a snake") <= 0.5
+    assert score_contradiction("The man is playing the drums", "The man is not playing the drums") > CONTRADICTION_GATE
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "contradicts"),
+    [
+        ("Kiln 1 has 12 shelves", "Kiln 2 has 8 shelves", False),
+        ("Kiln 1 has 12 shelves", "Kiln 1 has 8 shelves", True),
+        ("Oven 3 needs a permit", "Oven 4 needs no permit", False),
+        ("We bake in kiln 1", "We bake in kiln 2", True),
+    ],
+)
+def test_numbered_things_of_one_sort_are_not_one_thing(old: str, new: str, contradicts: bool) -> None:
+    assert (score_contradiction(old, new) >= CONTRADICTION_GATE) is contradicts

@@ -6,8 +6,10 @@ differs all over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from statistics import fmean
 from typing import Final
 
@@ -25,6 +27,9 @@ NO_PLACE: Final = -1.0
 
 START: Final = "^"
 """The part before the first verb or preposition: what a sentence is about, mostly."""
+
+_NUMBER: Final = re.compile(r"#?\d{1,6}[a-z]?|[A-Z]")
+"""What tells things of one sort apart."""
 
 _ARTICLES: Final = frozenset("the a an our my your its their".split())  # noqa: SIM905
 _LINKS: Final = frozenset(
@@ -49,6 +54,7 @@ def measure_differences(
         **_measure_frame([word.stem for word in old], [word.stem for word in new]),
         **_measure_parts(_sort_by_part(old, left_old), _sort_by_part(new, left_new)),
         **_measure_places(old, new, left_old, left_new),
+        **_measure_numbered(old, new),
     }
 
 
@@ -139,3 +145,27 @@ def _measure_places(
 def _find_mean_place(words: Sequence[Word], left: Collection[str]) -> float:
     places = [at / max(1, len(words) - 1) for at, word in enumerate(words) if word.topical and word.stem in left]
     return fmean(places) if places else NO_PLACE
+
+
+def _measure_numbered(old: Sequence[Word], new: Sequence[Word]) -> dict[str, float]:
+    """Return whether both speak of numbered things of one sort, and of the same: `rack 4`, `sprint 12`, `room B`."""
+    one, other = _find_numbered(old), _find_numbered(new)
+    common = one.keys() & other.keys()
+    begun = {stem for stem in common if one[stem][1] and other[stem][1]}
+    differing = {stem for stem in common if one[stem][0] != other[stem][0]}
+    return {
+        "numbered_same": float(bool(common - differing)),
+        "numbered_other": float(bool(differing - begun)),
+        "numbered_other_start": float(bool(differing & begun)),
+    }
+
+
+def _find_numbered(words: Sequence[Word]) -> dict[str, tuple[str, bool]]:
+    """Return by stem the number of what is told apart by it, and whether it stands before the first verb."""
+    found: dict[str, tuple[str, bool]] = {}
+    is_start = True
+    for before, word in pairwise(words):
+        is_start = is_start and before.lower not in _LINKS
+        if before.topical and _NUMBER.fullmatch(word.text):
+            found.setdefault(before.stem, (word.lower, is_start))
+    return found
