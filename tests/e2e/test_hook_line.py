@@ -98,7 +98,7 @@ def sockets(house: House) -> list[Path]:
     return sorted((house.root / "run").glob(f"*/*{client.SUFFIX}"))
 
 
-@pytest.mark.req("B.01", "B.02")
+@pytest.mark.req("B.01", "B.02", "W3")
 def test_a_running_server_sees_to_every_event_of_a_session(house: House) -> None:
     with serving(house) as server:
         server.call("remember_fact", fact="The edge gateway listens on TLS port 8443", category="decision")
@@ -269,6 +269,7 @@ def test_whatever_a_server_is_handed_it_answers_and_lives_on(house: House, data:
         assert server.call("memory_stats")["structuredContent"]["hooks"]["listening"] is True
 
 
+@pytest.mark.req("W3")
 def test_sixteen_megabytes_are_served_and_more_is_counted_as_dropped(house: House) -> None:
     def used(size: int) -> bytes:
         head = b'{"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "'

@@ -226,6 +226,7 @@ def test_the_server_ends_when_its_client_closes_stdin(house: House, spoken: bool
         assert server.end() == 0
 
 
+@pytest.mark.req("W11")
 @posix
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("spoken", [False, True])

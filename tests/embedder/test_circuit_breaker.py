@@ -133,6 +133,7 @@ def test_one_that_stays_frozen_is_only_asked_how_it_is(settings: Settings, monke
         assert set(client.asked) == {"status"}
 
 
+@pytest.mark.req("W11")
 def test_one_that_is_stuck_with_a_request_is_not_waited_for_again(settings: Settings) -> None:
     client = EmbedderClient(settings)
     with EmbedderSupervisor(settings, command=command()) as owner:

@@ -15,7 +15,7 @@ def status(batches: int) -> EmbedderStatus:
     return EmbedderStatus(state=EmbedderState.READY, bulk_batches=batches)
 
 
-@pytest.mark.req("B.03")
+@pytest.mark.req("B.03", "W14")
 def test_an_embedder_that_answers_is_waited_for_however_slow_it_is() -> None:
     headway = DrainProgress(32, 0.0)
     headway.record_progress(32, status(1), 1.0)
@@ -55,6 +55,7 @@ def test_a_model_that_can_not_be_loaded_is_not_waited_for() -> None:
         )
 
 
+@pytest.mark.req("W14")
 def test_it_is_told_how_fast_it_goes_and_how_long_it_takes() -> None:
     headway = DrainProgress(1_000, 0.0)
 

@@ -265,6 +265,7 @@ def test_a_spool_that_another_process_drains_is_left_to_it(keeper: CapturingSink
     assert drain_spool(keeper) == 1
 
 
+@pytest.mark.req("W6")
 def test_a_record_of_another_database_goes_home(keeper: CapturingSink, tmp_path: Path) -> None:
     other = replace(keeper.settings, database=tmp_path / "other.db")
     path = save_record(other, record("of the other"))
@@ -290,6 +291,7 @@ def test_a_record_of_an_earlier_version_that_names_no_database_belongs_to_the_de
     assert old.exists() is not default
 
 
+@pytest.mark.req("W6")
 def test_databases_have_spools_and_sockets_of_their_own_and_links_lead_to_the_same(tmp_path: Path) -> None:
     def where(name: str) -> Settings:
         return Settings(database=tmp_path / name, state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")

@@ -222,6 +222,7 @@ def test_a_secret_is_nowhere_in_the_database_and_lines_stay_those_of_the_file(
     assert text[position.char_start :].startswith("def call")
 
 
+@pytest.mark.req("W7")
 def test_no_byte_of_a_secret_in_a_file_or_branch_name_is_stored(
     index: Index, tree: WorkingTree, settings: Settings, tmp_path: Path
 ) -> None:

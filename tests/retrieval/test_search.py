@@ -57,7 +57,7 @@ def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> 
     assert {"e1", "e6"} <= set(explanation["embedder_scores"]["semantic"])
 
 
-@pytest.mark.req("C.09")
+@pytest.mark.req("C.09", "W15")
 def test_an_answer_tells_how_much_can_be_found_by_meaning(store: Store, encoder: FakeEncoder) -> None:
     nodes = [add(store, f"alpha {number}") for number in range(4)]
     searcher = Searcher(store, encoder)

@@ -187,6 +187,7 @@ def test_any_text_is_a_program_or_refused(code: str) -> None:
     assert outcome.error is None or outcome.error.message
 
 
+@pytest.mark.req("W10")
 @pytest.mark.parametrize("error", ["ValueError", "ValueError('')", "ValueError(' \\n ')", "Exception", "StopIteration"])
 def test_an_exception_without_a_message_is_told_with_its_kind_and_line(error: str) -> None:
     outcome = run(f"print(1)\nraise {error}")

@@ -36,6 +36,7 @@ def request(**changes: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {}} | changes).encode()
 
 
+@pytest.mark.req("W4")
 @given(st.binary())
 def test_any_bytes_are_read_or_refused(line: bytes) -> None:
     for said in read_messages(line):
@@ -48,6 +49,7 @@ def test_any_json_is_read_or_refused(value: Any) -> None:
         assert not isinstance(said, RefusedLine) or said.to_error().model_dump_json()
 
 
+@pytest.mark.req("W4")
 @given(IDS, ANY_JSON, ANY_JSON, ANY_JSON)
 def test_whatever_has_an_id_is_answered_by_it(request_id: Any, method: Any, params: Any, version: Any) -> None:
     line = json.dumps({"params": params, "method": method, "jsonrpc": version, "id": request_id}).encode()
@@ -138,6 +140,7 @@ def test_each_request_of_an_array_is_refused_by_its_own_id() -> None:
     assert len(list(read_messages(json.dumps(many * 1_000).encode()))) == jsonrpc.MAX_BATCH + 1
 
 
+@pytest.mark.req("W4")
 @pytest.mark.parametrize(
     "shape", ['{{"jsonrpc":"2.0","id":{id},"params":"{fill}"}}', '{{"params":"{fill}","id":{id}}}']
 )

@@ -80,7 +80,7 @@ def past(store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree) 
     return Past(store, settings, clock, tree)
 
 
-@pytest.mark.req("E.02")
+@pytest.mark.req("E.02", "W13")
 def test_ten_thousand_commits_are_stored_newest_first(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 10_000)
     monkeypatch.setattr(commit_indexer, "WINDOW", 4_000)  # Walked three times.

@@ -103,7 +103,7 @@ def test_what_is_there_is_indexed_at_the_start(
     until(lambda: indexed() == {"one"})
 
 
-@pytest.mark.req("E.02")
+@pytest.mark.req("E.02", "W13")
 def test_older_commits_follow_in_the_background_and_files_go_first(start: START, tree: WorkingTree) -> None:
     tree.git("init", "-q")
     fast_import(tree.root, 1_000)

@@ -34,6 +34,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.req("W8")
 def test_what_is_left_open_is_closed_by_whoever_stays_behind(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     subprocess.run([sys.executable, "-c", LEAVING, str(path)], check=True, timeout=SECONDS)

@@ -60,6 +60,7 @@ def test_what_sqlite_does_to_its_files_is_no_change(path: Path, tmp_path: Path) 
     assert list_rescued_copies(path) == []
 
 
+@pytest.mark.req("W9")
 @pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
 def test_a_lost_log_is_brought_into_the_file_before_anything_more_is_written(
     path: Path, suffixes: tuple[str, ...]
@@ -156,6 +157,7 @@ def test_the_log_is_emptied_as_far_as_readers_allow(path: Path) -> None:
         assert log.stat().st_size == 0
 
 
+@pytest.mark.req("W9")
 def test_a_database_made_where_one_was_deleted_shares_nothing_with_it(path: Path) -> None:
     with Store.open(path) as old:
         add(old, "The tug is red.")

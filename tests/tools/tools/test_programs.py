@@ -43,6 +43,7 @@ async def test_an_error_is_an_answer_with_its_line(connect: Connect) -> None:
     assert "It ended in line 2 with Refused" in text_of(result)
 
 
+@pytest.mark.req("W10")
 @pytest.mark.parametrize("code", ["raise ValueError", "raise ValueError('')", "assert False", "next(iter(()))"])
 async def test_an_error_without_a_message_is_an_answer_too(connect: Connect, code: str) -> None:
     async with connect("all") as client:
