@@ -1028,7 +1028,7 @@ class Memory:
         while waiting:
             report = indexer.continue_history()
             added, waiting = added + report.commits, report.commits_waiting > 0
-            if progress is not None:
+            if progress is not None and added:
                 progress(added, added + report.commits_waiting, "older commits")
             self._notify_embedder()
         return added

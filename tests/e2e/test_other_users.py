@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import SOON, House, running_command
+from tests.embedder.helpers import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of files")
 
@@ -73,6 +74,8 @@ def lived_in(house: House) -> Iterator[list[Path]]:
         server.shake_hands()
         server.call("remember_fact", content="The staging database listens on port 5432.")
         with running_command(house, "view"):
+            # The address is printed before the page that leads a browser there is written.
+            wait_for(lambda: any(house.root.rglob("view-*.html")))
             yield [path for path in house.root.rglob("*") if path not in own]
 
 

@@ -61,6 +61,16 @@ async def test_every_page_leads_and_loads_from_the_viewer_alone_and_runs_nothing
         assert not any(tag == "style" for tag, _ in page.elements)
 
 
+async def test_every_page_that_a_page_leads_to_is_there(visit: Visit, told: Told) -> None:
+    todo, opened = {"/timeline?kind=all", "/sessions"}, set[str]()
+    while paths := todo - opened:
+        for path in paths:
+            opened.add(path)
+            leads = {one.removeprefix(visit.keys.root) for one in (await visit.open(path)).addresses}
+            todo |= {one for one in leads if re.match("/(memory|session)/[^?#]*$", one) and "/icon" not in one}
+    assert len([path for path in opened if path.startswith("/memory/")]) > 20
+
+
 async def test_every_change_is_a_form_with_the_key_and_every_field_has_a_label(visit: Visit, told: Told) -> None:
     for path in every_page(told[0]):
         page = await visit.open(path)

@@ -12,6 +12,7 @@ from hyperloci.viewer.rendering import (
     join_lines,
     list_warnings,
     make_environment,
+    name_outcomes,
     split_code,
     split_sentence,
 )
@@ -76,6 +77,13 @@ def test_notes_that_say_the_same_of_several_memories_are_one() -> None:
     hit = make_hit(notes)
     assert list_warnings(hit) == [f"contradicted by {ONE}, {TWO}", "suspicious: steers-assistant"]
     assert list_warnings(make_hit((*notes, "forgotten"))) == ["suspicious: steers-assistant"]
+
+
+def test_the_outcomes_of_hooks_are_told_in_words() -> None:
+    outcomes = {"began": 8, "ended": 8, "late": 2, "own": 1_006}
+    assert name_outcomes(outcomes) == ["1,006 answered without a server", "2 out of time"]
+    made = make_environment().from_string("{{ 'close what keeps the CPU busy' | upper_first }}").render()
+    assert made == "Close what keeps the CPU busy"
 
 
 def test_lines_become_one_line() -> None:

@@ -38,6 +38,16 @@ ORIGIN_WORDS: Final[Mapping[str, str]] = {
     "import": "imported",
 }
 
+OUTCOME_WORDS: Final[Mapping[str, str]] = {
+    "served": "answered by a server",
+    "own": "answered without a server",
+    "late": "out of time",
+    "spooled": "waiting to be stored",
+    "aside": "set aside",
+    "dropped": "lost",
+}
+"""What became of a hook's events; that they were handed on and stored is how it should be."""
+
 _UUID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _CODE: Final = re.compile(r"(?<!`)`(?!`)([^`\n]+)`(?!`)")
 """Code in a line of text, as Markdown marks it."""
@@ -71,6 +81,8 @@ def make_environment() -> Environment:
         state=name_state,
         warnings=list_warnings,
         line=join_lines,
+        outcomes=name_outcomes,
+        upper_first=lambda text: text[:1].upper() + text[1:],
         sentence=split_sentence,
         prose=split_code,
     )
@@ -86,6 +98,11 @@ def name_kind(memory: Hit) -> str:
         return "prompt" if memory.source.kind == "user_prompt" else "answer"
     kind = memory.subtype or memory.type
     return KIND_WORDS.get(kind, kind.replace("_", " "))
+
+
+def name_outcomes(outcomes: Mapping[str, int]) -> list[str]:
+    """Return in words what became of how many events."""
+    return [f"{outcomes[name]:,} {words}" for name, words in OUTCOME_WORDS.items() if outcomes.get(name)]
 
 
 def name_state(memory: Hit) -> str:

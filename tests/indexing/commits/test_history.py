@@ -583,3 +583,6 @@ def test_who_asks_for_commits_is_told_which_are_not_read_yet(past: Past) -> None
 
     assert memory.index_history() == 200
     assert not any("older commits" in hint for hint in memory.search("number", content_type="commit").hints)
+
+    told: list[tuple[int, int, str]] = []
+    assert memory.index_history(lambda *step: told.append(step)) == 0 and not told

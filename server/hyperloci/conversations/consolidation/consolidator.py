@@ -326,7 +326,9 @@ class Consolidation:
     def _promote_sources(self, progress: ConsolidationProgress, sources: Sequence[Node]) -> None:
         """Move what was extracted from to `session`."""
         used = {source.id for source in sources if source.tier is Tier.TASK}
-        self._move_to_tier(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
+        self._move_to_tier(
+            sorted(used), Tier.TASK, Tier.SESSION, f"facts of session {progress.session_id} were made of it"
+        )
 
     def promote_explicit_memories(self, session_key: int | None = None) -> None:
         """Move what was remembered on purpose to the long term, of one or all sessions that are over and consolidated.
