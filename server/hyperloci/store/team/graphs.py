@@ -25,26 +25,33 @@ def build_graphs(connection: psycopg.Connection[Any], *, least: int = GRAPH_ROWS
     Raises:
         TeamError: the connection is not the owner's.
     """
+    from psycopg import sql
+
     with translate_postgres_errors():
+        # Where the table is in partitions, an index that is made while members write can only be one of theirs.
         large = connection.execute(
-            "SELECT team FROM hyperloci.memories WHERE state = 'live' AND bits IS NOT NULL"
-            " GROUP BY team HAVING count(*) >= %s ORDER BY team",
+            "SELECT m.team, n.nspname, c.relname FROM hyperloci.memories m JOIN pg_class c ON c.oid = m.tableoid"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE m.state = 'live' AND m.bits IS NOT NULL"
+            " GROUP BY m.team, n.nspname, c.relname HAVING count(*) >= %s ORDER BY m.team",
             (least,),
         ).fetchall()
-        known = connection.execute(
-            "SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
-            " WHERE i.indrelid = 'hyperloci.memories'::regclass"
-        ).fetchall()
-        made, is_valid = 0, dict(known)
-        for (team,) in large:
-            name = f"memories_graph_{uuid.UUID(str(team)).hex}"
-            if is_valid.get(name):
+        made = 0
+        for team, schema, table in large:
+            place, name = sql.Identifier(schema, table), f"memories_graph_{uuid.UUID(str(team)).hex}"
+            known = connection.execute(
+                "SELECT i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s",
+                (schema, name),
+            ).fetchone()
+            if known is not None and known[0]:
                 continue
-            if name in is_valid:  # What a build that was broken off leaves.
-                connection.execute(f"DROP INDEX hyperloci.{name}".encode())
+            if known is not None:  # What a build that was broken off leaves.
+                connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(schema, name)))
             connection.execute(
-                f"CREATE INDEX CONCURRENTLY {name} ON hyperloci.memories USING hnsw (bits bit_hamming_ops)"
-                f" WHERE state = 'live' AND team = '{team}'".encode()
+                sql.SQL(
+                    "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw (bits bit_hamming_ops)"
+                    " WHERE state = 'live' AND team = {}"
+                ).format(sql.Identifier(name), place, sql.Literal(str(team)))
             )
             made += 1
     return made
