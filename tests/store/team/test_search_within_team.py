@@ -100,6 +100,24 @@ def test_a_graph_whose_making_was_broken_off_is_made_again(team: Team, connectio
     assert build_graphs(connection, least=ROWS) == 0
 
 
+def test_a_graph_is_made_in_memory_where_the_server_gives_less(
+    team: Team, connection: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("hyperloci.store.team.graphs.GRAPH_ROW_BYTES", 5_000_000)
+    connection.execute("SET maintenance_work_mem = '64MB'")
+    build = connection.execute
+
+    def execute(statement: Any, *values: Any) -> Any:
+        if "CREATE INDEX" in str(statement):
+            told.append(build("SHOW maintenance_work_mem").fetchone()[0])
+        return build(statement, *values)
+
+    monkeypatch.setattr(connection, "execute", execute)
+    assert build_graphs(connection, least=ROWS) == 3
+    assert told == ["292968kB"] * 3
+
+
 PARTITIONED = """
     ALTER TABLE hyperloci.memories RENAME TO memories_whole;
     CREATE TABLE hyperloci.memories (LIKE hyperloci.memories_whole INCLUDING ALL) PARTITION BY HASH (team);

@@ -14,6 +14,11 @@ GRAPH_ROWS: Final = 200_000
 """Memories of a team from which on a graph is walked sooner than all its bits are read: those of 100,000 take 40 ms of
 processor time and of a million 220, a graph over a million 17 to 32 (`bench team search`)."""
 
+GRAPH_ROW_BYTES: Final = 700
+"""Memory that a row of a graph takes while it is made; what doesn't fit is put in row by row."""
+MAX_GRAPH_BYTES: Final = 1 << 30
+"""Memory that is asked for at most: a server of 8 GB has it to spare."""
+
 
 def build_graphs(connection: psycopg.Connection[Any], *, least: int = GRAPH_ROWS) -> int:
     """Give each large team that has none a graph; return how many were made. Members go on reading and writing.
@@ -27,17 +32,16 @@ def build_graphs(connection: psycopg.Connection[Any], *, least: int = GRAPH_ROWS
     """
     from psycopg import sql
 
+    made = 0
     with translate_postgres_errors():
-        # Where the table is in partitions, an index that is made while members write can only be one of theirs.
         large = connection.execute(
-            "SELECT m.team, n.nspname, c.relname FROM hyperloci.memories m JOIN pg_class c ON c.oid = m.tableoid"
-            " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE m.state = 'live' AND m.bits IS NOT NULL"
-            " GROUP BY m.team, n.nspname, c.relname HAVING count(*) >= %s ORDER BY m.team",
+            "SELECT team, count(*) FROM hyperloci.memories WHERE state = 'live' AND bits IS NOT NULL"
+            " GROUP BY team HAVING count(*) >= %s ORDER BY team",
             (least,),
         ).fetchall()
-        made = 0
-        for team, schema, table in large:
-            place, name = sql.Identifier(schema, table), f"memories_graph_{uuid.UUID(str(team)).hex}"
+        for team, rows in large:
+            schema, table = _find_table(connection, team)
+            name = f"memories_graph_{uuid.UUID(str(team)).hex}"
             known = connection.execute(
                 "SELECT i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
                 " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s",
@@ -47,11 +51,39 @@ def build_graphs(connection: psycopg.Connection[Any], *, least: int = GRAPH_ROWS
                 continue
             if known is not None:  # What a build that was broken off leaves.
                 connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(schema, name)))
+            _allow_memory(connection, rows)
             connection.execute(
                 sql.SQL(
                     "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw (bits bit_hamming_ops)"
                     " WHERE state = 'live' AND team = {}"
-                ).format(sql.Identifier(name), place, sql.Literal(str(team)))
+                ).format(sql.Identifier(name), sql.Identifier(schema, table), sql.Literal(str(team)))
             )
             made += 1
+        connection.execute("RESET maintenance_work_mem")
     return made
+
+
+def _find_table(connection: psycopg.Connection[Any], team: uuid.UUID) -> tuple[str, str]:
+    """Return the schema and the name of the table that a team's memories lie in.
+
+    Where it is in partitions, an index that is made while members write can only be one of theirs.
+    """
+    kind = connection.execute("SELECT relkind FROM pg_class WHERE oid = 'hyperloci.memories'::regclass").fetchone()
+    if kind != ("p",):
+        return "hyperloci", "memories"
+    held = connection.execute("SELECT tableoid FROM hyperloci.memories WHERE team = %s LIMIT 1", (team,)).fetchone()
+    found = connection.execute(
+        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = %s",
+        held,
+    ).fetchone()
+    return found or ("hyperloci", "memories")
+
+
+def _allow_memory(connection: psycopg.Connection[Any], rows: int) -> None:
+    """Let the session take what a graph over so many rows takes, where the server gives less: it is slow otherwise."""
+    wanted = min(rows * GRAPH_ROW_BYTES, MAX_GRAPH_BYTES) // 1024
+    connection.execute(
+        "SELECT set_config('maintenance_work_mem', greatest(setting::bigint, %s)::text, false) FROM pg_settings"
+        " WHERE name = 'maintenance_work_mem'",
+        (wanted,),
+    )
