@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -16,7 +17,7 @@ from jwt.algorithms import ECAlgorithm
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.http.issued_tokens import READ, WRITE
-from hyperloci.http.outside_issuer import IssuerVerifier, OutsideIssuer
+from hyperloci.http.outside_issuer import RETRY_SECONDS, UNKNOWN_KEY_SECONDS, IssuerVerifier, OutsideIssuer
 from tests.http.conftest import HttpHouse
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +31,9 @@ class Issuer:
     def __init__(self, address: str) -> None:
         self.address = address
         self.key = ec.generate_private_key(ec.SECP256R1())
+        self.kid = "k1"
         self.claims_to_be = address
+        self.is_out = False
         self.asked: list[str] = []
 
     def answer(self, path: str) -> dict[str, Any]:
@@ -38,9 +41,12 @@ class Issuer:
         if path == "/.well-known/openid-configuration":
             return {"issuer": self.claims_to_be, "jwks_uri": f"{self.address}/keys"}
         public = json.loads(ECAlgorithm.to_jwk(self.key.public_key()))
-        return {"keys": [{**public, "kid": "k1", "use": "sig", "alg": "ES256"}]}
+        return {"keys": [{**public, "kid": self.kid, "use": "sig", "alg": "ES256"}]}
 
-    def sign(self, key: Any = None, algorithm: str = "ES256", **changed: Any) -> str:
+    def rotate(self) -> None:
+        self.key, self.kid = ec.generate_private_key(ec.SECP256R1()), f"{self.kid}+"
+
+    def sign(self, key: Any = None, algorithm: str = "ES256", kid: str | None = None, **changed: Any) -> str:
         now = int(time.time())
         claims = {
             "iss": self.address,
@@ -54,7 +60,7 @@ class Issuer:
             **changed,
         }
         said = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(said, self.key if key is None else key, algorithm, headers={"kid": "k1"})
+        return jwt.encode(said, self.key if key is None else key, algorithm, headers={"kid": kid or self.kid})
 
 
 @pytest.fixture
@@ -62,7 +68,7 @@ def issuer() -> Iterator[Issuer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = json.dumps(found.answer(self.path)).encode()
-            self.send_response(200)
+            self.send_response(503 if found.is_out else 200)
             self.send_header("content-type", "application/json")
             self.end_headers()
             self.wfile.write(body)
@@ -79,6 +85,14 @@ def issuer() -> Iterator[Issuer]:
 
 def trust(issuer: Issuer) -> IssuerVerifier:
     return IssuerVerifier(OutsideIssuer(issuer.address, AUDIENCE))
+
+
+@contextmanager
+def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> Iterator[None]:
+    now = time.monotonic() + seconds
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: now)
+        yield
 
 
 async def test_a_token_that_it_signed_speaks_for_the_verified_address(issuer: Issuer) -> None:
@@ -130,6 +144,49 @@ async def test_its_keys_are_asked_for_once(issuer: Issuer) -> None:
     for _ in range(5):
         assert await verifier.verify_token(issuer.sign()) is not None
     assert issuer.asked.count("/keys") == 1
+
+
+async def test_a_key_that_it_changed_is_asked_for(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    verifier = trust(issuer)
+    assert await verifier.verify_token(issuer.sign()) is not None
+    issuer.rotate()
+    with later(monkeypatch, UNKNOWN_KEY_SECONDS):
+        assert await verifier.verify_token(issuer.sign()) is not None
+    assert issuer.asked.count("/keys") == 2
+
+
+async def test_keys_that_strangers_make_up_are_not_asked_for_each_time(issuer: Issuer) -> None:
+    verifier = trust(issuer)
+    for number in range(20):
+        assert await verifier.verify_token(issuer.sign(kid=f"made up {number}")) is None
+    assert await verifier.verify_token(issuer.sign()) is not None
+    assert issuer.asked.count("/keys") == 1
+
+
+async def test_for_tokens_of_somebody_else_it_is_asked_nothing(issuer: Issuer) -> None:
+    assert await trust(issuer).verify_token(issuer.sign(iss="https://evil.example.org")) is None
+    assert issuer.asked == []
+
+
+async def test_an_issuer_that_fails_is_not_asked_again_at_once(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    verifier, issuer.is_out = trust(issuer), True
+    for _ in range(5):
+        assert await verifier.verify_token(issuer.sign()) is None
+    assert len(issuer.asked) == 1
+    issuer.is_out = False
+    with later(monkeypatch, RETRY_SECONDS):
+        assert await verifier.verify_token(issuer.sign()) is not None
+
+
+async def test_while_it_fails_who_shows_a_known_key_is_let_in(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    verifier = trust(issuer)
+    assert await verifier.verify_token(issuer.sign()) is not None
+    issuer.is_out = True
+    with later(monkeypatch, UNKNOWN_KEY_SECONDS):
+        for number in range(5):
+            assert await verifier.verify_token(issuer.sign(kid=f"made up {number}")) is None
+        assert await verifier.verify_token(issuer.sign()) is not None
+    assert issuer.asked.count("/keys") == 2
 
 
 async def test_an_issuer_that_does_not_answer_lets_nobody_in() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,6 +29,10 @@ ALGORITHMS: Final = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
 LEEWAY_SECONDS: Final = 30
 FETCH_SECONDS: Final = 10
 KEYS_SECONDS: Final = 300
+UNKNOWN_KEY_SECONDS: Final = 30
+"""A token with an unknown key has the issuer's keys asked for anew, at most so often: anybody can make one up."""
+RETRY_SECONDS: Final = 10
+"""So long an issuer that didn't answer is not asked again: who asks holds up all others."""
 MAX_METADATA_BYTES: Final = 1_000_000
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
@@ -58,19 +64,54 @@ def _require_safe_address(name: str, address: str) -> None:
         raise ConfigurationError(f"{name}={address!r} must begin with https:// (http:// only on this machine).")
 
 
+class _Patience:
+    """Keeps an issuer that didn't answer from being asked again at once."""
+
+    def __init__(self) -> None:
+        self._failed_at: float | None = None
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Ask the issuer something.
+
+        Raises:
+            PyJWKClientConnectionError: it did not answer a moment ago.
+        """
+        if self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_SECONDS:
+            raise jwt.PyJWKClientConnectionError("it did not answer a moment ago")
+        try:
+            yield
+        except (jwt.PyJWTError, OSError, ValueError):
+            self._failed_at = time.monotonic()
+            raise
+        self._failed_at = None
+
+
+class _IssuerKeys(jwt.PyJWKClient):
+    """The keys that an issuer publishes."""
+
+    def __init__(self, address: str, patience: _Patience) -> None:
+        super().__init__(address, lifespan=KEYS_SECONDS, timeout=FETCH_SECONDS, cooldown_duration=UNKNOWN_KEY_SECONDS)
+        self._patience = patience
+
+    def fetch_data(self) -> Any:
+        with self._patience.asking():
+            return super().fetch_data()
+
+
 class IssuerVerifier:
     """Verifies an issuer's tokens: signature, issuer, audience, times."""
 
     def __init__(self, issuer: OutsideIssuer) -> None:
         self._issuer = issuer
-        self._keys: jwt.PyJWKClient | None = None
+        self._keys: _IssuerKeys | None = None
+        self._patience = _Patience()
         self._fetching = Lock()
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return who a token speaks for and what it allows, or None for one that admits nobody."""
         try:
-            header = jwt.get_unverified_header(token)
-            if header.get("alg") not in ALGORITHMS:
+            if not self._concerns_issuer(token):
                 return None
             # One at a time: a crowd with an unknown key would otherwise ask the issuer as often.
             async with self._fetching:
@@ -84,9 +125,15 @@ class IssuerVerifier:
             return None
         return self._describe_holder(claims)
 
+    def _concerns_issuer(self, token: str) -> bool:
+        """Return whether a token says that it is the issuer's: for no other is the issuer asked anything."""
+        told = jwt.decode_complete(token, options={"verify_signature": False})
+        return told["header"].get("alg") in ALGORITHMS and told["payload"].get("iss") == self._issuer.issuer
+
     def _read_claims(self, token: str) -> Mapping[str, Any]:
         if self._keys is None:
-            self._keys = jwt.PyJWKClient(self._find_keys(), lifespan=KEYS_SECONDS, timeout=FETCH_SECONDS)
+            with self._patience.asking():
+                self._keys = _IssuerKeys(self._find_keys(), self._patience)
         claims: Mapping[str, Any] = jwt.decode(
             token,
             self._keys.get_signing_key_from_jwt(token),
@@ -101,8 +148,12 @@ class IssuerVerifier:
     def _find_keys(self) -> str:
         """Return the address of the issuer's keys, from its metadata (OIDC Discovery 1.0, section 4)."""
         address = f"{self._issuer.issuer.rstrip('/')}/.well-known/openid-configuration"
-        with urllib.request.urlopen(address, timeout=FETCH_SECONDS) as answer:
-            metadata = json.loads(answer.read(MAX_METADATA_BYTES))
+        try:
+            with urllib.request.urlopen(address, timeout=FETCH_SECONDS) as answer:
+                metadata = json.loads(answer.read(MAX_METADATA_BYTES))
+        except urllib.error.HTTPError as error:
+            error.close()  # It holds the connection.
+            raise
         keys = metadata.get("jwks_uri") if isinstance(metadata, dict) else None
         if not isinstance(keys, str) or metadata.get("issuer") != self._issuer.issuer:
             raise ValueError(f"{address} is not the metadata of {self._issuer.issuer}")

@@ -100,6 +100,57 @@ def test_a_graph_whose_making_was_broken_off_is_made_again(team: Team, connectio
     assert build_graphs(connection, least=ROWS) == 0
 
 
+def test_a_graph_is_made_in_memory_where_the_server_gives_less(
+    team: Team, connection: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("hyperloci.store.team.graphs.GRAPH_ROW_BYTES", 5_000_000)
+    connection.execute("SET maintenance_work_mem = '64MB'")
+    build = connection.execute
+
+    def execute(statement: Any, *values: Any) -> Any:
+        if "CREATE INDEX" in str(statement):
+            told.append(build("SHOW maintenance_work_mem").fetchone()[0])
+        return build(statement, *values)
+
+    monkeypatch.setattr(connection, "execute", execute)
+    assert build_graphs(connection, least=ROWS) == 3
+    assert told == ["292968kB"] * 3
+
+
+PARTITIONED = """
+    ALTER TABLE hyperloci.memories RENAME TO memories_whole;
+    CREATE TABLE hyperloci.memories (LIKE hyperloci.memories_whole INCLUDING ALL) PARTITION BY HASH (team);
+    CREATE TABLE hyperloci.part_0 PARTITION OF hyperloci.memories FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+    CREATE TABLE hyperloci.part_1 PARTITION OF hyperloci.memories FOR VALUES WITH (MODULUS 2, REMAINDER 1)
+"""
+
+
+def test_in_a_table_of_partitions_a_graph_is_of_the_one_that_has_the_team(team: Team, connection: Any) -> None:
+    columns = ", ".join(
+        row[0]
+        for row in connection.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = 'hyperloci.memories'::regclass AND attnum > 0"
+            " AND NOT attisdropped AND attgenerated = ''"
+        )
+    )
+    for statement in PARTITIONED.split(";"):
+        connection.execute(statement.encode())
+    connection.execute(
+        f"INSERT INTO hyperloci.memories({columns}) SELECT {columns} FROM hyperloci.memories_whole".encode()
+    )
+    assert build_graphs(connection, least=ROWS) == 3
+    assert build_graphs(connection, least=ROWS) == 0
+    name = f"memories_graph_{uuid.UUID(team.identity.team).hex}"
+    (lies,) = connection.execute(
+        "SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = %s::regclass", (f"hyperloci.{name}",)
+    ).fetchone()
+    held = connection.execute(
+        "SELECT DISTINCT tableoid FROM hyperloci.memories WHERE team = %s", (team.identity.team,)
+    ).fetchall()
+    assert held == [(lies,)]
+
+
 def test_the_nearest_are_those_of_all_rows_with_a_graph_and_without(team: Team, connection: Any) -> None:
     vector = make_vector()
     with member_transaction(connection, team.token) as cursor:
