@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
-from hyperloci.conversations.consolidation import heuristics
+from hyperloci.conversations.consolidation import heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
@@ -236,6 +238,37 @@ def test_what_replaces_in_other_words_is_found_once_both_have_a_vector(
     resolver.review_statements()
     (edge,) = edges_between(store, new, old)
     assert edge.label in ("updates", "supersedes")
+
+
+class SaysBoth:
+    """A scorer that finds by words and by meaning what it is told to."""
+
+    def __init__(self, by_words: float, by_meaning: float) -> None:
+        self._by_words, self._by_meaning = by_words, by_meaning
+
+    def score(self, new: object, living: Sequence[object], cosines: Sequence[float] | None = None) -> list[float]:
+        return [self._by_words if cosines is None else self._by_meaning for _ in living]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("by_words", "by_meaning", "label"),
+    [(0.45, 0.6, "supersedes"), (0.3, 0.6, "updates"), (0.6, 0.3, "updates"), (0.8, 0.1, "supersedes")],
+)
+def test_what_words_and_meaning_say_together_ends_what_one_alone_marks(
+    store: Store,
+    meant: tuple[Node, Node],
+    resolver: ReplacementResolver,
+    monkeypatch: pytest.MonkeyPatch,
+    by_words: float,
+    by_meaning: float,
+    label: str,
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(by_words, by_meaning))
+    old, new = meant
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    resolver.review_statements()
+    assert [edge.label for edge in edges_between(store, new, old)] == [label]
 
 
 @pytest.mark.req("B.17")
