@@ -3,8 +3,9 @@
     python -m bench train_contradictions [--write] [--folds 6] [--test PAIRS.jsonl]
 
 Reads `bench/data/statement_pairs.jsonl` (three writers, 560 pairs each), `statement_contrasts.jsonl` (26 writers, some
-newer statements to each old one) and the tuned and held-out pairs of developers' statements in the tests, besides pairs
-drawn by chance, which have nothing to do with each other. The writers are dealt into folds, and each fold is judged by
+newer statements to each old one), the tuned and held-out pairs of developers' statements in the tests, and statements
+that hold side by side in one project (`changed_minds.jsonl`), besides pairs drawn by chance, which have nothing to do
+with each other. The writers are dealt into folds, and each fold is judged by
 trees that have not read its writers: what they score together gives the gates. `--write` replaces the trees of
 `knowledge/contradictions/data`; the same data give the same trees. `--test` measures the written trees on other pairs:
 one JSON object a line with `old`, `new`, `label` and `kind`. `statement_contrasts_unread.jsonl` (three writers) is for
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import random
 import time
@@ -32,6 +34,7 @@ from bench._shared import MarkdownTable
 from hyperloci.knowledge.contradictions import pair_judge, rules
 from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.knowledge.contradictions.pair_features import measure_pair
+from hyperloci.knowledge.contradictions.statement_profile import profile_statement
 from hyperloci.text.language.vocabulary import vocabulary
 from tests.knowledge.contradictions.data.developer_pairs import HELD_OUT, TUNED
 
@@ -48,6 +51,16 @@ TREE_COUNT: Final = 1_000
 TREES: Final = Path(pair_judge.__file__).parent / "data" / "pair_trees.json"
 CHANCE_WEIGHT: Final = 0.5
 """Pairs drawn by chance are easy: they count half."""
+
+PROJECTS: Final = Path(__file__).parent / "data" / "changed_minds.jsonl"
+UNREAD_PROJECT: Final = 6
+"""Every sixth project is not learned from: its statements show what is alarmed about where nothing is wrong."""
+
+TOGETHER_WEIGHT: Final = 1.0
+"""What holds side by side in one project and shares a word is what a memory compares all day."""
+
+LONGER_WEIGHT: Final = 0.3
+"""The same of statements of two sentences, made of two. Contradictions lengthened so as well find no more."""
 
 FORM_WEIGHT: Final = 0.5
 """Short forms, filled with names of tools and numbers, are many and alike."""
@@ -119,13 +132,49 @@ def load_statement_pairs(path: Path) -> list[StatementPair]:
     ]
 
 
+def load_peaceful_pairs(*, unread: bool) -> list[StatementPair]:
+    """Return statements that share a word and hold side by side in one project, also of two sentences.
+
+    Args:
+        unread: whether of the projects that are not learned from.
+    """
+    draw = random.Random(0)
+    pairs = []
+    for number, line in enumerate(PROJECTS.read_text(encoding="utf-8").splitlines()):
+        if (number % UNREAD_PROJECT == 0) != unread:
+            continue
+        project = json.loads(line)
+        living = project["living"]
+        calm = [*living, *(told["text"] for told in project["new"] if told["how"] == "none")]
+        pairs += [(old, new, "together") for old in living for new in calm if old != new]
+        for old, new in itertools.permutations(living, 2):
+            third = draw.choice(living)
+            if third not in (old, new):
+                pairs.append((old, join_sentences(third, new), "together, longer"))
+                pairs.append((join_sentences(third, old), new, "together, longer"))
+    return [
+        StatementPair(old, new, False, kind, "", TOGETHER_WEIGHT if kind == "together" else LONGER_WEIGHT)
+        for old, new, kind in pairs
+        if _share_word(old, new)
+    ]
+
+
+def _share_word(old: str, new: str) -> bool:
+    return not profile_statement(old).stems.isdisjoint(profile_statement(new).stems)
+
+
+def join_sentences(first: str, second: str) -> str:
+    """Return two statements as one of two sentences."""
+    return f"{first.rstrip('.')}. {second[:1].upper()}{second[1:]}"
+
+
 def draw_training_pairs(pairs: Sequence[StatementPair]) -> list[StatementPair]:
     """Return what is learned from: some pairs, as many drawn by chance, and those of developers' statements."""
     draw = random.Random(0)
     drawn = ((pair, draw.choice(pairs)) for pair in pairs)
     chance = [StatementPair(a.old, b.new, False, "chance", "", CHANCE_WEIGHT) for a, b in drawn if a.old != b.old]
     told = [StatementPair(a, b, kind is not None, "told", "", DEVELOPER_WEIGHT) for kind, a, b in (*TUNED, *HELD_OUT)]
-    return [*pairs, *chance, *told, *fill_forms()]
+    return [*pairs, *chance, *told, *fill_forms(), *load_peaceful_pairs(unread=False)]
 
 
 def fill_forms() -> list[StatementPair]:
@@ -284,6 +333,12 @@ def main() -> None:
         table.add("test", "rules", *describe_scores(unread, measure_rules(unread), 0.5))
         table.add("test", "judge", *describe_scores(unread, scores, gate))
         table.add("test", "judge, sure", *describe_scores(unread, scores, pair_judge.SURE_GATE))
+        peaceful = load_peaceful_pairs(unread=True)
+        calm = np.array([pair_judge.score_contradiction(pair.old, pair.new) for pair in peaceful])
+        for kind in ("together", "together, longer"):
+            own = calm[[pair.kind == kind for pair in peaceful]]
+            for title, bound in (("judge", gate), ("judge, sure", pair_judge.SURE_GATE)):
+                table.add(f"{kind}, unread", title, "", "", "", f"{(own >= bound).mean():.3f}", "")
     table.print()
     for unread, scores in seen:
         print_alarms(unread, scores, gate)
