@@ -70,6 +70,15 @@ def test_what_was_stated_confirmed_or_is_read_from_a_file_does_not_fade(store: S
     assert read not in left(store)
 
 
+@pytest.mark.req("B.19", "D.02")
+@pytest.mark.parametrize("label", ["updates", "contradicts"])
+def test_a_question_that_nobody_settled_does_not_fade(store: Store, label: str) -> None:
+    newer, old = nodes(store, 2)
+    asked = link(store, newer, old, label, sure=0.2)
+    assert prune_edges(store, now=NOW + 100 * WEEK) == 0
+    assert left(store) == {asked}
+
+
 @pytest.mark.req("D.02", "D.03", "W17")
 def test_what_is_confirmed_between_the_look_and_the_pruning_stays(store: Store) -> None:
     a, b, c = nodes(store, 3)
