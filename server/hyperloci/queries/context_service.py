@@ -162,10 +162,15 @@ class ContextService:
 
 
 def _drop_repetitions(hits: Sequence[Hit]) -> list[Hit]:
-    """Leave out summaries that mostly quote what better hits say: a mini those of its micros, a macro those of both."""
+    """Leave out summaries that mostly quote what better hits say: a mini those of its micros, a macro those of both.
+
+    Turns are left out too whose every word a better hit says: the statement that was made of them.
+    """
     kept: list[Hit] = []
     said = ""
     for hit in hits:
+        if hit.subtype == "episode" and hit.content.strip() in said:
+            continue
         lines = hit.content.splitlines()
         repeated = [line for line in lines if line.partition(": ")[2] in said]
         if not (hit.subtype or "").startswith("chunk_") or 2 * len(repeated) < len(lines):
