@@ -3,6 +3,9 @@
 A session is read in parts. The findings of some turns and the mark that they were read are stored in one transaction,
 so a killed process leaves each turn done or untouched, and a second process at the same work stores nothing. A session
 that goes on after its end is consolidated from there when it ends again.
+
+It is one file, though long: which strategy a session gets, how far it was read and what its failure means are one
+decision, and every strategy ends in the same transaction.
 """
 
 from __future__ import annotations
