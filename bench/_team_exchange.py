@@ -120,21 +120,26 @@ def print_bulk(answer: dict[str, Any]) -> None:
 
 
 def measure_local(turns: int) -> dict[str, Any]:
-    """Search and remember on two machines in turns, of which one has joined a team that it exchanges with."""
+    """Search and remember on three machines in turns, of which one has joined a team that it exchanges with.
+
+    Two have joined none: how far they differ is how far the bench can be trusted.
+    """
     with tempfile.TemporaryDirectory() as place, serve_postgres() as server:
         url = make_database(server)
         identity, token = make_team(url)
         membership = _make_membership(url, identity, token)
-        alone, joined = (open_client(Path(place) / name) for name in ("alone", "joined"))
+        machines = {name: open_client(Path(place) / name) for name in ("alone", "joined", "alone too")}
+        joined = machines["joined"]
         save_membership(joined.settings, membership)
-        with alone.store.transaction():
-            alone.store.team.unlink_all()
-        for memory in (alone, joined):
+        for memory in machines.values():
+            if memory is not joined:
+                with memory.store.transaction():
+                    memory.store.team.unlink_all()
             _share_many(memory, 2_000)
         TeamSync(store=joined.store, membership=membership, clock=system_clock).run()
         homes = {
-            "alone": _make_home(alone, Path(place) / "home-alone", None),
-            "joined": _make_home(joined, Path(place) / "home-joined", membership),
+            name: _make_home(memory, Path(place) / f"home {name}", membership if memory is joined else None)
+            for name, memory in machines.items()
         }
         taken: dict[str, dict[str, list[float]]] = {
             "search": {},
@@ -143,8 +148,9 @@ def measure_local(turns: int) -> dict[str, Any]:
             "start's hook": {},
         }
         for turn in range(turns):
-            pair = (("alone", alone), ("joined", joined))
-            for name, memory in pair if turn % 2 else reversed(pair):
+            # Each goes first, second and last equally often.
+            order = list(machines.items())
+            for name, memory in order[turn % 3 :] + order[: turn % 3]:
                 started = time.process_time()
                 for number in range(10):
                     memory.search(f"how often does service {turn * 10 + number} retry")
@@ -173,7 +179,7 @@ def measure_local(turns: int) -> dict[str, Any]:
                     ).encode()
                     _, spent = time_process([sys.executable, "-m", "hyperloci_hooks.run", event], told, homes[name])
                     taken.setdefault(f"the process of {event}", {}).setdefault(name, []).append(spent)
-        for memory in (alone, joined):
+        for memory in machines.values():
             memory.close()
     medians = {
         kind: {name: round(statistics.median(values), 2) for name, values in found.items()}
@@ -199,7 +205,8 @@ def _make_home(memory: Memory, home: Path, membership: Membership | None) -> dic
 
 def print_local(answer: dict[str, Any]) -> None:
     """Print what was measured as a table."""
-    table = MarkdownTable("processor time, median", "no team, ms", "in a team, ms", "ratio")
+    table = MarkdownTable("processor time, median", "no team, ms", "in a team, ms", "ratio", "no team, twice: ratio")
     for kind, found in answer["processor ms each, median"].items():
-        table.add(kind, found["alone"], found["joined"], f"{found['joined'] / found['alone']:.2f}")
+        ratios = (f"{found[name] / found['alone']:.2f}" for name in ("joined", "alone too"))
+        table.add(kind, found["alone"], found["joined"], *ratios)
     table.print()
