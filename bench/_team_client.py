@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 
 from hyperloci.clock import system_clock
@@ -58,7 +59,7 @@ def exchange(folder: Path, stopping: threading.Event) -> None:
 
 
 def main() -> None:
-    folder, writes, first = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    folder, writes, first, pause = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     stopping = threading.Event()
     with open_client(folder) as memory:
         thread = threading.Thread(target=exchange, args=(folder, stopping), daemon=True)
@@ -71,6 +72,7 @@ def main() -> None:
                 assert node is not None
                 memory.store.nodes.set_visibility(node.key, Visibility.SHARED, now=system_clock())
             print(stored.id, flush=True)
+            time.sleep(pause)
         stopping.set()
 
 

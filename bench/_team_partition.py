@@ -34,15 +34,17 @@ class _Client:
 
     folder: Path
     writes: int
+    pause: float
     acknowledged: list[str] = field(default_factory=list)
     kills: int = 0
     process: subprocess.Popen[str] | None = None
     reader: threading.Thread | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "bench._team_client", str(self.folder), str(self.writes)]
+        command = [sys.executable, "-m", "bench._team_client", self.folder, self.writes]
+        command += [len(self.acknowledged), self.pause]
         self.process = subprocess.Popen(
-            [*command, str(len(self.acknowledged))], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         self.reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
         self.reader.start()
@@ -53,9 +55,10 @@ class _Client:
 
     def kill(self) -> None:
         assert self.process is not None and self.reader is not None
-        if self.process.poll() is None:
-            self.process.kill()
-            self.kills += 1
+        if self.process.poll() is not None:
+            raise RuntimeError("a client was done before it could be killed: its pauses are too short")
+        self.process.kill()
+        self.kills += 1
         self.process.wait()
         self.reader.join()
 
@@ -73,7 +76,8 @@ def measure_partition(clients: int, writes: int, seconds: float) -> dict[str, An
     rng, started = random.Random(clients), time.perf_counter()
     with tempfile.TemporaryDirectory() as place, serve_postgres() as server:
         url = make_database(server)
-        made = _make_clients(Path(place), url, clients, writes)
+        # Writing takes twice as long as the partition, so that it lasts through it and through the kills after it.
+        made = _make_clients(Path(place), url, clients, writes, pause=2 * seconds / writes)
         for client in made:
             client.start()
         _wait(lambda: min(len(client.acknowledged) for client in made) >= writes // 10)
@@ -110,7 +114,7 @@ def measure_partition(clients: int, writes: int, seconds: float) -> dict[str, An
         }
 
 
-def _make_clients(place: Path, url: str, count: int, writes: int) -> list[_Client]:
+def _make_clients(place: Path, url: str, count: int, writes: int, pause: float) -> list[_Client]:
     identity, token = make_team(url)
     made = []
     for number in range(count):
@@ -128,7 +132,7 @@ def _make_clients(place: Path, url: str, count: int, writes: int) -> list[_Clien
         )
         (folder / "membership.json").write_text(json.dumps(asdict(membership)))
         open_client(folder).close()
-        made.append(_Client(folder, writes))
+        made.append(_Client(folder, writes, pause))
     return made
 
 
