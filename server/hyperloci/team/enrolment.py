@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, TeamError
+from hyperloci.facts.sharing.sharing_job import compare_waiting
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.project.identity import Project, identify_project
@@ -33,6 +35,9 @@ LOCK_ROLE: Final = "upkeep"
 """An exchange by hand and one of a server's maintenance take turns, like all rounds of maintenance."""
 
 MAX_PROJECT_CHARS: Final = 500
+
+MAX_COMPARED: Final = 500
+"""Memories compared at once after an exchange by hand, some two seconds; maintenance compares the rest."""
 
 _OWNERS: Final = frozenset(
     {"sslcert", "sslkey", "sslpassword", "passfile", "service", "servicefile", "requirepeer", "options"}
@@ -213,7 +218,9 @@ def sync_by_hand(store: Store, settings: Settings) -> SyncReport:
         raise TeamError("A server's maintenance is running, and exchanges too: try again in a minute.")
     try:
         context = MaintenanceContext(store=store, settings=settings, clock=system_clock)
-        return sync_now(store, membership, context)
+        report = sync_now(store, membership, context)
+        _, disputes = compare_waiting(context, MAX_COMPARED)
+        return replace(report, disputes=disputes)
     finally:
         election.resign()
 

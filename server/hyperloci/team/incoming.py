@@ -175,6 +175,9 @@ class _IncomingPage:
         )
         if memory.payload.valid_until is not None:
             self.run.store.nodes.update_node(node.id, now=self.now, valid_until=memory.payload.valid_until)
+        else:
+            # What others said may contradict what is held here; thousands may come at once, so it waits for upkeep.
+            self.run.store.shared.queue_comparison(node.key)
         self.added.append(memory.id)
 
     def _make_node(
@@ -215,6 +218,7 @@ class _IncomingPage:
                 # One's own memory in a teammate's words is believed no further than a teammate's.
                 changes["confidence"] = min(node.confidence, TRUST[Origin.TEAMMATE])
             self.run.store.log.add_entry("update", [node.id], now=self.now, reasoning=f"by {editor}")
+            self.run.store.shared.queue_comparison(node.key)
         if payload.valid_until != node.valid_until:
             changes["valid_until"] = payload.valid_until
         if changes:

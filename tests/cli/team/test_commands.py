@@ -54,6 +54,29 @@ def test_a_team_is_made_joined_exchanged_with_and_left(
     assert "Deploys go out on Tuesdays" in run("query", "deploys")
 
 
+def test_statements_of_two_people_that_contradict_each_other_are_shown_to_both(
+    team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share(home, remember("The upload limit is 10 MB"))
+    run("team", "sync")
+    token = run("team", "invite", "bob").splitlines()[1]
+    with monkeypatch.context() as patch:
+        other = use_another_machine(tmp_path, patch)
+        run("team", "join", team, "--token", token, "--yes")
+        remember("The upload limit is 20 MB")
+        told = run("team", "sync")
+        assert "1 contradiction with what is held here" in told
+        assert "The upload limit is 20 MB" in run("query", "is:contradicted")
+        (id,) = (one["id"] for one in json.loads(run("list", "--json")) if "20 MB" in one["text"])
+        share(other, id)
+        run("team", "sync")
+    assert "1 contradiction with what is held here" in run("team", "sync")
+    shown = run("query", "is:contradicted")
+    assert "The upload limit is 10 MB" in shown
+    assert "The upload limit is 20 MB" in shown
+    assert "contradiction" not in run("team", "sync")
+
+
 def test_a_revoked_person_is_told_so(team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token = run("team", "invite", "bob").splitlines()[1]
     assert "revoked 1" in run("team", "revoke", "bob")

@@ -20,7 +20,8 @@ from hyperloci.cli.common import (
     open_memory,
     print_json,
 )
-from hyperloci.clock import to_iso
+from hyperloci.cli.layout import count_things
+from hyperloci.clock import format_age, system_clock
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.store.team.shared_values import MemberRole
@@ -213,7 +214,8 @@ def leave(
         waiting = enrolment.leave_team(memory.store, memory.settings, memory.project if here else None)
     console.print("this project is no longer the team's" if here else "left the team")
     if waiting:
-        errors.print(f"{waiting} shared memories were not told yet; they stay here, marked as shared", style="yellow")
+        told = count_things(waiting, "shared memory")
+        errors.print(f"{told} may not have been told yet; all stay here, marked as shared", style="yellow")
 
 
 @app.command()
@@ -231,6 +233,9 @@ def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
         print_json(report)
     else:
         console.print(f"{report.sent} sent, {report.received} received, {report.diverged} diverged")
+        if report.disputes:
+            found = count_things(report.disputes, "contradiction")
+            console.print(f"! {found} with what is held here: hyperloci query 'is:contradicted'")
     for line in report.refused:
         errors.print(f"not exchanged: {line}", style="yellow")
     if report.refused:
@@ -256,7 +261,8 @@ def status(project: ProjectOption = Path("."), json: JsonOption = False) -> None
     for linked in told.projects:
         console.print(f"project {linked.project}: taken in up to change {linked.cursor}")
     console.print(f"{told.own} of yours and {told.others} of others exchanged; {told.waiting} may have to be told")
-    console.print(f"last exchange: {to_iso(told.last_success) if told.last_success else 'none yet'}")
+    age = format_age(told.last_success, system_clock()) if told.last_success else "none yet"
+    console.print(f"last exchange: {age}")
     for conflict in told.conflicts:
         errors.print(f"diverged: {conflict.node_id}: {conflict.reason}", style="yellow")
     for line in (*told.refused, *((told.error,) if told.error else ())):

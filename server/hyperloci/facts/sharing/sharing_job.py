@@ -21,29 +21,37 @@ BATCH: Final = 20
 
 def keep_up_sharing(context: MaintenanceContext) -> int:
     """Compare the teammates' memories that wait, and tell others which of one's own shared memories are over."""
-    return _compare_waiting(context) + (0 if context.dry_run else _publish_changes(context))
+    compared, _ = compare_waiting(context)
+    return compared + (0 if context.dry_run else _publish_changes(context))
 
 
-def _compare_waiting(context: MaintenanceContext) -> int:
-    shared, compared = context.store.shared, 0
-    while waiting := shared.list_uncompared(BATCH):
+def compare_waiting(context: MaintenanceContext, limit: int | None = None) -> tuple[int, int]:
+    """Compare the memories of others that wait for it; return how many were, and how many contradictions that found.
+
+    Args:
+        context: of the round.
+        limit: how many are compared before it ends, rounded up to a batch; without one, all.
+    """
+    shared, compared, disputes = context.store.shared, 0, 0
+    while (limit is None or compared < limit) and (waiting := shared.list_uncompared(BATCH)):
         for node in waiting:
-            _compare_one(context, node)
+            disputes += _compare_one(context, node)
             compared += 1
         context.yield_to_others()
-    return compared
+    return compared, disputes
 
 
-def _compare_one(context: MaintenanceContext, node: Node) -> None:
-    store = context.store
+def _compare_one(context: MaintenanceContext, node: Node) -> int:
+    store, disputes = context.store, 0
     with context.isolate_failure(node, "compare"):
         if node.deleted_at is None and node.valid_until is None:
             steps = store.traversal.find_steps([node.key], label="supersedes", direction="out")
             replaced = {old.id for old in store.nodes.get_by_keys({step.target for step in steps}).values()}
-            compare_shared(store, node, MemoryWriter(store), context.clock, replaced=replaced)
+            disputes = compare_shared(store, node, MemoryWriter(store), context.clock, replaced=replaced)
     # One that failed is set aside, and not tried for ever.
     with store.transaction():
         store.shared.finish_comparison(node.key)
+    return disputes
 
 
 def _publish_changes(context: MaintenanceContext) -> int:

@@ -166,11 +166,11 @@ class SharedRows:
         )
 
     def queue_comparison(self, key: NodeKey) -> None:
-        """Note that a teammate's memory is yet to be compared with what else is held."""
+        """Note that a memory that came from elsewhere is yet to be compared with what else is held."""
         self._connection.execute("INSERT OR IGNORE INTO shared_comparisons(node_key) VALUES (?)", (key,))
 
     def list_uncompared(self, limit: int) -> list[Node]:
-        """Return teammates' memories that wait to be compared, in the order in which they came."""
+        """Return the memories that wait to be compared, in the order in which they came."""
         rows = self._connection.execute(
             f"{SELECT_NODE} JOIN shared_comparisons c ON c.node_key = n.key ORDER BY n.key LIMIT ?", (limit,)
         )

@@ -187,11 +187,12 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What one exchange with the team did."""
+    """What one exchange with the team did. `disputes`: contradictions found when what was received was compared."""
 
     sent: int = 0
     received: int = 0
     diverged: int = 0
+    disputes: int = 0
     vectors: int = 0
     refused: tuple[str, ...] = field(default=())
 
