@@ -156,7 +156,9 @@ def installation_advice() -> str:
         state = "is not installed; the first start through uvx or pipx takes minutes, and hooks are off until then"
     else:
         state = "is not installed, so this session has no long-term memory"
-    return f'Hyperloci {state}. Install it once: uv tool install -c "{CONSTRAINTS}" "{ROOT}" (or: pipx install "{ROOT}").'
+    return (
+        f'Hyperloci {state}. Install it once: uv tool install -c "{CONSTRAINTS}" "{ROOT}" (or: pipx install "{ROOT}").'
+    )
 
 
 def find_server_command() -> list[str] | None:
