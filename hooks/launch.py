@@ -26,6 +26,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IS_SOURCE = os.path.isfile(os.path.join(ROOT, "pyproject.toml"))
 """Whether Hyperloci can be installed from there."""
 
+CONSTRAINTS = os.path.join(ROOT, "constraints.txt")
+"""The versions that the tests ran with; without it each start would take whatever is newest."""
+
 COMMAND_FOLDERS = ("~/.local/bin", "~/.cargo/bin", "/opt/homebrew/bin", "/usr/local/bin")
 """Where pipx, uv and Homebrew put commands: a desktop application starts Claude Code with a PATH that lacks them."""
 
@@ -153,7 +156,9 @@ def installation_advice() -> str:
         state = "is not installed; the first start through uvx or pipx takes minutes, and hooks are off until then"
     else:
         state = "is not installed, so this session has no long-term memory"
-    return f'Hyperloci {state}. Install it once: uv tool install "{ROOT}" (or: pipx install "{ROOT}").'
+    return (
+        f'Hyperloci {state}. Install it once: uv tool install -c "{CONSTRAINTS}" "{ROOT}" (or: pipx install "{ROOT}").'
+    )
 
 
 def find_server_command() -> list[str] | None:
@@ -165,7 +170,7 @@ def find_server_command() -> list[str] | None:
         return None
     uvx = find_command("uvx")
     if uvx:
-        return [uvx, "--from", ROOT, "hyperloci", "serve"]
+        return [uvx, "-c", CONSTRAINTS, "--from", ROOT, "hyperloci", "serve"]
     pipx = find_command("pipx")
     return [pipx, "run", "--spec", ROOT, "hyperloci", "serve"] if pipx else None
 
@@ -176,7 +181,7 @@ def find_hook_command(event: str) -> list[str] | None:
     if own:
         return [own, event]
     uvx = find_command("uvx") if IS_SOURCE else None
-    return [uvx, "--offline", "--from", ROOT, "hyperloci-hook", event] if uvx else None
+    return [uvx, "--offline", "-c", CONSTRAINTS, "--from", ROOT, "hyperloci-hook", event] if uvx else None
 
 
 def find_command(name: str) -> str | None:

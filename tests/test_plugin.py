@@ -169,7 +169,7 @@ def test_a_hook_without_an_installation_answers_validly(machine: Machine, event:
 
 def test_the_start_of_a_session_says_what_to_install(machine: Machine) -> None:
     message = json.loads(machine.launch("hook", "SessionStart", given='{"source": "startup"}').stdout)["systemMessage"]
-    assert f'uv tool install "{ROOT}"' in message
+    assert f'uv tool install -c "{ROOT / "constraints.txt"}" "{ROOT}"' in message
     assert f'pipx install "{ROOT}"' in message
 
 
@@ -231,19 +231,20 @@ def test_the_server_becomes_the_installed_command(machine: Machine) -> None:
 def test_the_server_without_an_installation_says_what_to_install(machine: Machine) -> None:
     done = machine.launch("serve")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f'uv tool install "{ROOT}"' in done.stderr
+    assert f'uv tool install -c "{ROOT / "constraints.txt"}" "{ROOT}"' in done.stderr
 
 
 @posix_only
-def test_uvx_runs_the_plugins_own_copy(machine: Machine) -> None:
+def test_uvx_runs_the_plugins_own_copy_with_the_versions_that_were_tested(machine: Machine) -> None:
     machine.command("uvx", "print('{}')")
     machine.command("pipx", "")
     machine.launch("serve")
     machine.launch("hook", "Stop")
+    own = ["-c", str(ROOT / "constraints.txt"), "--from", str(ROOT)]
     # A hook must not begin a download in the middle of a prompt.
     assert [call[:2] for call in machine.calls()] == [
-        ["uvx", ["--from", str(ROOT), "hyperloci", "serve"]],
-        ["uvx", ["--offline", "--from", str(ROOT), "hyperloci-hook", "Stop"]],
+        ["uvx", [*own, "hyperloci", "serve"]],
+        ["uvx", ["--offline", *own, "hyperloci-hook", "Stop"]],
     ]
 
 

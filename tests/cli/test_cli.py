@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -183,7 +184,13 @@ def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     run("install")
     remember("We deploy on Fridays.")
+    (tmp_path / "elsewhere").mkdir()
+    run("backup", str(tmp_path / "elsewhere" / "copy.db"))
+    run("restore-backup", str(tmp_path / "elsewhere" / "copy.db"), "--yes")
+    shutil.rmtree(tmp_path / "elsewhere")
     told = run("uninstall")
+    kept = [path for path in home.iterdir() if "-before-restore-" in path.name]
+    assert len(kept) == 1 and str(kept[0]) in told
     left = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     database, state, token = home / "memory.db", home / ".claude" / "hyperloci", Path(".git/hyperloci")
     assert tmp_path / "project" / token in left
@@ -193,6 +200,7 @@ def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -
         path
         for path in left
         if not path.is_relative_to(state) and not path.match(f"{database}*") and not path.match(str(token))
+        if path not in kept
     ]
 
 

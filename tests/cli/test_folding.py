@@ -25,7 +25,7 @@ from tests.support import examples
         ("[code]  one two three", "[code]  one\n   two three"),
         ("12. one two three", "12. one two\n    three"),
         ("a /path/longer/than/all b", "a\n/path/longer/than/all\nb"),
-        ("short\n\n\tkept  as it is", "short\n\n\tkept  as it\nis"),
+        ("short\n\n\tkept  as it is", "short\n\n    kept  as\n    it is"),
         ("日本語 日本語 日本語", "日本語 日本語\n日本語"),
     ],
 )
@@ -33,7 +33,7 @@ def test_a_line_is_broken_between_words_and_indented_as_it_begins(text: str, fol
     assert fold_text(Text(text), 13).plain == folded
 
 
-@given(st.text(st.sampled_from("ab -!.1é日\n"), max_size=80), st.integers(6, 30))
+@given(st.text(st.sampled_from("ab -!.1é日\t\n"), max_size=80), st.integers(6, 30))
 @limits(max_examples=examples(200))
 def test_folding_loses_no_word_and_only_a_long_word_sticks_out(text: str, width: int) -> None:
     folded = fold_text(Text(text), width).plain

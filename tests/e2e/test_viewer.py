@@ -69,6 +69,16 @@ def test_a_walk_from_the_address_to_a_forgotten_memory_and_back(house: House) ->
         assert "forgotten" in memory.get(id).notes
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_pressed_twice_ends_it_without_a_traceback(house: House) -> None:
+    with viewing(house, "--no-browser") as (process, _):
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(SOON) == 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+
+
 def test_it_listens_on_this_machine_alone(house: House) -> None:
     with viewing(house, "--no-browser") as (_, entry):
         port = int(re.findall(r":(\d+)/", entry)[0])

@@ -15,6 +15,7 @@ from hyperloci.viewer.graph_drawing import (
     TEXT_LINES,
     draw_graph,
     measure_text,
+    order_members,
     wrap_text,
 )
 
@@ -49,6 +50,19 @@ def test_what_points_to_a_memory_stands_left_of_it_and_what_it_points_to_right()
     assert columns == {"a": 0, "b": -1, "c": 1, "d": 2}
     assert [line.is_sure for line in drawing.lines] == [True, False, True]
     assert [line.label for line in drawing.lines] == ["supports", "depends on", "depends on"]
+
+
+def test_code_in_a_text_stands_in_its_box_without_marks() -> None:
+    prose = GraphNode(id="a", type="insight", content="Use `uv sync` here", place="", distance=0)
+    code = GraphNode(id="b", type="code", content="const a = `b`", place="", distance=1)
+    drawing = draw_graph(GraphAnswer(nodes=(prose, code), edges=()))
+    assert [box.lines for box in drawing.boxes] == [("Use uv sync here",), ("const a = `b`",)]
+
+
+def test_a_relation_is_read_from_who_says_or_causes() -> None:
+    assert order_members(edge("causes", ("b", "effect"), ("a", "cause"))) == [("a", "cause"), ("b", "effect")]
+    same = edge("relates_to", ("b", "participant"), ("a", "participant"))
+    assert order_members(same) == list(same.members)
 
 
 def test_relations_without_a_direction_are_shared_out_between_the_sides() -> None:

@@ -10,6 +10,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+TAB_COLUMNS: Final = 4
+"""Half of what a terminal takes, which leaves little room for code in 80 columns."""
+
 _BEGINNING: Final = re.compile(r" *(?:(?:->|[-!*]|\d+\.|error:) +)?")
 """What stands before the first word of a line: its further lines are indented by as much."""
 
@@ -48,6 +51,10 @@ def fold_text(text: Text, width: int, hang: int | None = None) -> Text:
         hang: how far the further lines of a line are indented; unless given, as far as its first word stands.
     """
     folded: list[Text] = []
+    if "\t" in text.plain:
+        # A tab is measured as no column, and a terminal takes up to eight for it.
+        text = text.copy()
+        text.expand_tabs(TAB_COLUMNS)
     for line in text.split("\n", allow_blank=True):
         indent = _measure_beginning(line.plain) if hang is None else hang
         pieces = line.divide(_find_breaks(line.plain, width, indent))

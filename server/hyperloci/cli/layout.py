@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import console
-from hyperloci.cli.folding import fold_text
+from hyperloci.cli.folding import TAB_COLUMNS, fold_text
 from hyperloci.clock import format_age, from_iso, system_clock
 from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
@@ -92,7 +92,9 @@ def count_things(number: int, noun: str) -> str:
 
 def cut_preview(content: str, *, full: bool = False) -> str:
     """Return a text indented by three columns, its first lines unless all are wanted."""
-    text = "\n".join(f"   {line}" for line in content.rstrip().splitlines())
+    # Before the indent, which would move what stands after a tab to another stop.
+    whole = content.rstrip().expandtabs(TAB_COLUMNS) if console.is_terminal else content.rstrip()
+    text = "\n".join(f"   {line}" for line in whole.splitlines())
     lines = (fold_text(Text(text), console.width).plain if console.is_terminal else text).split("\n")
     shown = lines if full else lines[:PREVIEW_LINES]
     return "\n".join(shown) + ("\n   ..." if len(lines) > len(shown) else "")

@@ -25,6 +25,7 @@ from hyperloci.config import CONSOLIDATION, Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
 from hyperloci.project.clone_token import TOKEN_FILE
+from hyperloci.store.restore import find_kept
 from hyperloci.system.data_paths import find_user_file
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
 
@@ -147,7 +148,8 @@ def uninstall(
         console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
         if database.exists():
             folder = load_settings().state_dir
-            beside = f", the folder {folder}" if folder.exists() else ""
+            beside = "".join(f", {path}" for path in find_kept(database))
+            beside += f", the folder {folder}" if folder.exists() else ""
             console.print(
                 f"To be rid of it too, delete {database}*{beside} and .git/{TOKEN_FILE} in your projects.",
                 style="dim",

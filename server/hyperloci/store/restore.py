@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import sqlite3
 from pathlib import Path
+from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreVersionError
@@ -14,6 +16,8 @@ from hyperloci.store.database.database_copy import copy_database, copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.meta import RESTORED_AT, Meta
 from hyperloci.store.migration import latest_version, migrate_schema, schema_version
+
+_KEPT: Final = "{stem}-before-restore-{time}.db"
 
 
 def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock) -> Path | None:
@@ -35,12 +39,17 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
         raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
     with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
         _check_backup(backup, source)
-        kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
+        kept = database.with_name(_KEPT.format(stem=database.stem, time=clock()))
         was_there = database.exists()
         if not (was_there and _overwrite_database(backup, database, kept, clock)):
             _move_away(database, kept)
             copy_to_file(backup, database)
     return kept if was_there else None
+
+
+def find_kept(database: Path) -> list[Path]:
+    """Return the databases that backups took the place of, the earliest first."""
+    return sorted(database.parent.glob(_KEPT.format(stem=glob.escape(database.stem), time="*")))
 
 
 def _open_file(path: Path, mode: str) -> sqlite3.Connection:

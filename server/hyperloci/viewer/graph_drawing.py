@@ -14,7 +14,7 @@ from unicodedata import combining, east_asian_width
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.kinds import SYMMETRIC_LABELS
 from hyperloci.system.values import dataclass
-from hyperloci.viewer.rendering import join_lines
+from hyperloci.viewer.rendering import join_lines, split_code
 
 BOX_WIDTH: Final = 250
 BOX_HEIGHT: Final = 76
@@ -75,6 +75,11 @@ def draw_graph(graph: GraphAnswer) -> GraphDrawing:
     )
 
 
+def order_members(edge: GraphEdge) -> list[tuple[str, str]]:
+    """Return the members of a relation in the order in which it is read: who says, or causes, first."""
+    return sorted(edge.members, key=lambda member: member[1] not in SPEAKING)
+
+
 def _choose_columns(graph: GraphAnswer) -> list[GraphBox]:
     """Return the boxes, each in its column: 0 in the middle, below 0 what points here, above 0 what is pointed to."""
     columns: dict[str, int] = {}
@@ -91,9 +96,14 @@ def _choose_columns(graph: GraphAnswer) -> list[GraphBox]:
         else:
             columns[node.id] = columns[parent] + (1 if columns[parent] > 0 else -1)
     return [
-        GraphBox(id=node.id, kind=node.type, lines=wrap_text(node.content), column=columns[node.id])
+        GraphBox(id=node.id, kind=node.type, lines=wrap_text(_read_content(node)), column=columns[node.id])
         for node in graph.nodes
     ]
+
+
+def _read_content(node: GraphNode) -> str:
+    """Return a memory's text without the marks around code, which a drawing's text can't show as such."""
+    return node.content if node.type == "code" else "".join(words for words, _ in split_code(node.content))
 
 
 def _find_parent(node: GraphNode, graph: GraphAnswer, columns: Mapping[str, int]) -> tuple[str | None, int]:

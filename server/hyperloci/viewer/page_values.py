@@ -15,7 +15,7 @@ from hyperloci.model.topic import EventPlace
 from hyperloci.queries.browsing import ALL_EVENTS, EVENT_KINDS
 from hyperloci.retrieval.filters import CONTENT_TYPES
 from hyperloci.system.values import dataclass
-from hyperloci.viewer.graph_drawing import draw_graph
+from hyperloci.viewer.graph_drawing import draw_graph, order_members
 from hyperloci.viewer.rendering import name_state
 from hyperloci.viewer.score_account import account_for_score
 
@@ -182,6 +182,7 @@ def load_graph(memory: Memory, id: str, query: PageQuery) -> Values:
         "graph": graph,
         "nodes": {node.id: node for node in graph.nodes},
         "drawing": draw_graph(graph),
+        "order_members": order_members,
         "depth": depth,
     }
 

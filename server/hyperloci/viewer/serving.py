@@ -111,7 +111,8 @@ async def _serve(
             server = uvicorn.Server(_configure(AccessGuard(app, keys, watch.note_request)))
             tasks.start_soon(_warm_up, pool, state)
             tasks.start_soon(_end_when_idle, server, watch, options.idle_seconds)
-            with _invite(settings, keys, options):
+            # Of two Ctrl+C the second is raised here, where the group would wrap it; the first ends the loop.
+            with _invite(settings, keys, options), contextlib.suppress(KeyboardInterrupt):
                 await server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
     finally:
