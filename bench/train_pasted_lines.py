@@ -3,7 +3,7 @@
     python -m bench train_pasted_lines [--write]
 
 Lines that tools print, of the labelled sessions, are what people paste; what users and assistants say there is typed,
-whole turns and single sentences.
+whole turns and single sentences, also as the items of a list and without their full stops.
 """
 
 from __future__ import annotations
@@ -19,13 +19,10 @@ from sklearn.linear_model import LogisticRegression
 
 from bench._labelled_sessions import LabelledProject, read_projects
 from hyperloci.conversations.consolidation import pasted_lines
-from hyperloci.conversations.consolidation.pasted_lines import PASTED, read_line_features
+from hyperloci.conversations.consolidation.pasted_lines import MIN_WORDS, PASTED, read_line_features
 from hyperloci.conversations.consolidation.turn_view import ACTION
 
 WEIGHTS_FILE = Path(pasted_lines.__file__).parent / "data" / "pasted_lines.json"
-
-MIN_WORDS = 3
-"""Of a line: `ok` is printed and said."""
 
 TOOL_PARTS = 3
 """A tool's line: its name, what it did, what it printed."""
@@ -43,8 +40,9 @@ def read_lines(projects: Sequence[LabelledProject]) -> Iterator[tuple[str, bool,
                 yield from ((line, True, project.name) for line in parts[-1].split("\n") if _is_long(line))
             elif "\n" not in text and "`" not in text:
                 yield text, False, project.name
-                whole = [sentence.text for sentence in turn.view.sentences]
-                yield from ((line, False, project.name) for line in whole if len(whole) > 1 and _is_long(line))
+                for sentence in turn.view.sentences:
+                    bare = sentence.text.rstrip(".!,")
+                    yield from ((line, False, project.name) for line in (sentence.text, bare, f"- {bare}"))
 
 
 def _is_long(line: str) -> bool:
