@@ -169,9 +169,9 @@ def _choose_evidence(diagnosis: Node, symptom: Node) -> str:
         return whole
     words = meaningful_words(symptom.content)
     sentences = split_sentences(diagnosis.content) or [diagnosis.content]
-    return max(sentences, key=lambda each: (holds_phrase(each, "reasons"), len(words & meaningful_words(each)), len(each)))[
-        :MAX_EVIDENCE_CHARS
-    ]
+    return max(
+        sentences, key=lambda each: (holds_phrase(each, "reasons"), len(words & meaningful_words(each)), len(each))
+    )[:MAX_EVIDENCE_CHARS]
 
 
 def holds_phrase(text: str, table: str) -> bool:

@@ -46,10 +46,9 @@ from hyperloci.conversations.consolidation.turn_view import (
 from hyperloci.model.node import Node
 
 KEEP: Final = 0.4
-"""Probability from which on a sentence of the user's is kept. In cross-validation over the projects of
-`python -m bench train_extraction` one look-alike in six passes it, at .3 more than one in four; 54 % of the labelled
-sentences pass it (72 %), and of what passes 65 % is labelled (56 %). It was chosen of .39 to .48 on the eight
-projects that `bench/_labelled_sessions.py` reads: others may do better with another."""
+"""Probability from which on a sentence of the user's is kept. Chosen on two sets of eight projects by different writers:
+from .46 to .38 both keep more of what matters, below .4 the second keeps twice as much of what must not be kept
+(docs/benchmarks.md, "Sessions"): others may do better with another."""
 
 KEEP_FACT: Final = 0.65
 """The same for what only states how things are, or tells of the user: people say much of that in passing. In
