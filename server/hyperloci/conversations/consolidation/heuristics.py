@@ -46,8 +46,8 @@ from hyperloci.conversations.consolidation.turn_view import (
 from hyperloci.model.node import Node
 
 KEEP: Final = 0.4
-"""Probability from which on a sentence of the user's is kept. Chosen on two sets of eight projects by different writers:
-from .46 to .38 both keep more of what matters, below .4 the second keeps twice as much of what must not be kept
+"""Probability from which on a sentence of the user's is kept. Chosen on two sets of eight projects by different
+writers: from .46 to .38 both keep more of what matters, below .4 the second keeps twice as much of what must not be kept
 (docs/benchmarks.md, "Sessions"): others may do better with another."""
 
 KEEP_FACT: Final = 0.65

@@ -18,8 +18,8 @@ A feature is a name that is there or not. Groups, by prefix:
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
 - `echo`: the answer repeats what was said; `number echoed`, `name echoed`: it names the same figure, name or
   identifier; `number ignored`: it names none of its figures.
-- `then echo`: of the assistant's words: the user takes some of them up. `told why`, `told paste`: the user had asked for
-  a reason, had shown a log or code.
+- `then echo`: of the assistant's words: the user takes some of them up. `told why`, `told paste`: the user had asked
+  for a reason, had shown a log or code.
 - `in quote`: it stands in a longer quotation.
 
 Those of an assistant's sentence begin with `A|`: the same words mean something else there.
