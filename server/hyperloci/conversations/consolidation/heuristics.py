@@ -47,8 +47,8 @@ from hyperloci.model.node import Node
 
 KEEP: Final = 0.4
 """Probability from which on a sentence of the user's is kept. Chosen on two sets of eight projects by different
-writers: from .46 to .38 both keep more of what matters, below .4 the second keeps twice as much of what must not be kept
-(docs/benchmarks.md, "Sessions"): others may do better with another."""
+writers: from .46 to .38 both keep more of what matters; at .38 the first eight keep twice as much of what must not be
+kept (docs/benchmarks.md, "Sessions"). Others may do better with another."""
 
 KEEP_FACT: Final = 0.65
 """The same for what only states how things are, or tells of the user: people say much of that in passing. In
