@@ -14,6 +14,7 @@ from tests.support import examples
 LISTED = "Three ways:\n\n1. Redis with a lock per tenant\n2. an advisory lock in Postgres\n3. nothing, and retry"
 LETTERED = "Two ways:\na) keep the raw bytes\nb) normalise them on write"
 INLINE = "Either (a) keep the raw bytes, or (b) normalise them on write"
+COUNTED = "Both would do. 1. Metabase: you have it already. 2. Lightdash: reads the models"
 QUESTION = "The tokens need a place. Should they live in Redis or in PostgreSQL?"
 OFFER = "The parser is slow. I'd cache the parsed headers. The tests take a minute."
 
@@ -34,6 +35,12 @@ OPTIONS = [
     ("the last one, it's simplest", LISTED, "nothing, and retry"),
     ("the latter", LETTERED, "normalise them on write"),
     ("второй вариант", LISTED, "an advisory lock in Postgres"),
+    ("i take the first, is more easy", LISTED, "Redis with a lock per tenant"),
+    ("option b for now", LETTERED, "normalise them on write"),
+    ("number 3 please", LISTED, "nothing, and retry"),
+    ("die zwei", LISTED, "an advisory lock in Postgres"),
+    ("the second, she will be glad", COUNTED, "Lightdash: reads the models"),
+    ("1", COUNTED, "Metabase: you have it already."),
 ]
 
 

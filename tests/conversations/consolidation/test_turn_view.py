@@ -105,3 +105,10 @@ def test_what_the_user_tells_and_what_they_ask_in_one_sentence_are_two(text: str
     assert [part.text for part in parts] == TOLD_AND_ASKED[text]
     assert [text[part.start : part.end] for part in parts] == TOLD_AND_ASKED[text]
     assert len(TurnView(0, ASSISTANT, text).sentences) == 1
+
+
+def test_a_sentence_knows_whether_it_stands_in_a_quotation() -> None:
+    turn = TurnView(0, USER, 'She wrote: "Please use the old port. It is free from May on." We keep ours.')
+    quoted = [sentence.text for number, sentence in enumerate(turn.sentences) if turn.is_quoted(number)]
+    assert quoted[-1].startswith("It is free")
+    assert "We keep ours." not in quoted

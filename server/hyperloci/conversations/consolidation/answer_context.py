@@ -29,6 +29,9 @@ _OPTION: Final = re.compile(
 )
 """An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
 
+_COUNTED: Final = re.compile(r"(?<=\s)(?P<mark>[1-9])[.)]\s+(?=[^\W\d_`]|`)")
+"""A number that counts, and is no figure: `2) Lightdash`, not `2. 5`."""
+
 _LABELLED: Final = re.compile(r"\s*+(?:[-*•#>|]|\d{1,3}[.)]\s)")
 """How an item of a list or a heading begins: one of many, of which no longer remark answers just that one."""
 
@@ -80,15 +83,30 @@ def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None
 def _list_options(text: str) -> dict[str, str]:
     """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
     options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
-    return options if len(options) > 1 else {}
+    return options if len(options) > 1 else _list_counted_options(text)
+
+
+def _list_counted_options(text: str) -> dict[str, str]:
+    """Return what is counted within a sentence or two: `either 1. Metabase, which you have, or 2) Lightdash`."""
+    found = list(_COUNTED.finditer(text))
+    if len(found) < 2 or [match["mark"] for match in found] != [str(number + 1) for number in range(len(found))]:
+        return {}
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return {
+        match["mark"]: text[match.end() : end].partition("\n")[0].strip(" ,;")
+        for match, end in zip(found, ends, strict=True)
+    }
 
 
 def _find_chosen_option(answer: str, options: Mapping[str, str]) -> str | None:
     if not options:
         return None
     chosen = _CHOSEN.match(answer)
-    is_short = len(answer.split()) <= MAX_ANSWER_WORDS  # In a longer one `first` is a word like any other.
-    mark = chosen["mark"].lower() if chosen else _read_ordinal(answer, list(options)) if is_short else None
+    mark = chosen["mark"].lower() if chosen else None
+    if mark not in options and not (mark or "").isdigit() and len(answer.split()) <= MAX_ANSWER_WORDS:
+        # In a longer one `first` is a word like any other. `I take the first` begins with no mark.
+        named = phrase_pattern("consolidation.option_names", r"\b@\s++(?P<mark>\d{1,2}|[a-z])\b").search(answer)
+        mark = named["mark"].lower() if named else _read_ordinal(answer, list(options))
     found = options.get(mark) if mark else None
     return None if found is None else _shorten(found)
 

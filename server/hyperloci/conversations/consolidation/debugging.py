@@ -95,13 +95,13 @@ def _list_symptom_features(turn: Node) -> Iterator[str]:
         if _FAILED.search(turn.content):
             yield "failed"
         return
-    if turn.origin is Origin.USER_PROMPT and _holds(turn.content, "complaint"):
+    if turn.origin is Origin.USER_PROMPT and holds_phrase(turn.content, "complaint"):
         yield "complaint"
         if "```" in turn.content:
             yield "pasted"
-        if _holds(turn.content, "asks_reason"):
+        if holds_phrase(turn.content, "asks_reason"):
             yield "asks_reason"
-        elif _holds(turn.content, "restated"):
+        elif holds_phrase(turn.content, "restated"):
             yield "explained"
 
 
@@ -112,14 +112,14 @@ def _list_diagnosis_features(turns: Sequence[Node], start: int, at: int) -> Iter
         yield "looked"
     if any(map(_is_edit, between)):
         yield "changed"
-    if _holds(text, "reasons"):
+    if holds_phrase(text, "reasons"):
         yield "reasons"
     if _PARTICULAR.search(text):
         yield "particular"
     if phrase_pattern("summary.advice").search(text):
         yield "advice"
     first = _first_sentence(text)
-    if phrase_pattern("summary.intent").search(first) and not _holds(first, "reasons"):
+    if phrase_pattern("summary.intent").search(first) and not holds_phrase(first, "reasons"):
         yield "intent"
     if is_question(text):
         yield "asks"
@@ -132,9 +132,9 @@ def _first_sentence(text: str) -> str:
 def _list_outcome_features(turns: Sequence[Node], start: int, at: int) -> Iterator[str]:
     reply = next((turn for turn in turns[at + 1 :] if turn.subtype == "episode"), None)
     if reply is not None and reply.origin is Origin.USER_PROMPT and not is_question(_first_sentence(reply.content)):
-        if _holds(reply.content, "confirmed"):
+        if holds_phrase(reply.content, "confirmed"):
             yield "confirmed"
-        if _holds(reply.content, "restated"):
+        if holds_phrase(reply.content, "restated"):
             yield "restated"
     if turns[start].subtype == "action" and _passes_later(turns[start], turns[at + 1 :]):
         yield "passes"
@@ -169,12 +169,12 @@ def _choose_evidence(diagnosis: Node, symptom: Node) -> str:
         return whole
     words = meaningful_words(symptom.content)
     sentences = split_sentences(diagnosis.content) or [diagnosis.content]
-    return max(sentences, key=lambda each: (_holds(each, "reasons"), len(words & meaningful_words(each)), len(each)))[
-        :MAX_EVIDENCE_CHARS
-    ]
+    return max(
+        sentences, key=lambda each: (holds_phrase(each, "reasons"), len(words & meaningful_words(each)), len(each))
+    )[:MAX_EVIDENCE_CHARS]
 
 
-def _holds(text: str, table: str) -> bool:
+def holds_phrase(text: str, table: str) -> bool:
     """Return whether a text holds one of a table's phrases, in any case."""
     words = f" {' '.join(_WORD.findall(text.lower().replace('’', chr(39))))} "
     return any(f" {phrase} " in words for phrase in _load()["phrases"][table])

@@ -45,11 +45,10 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.model.node import Node
 
-KEEP: Final = 0.46
-"""Probability from which on a sentence of the user's is kept. In cross-validation over the projects of
-`python -m bench train_extraction` one look-alike in six passes it, at .3 more than one in four; 54 % of the labelled
-sentences pass it (72 %), and of what passes 65 % is labelled (56 %). It was chosen of .39 to .48 on the eight
-projects that `bench/_labelled_sessions.py` reads: others may do better with another."""
+KEEP: Final = 0.4
+"""Probability from which on a sentence of the user's is kept. Chosen on two sets of eight projects by different
+writers: from .46 to .38 both keep more of what matters; at .38 the first eight keep twice as much of what must not be
+kept (docs/benchmarks.md, "Sessions"). Others may do better with another."""
 
 KEEP_FACT: Final = 0.65
 """The same for what only states how things are, or tells of the user: people say much of that in passing. In
@@ -235,6 +234,8 @@ def _make_finding(
     turn = turns[at]
     best = max((scores[number] for number in run), key=lambda score: score.probability)
     first, last = _trim_run(turn, run, scores)
+    if first == last and _introduces_what_is_left_out(turn, first):
+        return None
     quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     leans = leans_on_context(quote)
     if leans and first > 0 and not turn.is_left_out_after(first - 1):
@@ -272,6 +273,11 @@ def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[StatementScor
     while last > surest and _is_framing(turn, last):
         last -= 1
     return first, last
+
+
+def _introduces_what_is_left_out(turn: TurnView, number: int) -> bool:
+    """Return whether a sentence ends in a colon, and what it is about is code or a log: alone it says nothing."""
+    return turn.sentences[number].text.endswith(":") and turn.is_left_out_after(number)
 
 
 def _is_framing(turn: TurnView, number: int) -> bool:

@@ -16,7 +16,11 @@ A feature is a name that is there or not. Groups, by prefix:
 - `acted`: of the assistant's words: it ran or changed something since the user's.
 - `told c:`, `then^`, `then c:`, `then?`: what the user came with, and how they took the assistant's words.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
-- `echo`: the answer repeats what was said.
+- `echo`: the answer repeats what was said; `number echoed`, `name echoed`: it names the same figure, name or
+  identifier; `number ignored`: it names none of its figures.
+- `then echo`: of the assistant's words: the user takes some of them up. `told why`, `told paste`: the user had asked
+  for a reason, had shown a log or code.
+- `in quote`: it stands in a longer quotation.
 
 Those of an assistant's sentence begin with `A|`: the same words mean something else there.
 """
@@ -32,7 +36,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from hyperloci.conversations.consolidation.debugging import holds_phrase
 from hyperloci.conversations.consolidation.referents import IDENTIFIER, leans_on_context, read_words
+from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     ASSISTANT,
@@ -99,6 +105,11 @@ _CONCRETE: Final = ("unit", "digit", "date", "name")
 _SPOKEN: Final = frozenset({"doing", "own"})
 """Cues that are worth less where nothing concrete is named."""
 
+_IDENTIFIER_WORDS: Final = re.compile(r"\b\w*(?:_|[a-z][A-Z])\w+")
+
+MAX_TAKEN_UP: Final = 3
+"""Words of the assistant's that the user repeats: more say no more."""
+
 MIN_ECHO_CHARS: Final = 4
 """Shorter words are in every answer."""
 
@@ -129,8 +140,13 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
         if _has_acted(turns, at):
             found.add("acted")
         found.update(_told_features(find_prompt_before(turns, at)))
-        found.update(_then_features(find_answer_after(turns, at)))
+        answer = find_answer_after(turns, at)
+        found.update(_then_features(answer))
+        found.update(_taken_up(answer, sentence.text))
     found.update(_echo_features(turns, at, words))
+    found.update(_named_again(turns, at, sentence))
+    if turn.is_quoted(number):
+        found.add("in quote")
     return found
 
 
@@ -275,7 +291,23 @@ def _asked_features(reply: TurnView | None) -> Iterator[str]:
 @functools.lru_cache(maxsize=1)  # Every sentence of a turn answers the same words.
 def _told_features(prompt: TurnView | None) -> frozenset[str]:
     """Return what the user came with."""
-    return frozenset(f"told c:{cue}" for cue in read_cues(split_words(prompt.text))) if prompt else frozenset()
+    if prompt is None:
+        return frozenset()
+    signs = {
+        "told why": holds_phrase(prompt.text, "asks_reason"),
+        "told paste": any(prompt.is_left_out_after(number) for number in range(len(prompt.sentences))),
+    }
+    told = (name for name, is_there in signs.items() if is_there)
+    return frozenset((*(f"told c:{cue}" for cue in read_cues(split_words(prompt.text))), *told))
+
+
+def _taken_up(answer: TurnView | None, said: str) -> Iterator[str]:
+    """Yield how much of what the assistant said the user repeats: `ah, the stale index`."""
+    if answer is None or not answer.sentences:
+        return
+    shared = len(meaningful_words(said) & meaningful_words(answer.text))
+    if shared:
+        yield f"then echo={min(shared, MAX_TAKEN_UP)}"
 
 
 @functools.lru_cache(maxsize=1)  # Every sentence of a turn is answered by the same words.
@@ -297,6 +329,27 @@ def _echo_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> 
     share = len(said & _read_answer(reply)) / len(said)
     if share > 0:
         yield "echo=some" if share < 1 / 3 else "echo=most"
+
+
+def _named_again(turns: Sequence[TurnView], at: int, sentence: Sentence) -> Iterator[str]:
+    """Yield whether the answer names the same figures and names: whoever sets something is told that it is set."""
+    reply = find_reply_after(turns, at)
+    if reply is None or turns[at].speaker != USER:
+        return
+    raw = split_raw_words(sentence.text)
+    numbers = {word for word in raw if word[0].isdigit()}
+    again = _read_raw_answer(reply)
+    if numbers:
+        yield "number echoed" if numbers & again else "number ignored"
+    named = {word for word in raw[1:] if word[0].isupper()} | set(_IDENTIFIER_WORDS.findall(sentence.text))
+    if named & again:
+        yield "name echoed"
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn is followed by the same words.
+def _read_raw_answer(reply: TurnView) -> frozenset[str]:
+    """Return the words of what followed as they are written."""
+    return frozenset((*split_raw_words(reply.text), *_IDENTIFIER_WORDS.findall(reply.text)))
 
 
 @functools.lru_cache(maxsize=1)  # Every sentence of a turn is followed by the same words.

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from hyperloci.conversations.consolidation.pasted_lines import find_pasted_lines
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.system.values import dataclass
@@ -49,6 +50,7 @@ _NOISE: Final = re.compile(
 )
 _OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
 _CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
+_QUOTATION: Final = re.compile(r'"[^"]{12,2000}"|“[^”]{12,2000}”|«[^»]{12,2000}»|„[^“”]{12,2000}[“”]')
 _CODE_LINE: Final = re.compile(
     r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
 )
@@ -89,10 +91,21 @@ class TurnView:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """Return its sentences in order; of what the user says, a request is one of its own."""
-        sentences = read_sentences(self.text)
-        if self.speaker == USER:
+        is_user = self.speaker == USER
+        sentences = read_sentences(self.text, with_pastes=not is_user)
+        if is_user:
             sentences = [part for sentence in sentences for part in _part_request(sentence)]
         return tuple(sentences)
+
+    @cached_property
+    def _quotations(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _QUOTATION.finditer(self.text[:MAX_READ_CHARS]))
+
+    def is_quoted(self, number: int) -> bool:
+        """Return whether a sentence stands in a quotation, with most of its words."""
+        sentence = self.sentences[number]
+        inside = sum(max(0, min(end, sentence.end) - max(start, sentence.start)) for start, end in self._quotations)
+        return inside > (sentence.end - sentence.start) / 2
 
     def is_left_out_after(self, number: int) -> bool:
         """Return whether code, a log, a table or a quotation stands between a sentence and the next one."""
@@ -132,9 +145,15 @@ def find_answer_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
     return after if after is not None and after.speaker == USER else None
 
 
-def read_sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
-    plain = _blank_elements(_blank_noise(mask_code(text[:MAX_READ_CHARS])))
+def read_sentences(text: str, *, with_pastes: bool = True) -> list[Sentence]:
+    """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out.
+
+    Args:
+        text: what was said.
+        with_pastes: whether to read also lines that look as if a machine had written them.
+    """
+    plain = mask_code(text[:MAX_READ_CHARS])
+    plain = _blank_elements(_blank_noise(plain if with_pastes else _blank_pastes(plain)))
     found = []
     for start, end in sentence_spans(plain):
         piece = plain[start:end]
@@ -167,6 +186,13 @@ def _blank_noise(text: str) -> str:
     """Return a text of the same length with blanks for lines of code, logs, tables and quotations."""
     lines = text.split("\n")
     return "\n".join(" " * len(line) if _NOISE.match(line) or _CODE_LINE.search(line) else line for line in lines)
+
+
+def _blank_pastes(text: str) -> str:
+    """Return a text of the same length with blanks for lines that were pasted."""
+    lines = text.split("\n")
+    pasted = find_pasted_lines(lines)
+    return "\n".join(" " * len(line) if gone else line for line, gone in zip(lines, pasted, strict=True))
 
 
 def _blank_elements(text: str) -> str:
