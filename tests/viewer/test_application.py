@@ -103,7 +103,8 @@ async def test_a_memory_shows_its_turn_its_versions_its_relations_and_its_histor
     assert "Orders go through a RabbitMQ queue" in page.text
     assert "the queue lost orders" in page.text
     assert "depends on" in page.text
-    assert "supersede" in page.text
+    assert re.search(r"stored\s+correction: the queue lost orders", page.text)
+    assert re.search(r"replaced\s+the queue lost orders", page.text)
     turn = await visit.open("/timeline?kind=turns")
     places = [address for address in turn.addresses if "#turn-" in address]
     assert f"{visit.keys.root}/session/{SESSIONS[0]}?from=4#turn-4" in places

@@ -229,7 +229,7 @@ class Facts:
                 confidence=1.0,
                 decay_rate=old.decay_rate,
                 origin=Origin.TOOL,
-                provenance=f"correct_fact: {reason}" if reason else "correct_fact",
+                provenance=f"correction: {reason}" if reason else "correction",
                 scope=old.scope,
                 tier=old.tier,
                 metadata=safety_metadata(fact),

@@ -38,6 +38,29 @@ ORIGIN_WORDS: Final[Mapping[str, str]] = {
     "import": "imported",
 }
 
+EVENT_WORDS: Final[Mapping[str, str]] = {
+    "create": "stored",
+    "extract": "extracted",
+    "receive": "received",
+    "update": "changed",
+    "supersede": "replaced",
+    "tier": "moved",
+    "confirm": "confirmed",
+    "forget": "forgotten",
+    "prune": "faded away",
+    "restore": "restored",
+    "dispute": "disputed",
+    "diverge": "changed by two at once",
+    "settle": "settled",
+    "share": "shared",
+    "unshare": "no longer shared",
+    "withhold": "never to be recalled",
+    "release": "recalled again",
+    "clear": "cleared of suspicion",
+    "facets": "facets corrected",
+}
+"""What happened to a memory, by the log's word for it; of a replacement both sides have the same."""
+
 OUTCOME_WORDS: Final[Mapping[str, str]] = {
     "served": "answered by a server",
     "own": "answered without a server",
@@ -76,6 +99,7 @@ def make_environment() -> Environment:
         clock=lambda at: at[11:16],
         kind=name_kind,
         origin=lambda kind: ORIGIN_WORDS.get(kind, kind),
+        event=lambda operation: EVENT_WORDS.get(operation, operation.replace("_", " ")),
         place=describe_place,
         excerpt=cut_excerpt,
         state=name_state,
