@@ -32,14 +32,14 @@ MOST_ODDS: Final = 3.0
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "pasted_lines.json"
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_LIST_ITEM: Final = re.compile(r"\s*(?:[-*•]|\(?\w{1,2}[.)])\s")
-_INDENTED: Final = re.compile(r"(?:\t| {2,})\s*(?!(?:[-*•]|\(?\w{1,2}[.)])\s)\S")
+_LIST_ITEM: Final = re.compile(r"\s*+(?:[-*•]|\(?\w{1,2}[.)])\s")
+_INDENTED: Final = re.compile(r"(?:\t| {2})\s*+(?!(?:[-*•]|\(?\w{1,2}[.)])\s)\S")
 """Who types begins a line at its margin, but for the items of a list."""
 
 _SIGNS: Final = {
     "time": re.compile(r"\d{1,2}:\d\d:\d\d|^\W?\d{1,2}:\d\d\W|\d{4}-\d\d-\d\d"),
     "bracketed": re.compile(r"^\s*[\[<({]"),
-    "path": re.compile(r"[\w.~-]*/[\w.-]+/|[\w-]+\.\w{1,5}:\d+"),
+    "path": re.compile(r"/[\w.-]++/|[\w-]\.\w{1,5}:\d"),
     "shouts": re.compile(r"\b[A-Z]{4,}\b"),
     "labelled": re.compile(r"^\s*[\w.-]+(?:\s\w+)?:\s"),
     "assigned": re.compile(r"\w=\S|::|->|=>|0x[\da-f]+|\w\(\w*\)"),

@@ -305,9 +305,15 @@ def _taken_up(answer: TurnView | None, said: str) -> Iterator[str]:
     """Yield how much of what the assistant said the user repeats: `ah, the stale index`."""
     if answer is None or not answer.sentences:
         return
-    shared = len(meaningful_words(said) & meaningful_words(answer.text))
+    shared = len(meaningful_words(said) & _read_meaning(answer))
     if shared:
         yield f"then echo={min(shared, MAX_TAKEN_UP)}"
+
+
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn is answered by the same words.
+def _read_meaning(answer: TurnView) -> frozenset[str]:
+    """Return the words that carry the meaning of what followed."""
+    return meaningful_words(answer.text)
 
 
 @functools.lru_cache(maxsize=1)  # Every sentence of a turn is answered by the same words.
