@@ -4,6 +4,8 @@ One pass finds private keys, tokens by their format (`secrets/formats.py`), valu
 (`secrets/contexts.py`) and long random words with a prefix, which is what the tokens of new providers look like. Most
 texts hold no secret: literal keywords decide which patterns run and where, and a pattern is compiled when it first
 runs, which keeps hooks fast.
+
+It is one file, though long: what a finder replaces must not be found again by the next; their order is the design.
 """
 
 from __future__ import annotations
