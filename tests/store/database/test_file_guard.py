@@ -8,6 +8,8 @@ import shutil
 import sqlite3
 import sys
 import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,10 @@ import pytest
 
 from hyperloci.errors import HyperlociError, StoreBusyError, StoreCorruptError, StoreMovedError
 from hyperloci.store import Store
-from hyperloci.store.database.database_files import DatabaseFiles, connect_to_files, identify_file
-from hyperloci.store.database.file_guard import DatabaseChange, list_rescued_copies
+from hyperloci.store.database import file_guard
+from hyperloci.store.database.database_files import DatabaseFiles, connect_to_files, identify_file, lock_database
+from hyperloci.store.database.file_guard import SAVED_LOG, DatabaseChange, list_rescued_copies
+from hyperloci.store.database.meta import Meta
 from hyperloci.store.integrity import check_integrity
 from hyperloci.store.restore import restore_backup
 from tests.embedder.helpers import wait_for
@@ -75,6 +79,38 @@ def test_a_lost_log_is_brought_into_the_file_before_anything_more_is_written(
         copied = shutil.copyfile(path, path.with_name("copy.db"))
     with Store.open(copied) as copy, Store.open(path) as store:
         assert texts(copy) == texts(store) == {"The tug is red."}
+
+
+@pytest.mark.req("W9")
+def test_who_finds_a_log_being_saved_waits_and_copies_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = threading.Event()
+
+    @contextlib.contextmanager
+    def announced_lock(real: str) -> Iterator[None]:
+        waits.set()
+        with lock_database(real):
+            yield
+
+    def told_of_loss(store: Store) -> str:
+        with pytest.raises(StoreMovedError) as caught:
+            add(store, "The lighthouse is green.")
+        return str(caught.value)
+
+    with Store.open(path) as store, Store.open(path) as other, ThreadPoolExecutor(1) as threads:
+        add(store, "The tug is red.")
+        lost = identify_file(f"{path}-wal")
+        os.unlink(f"{path}-wal")
+        monkeypatch.setattr(file_guard, "lock_database", announced_lock)
+        with lock_database(str(path)):
+            other.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with contextlib.closing(connect_to_files(str(path), "mode=rw", timeout=1.0)[0]) as begun:
+                told = threads.submit(told_of_loss, store)
+                assert waits.wait(20), "it looks only when the log has been saved"
+                Meta(begun).set(SAVED_LOG, str(lost))
+        assert "content is now in" in told.result(20)
+    assert list_rescued_copies(path) == []
+    with Store.open(path) as store:
+        assert texts(store) == {"The tug is red."}
 
 
 def test_what_was_written_after_a_copy_was_made_is_copied_too(path: Path) -> None:

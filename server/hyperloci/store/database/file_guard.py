@@ -31,6 +31,7 @@ from hyperloci.store.database.database_files import (
     files_lock,
     identify_file,
     identity_of,
+    lock_database,
     stat_file,
 )
 from hyperloci.store.database.meta import Meta
@@ -167,9 +168,14 @@ class FileGuard:
         return f"{self._path} was {done} while it was in use."
 
     def _save_content(self, change: DatabaseChange) -> str:
-        emptied = self._empty_log(change)
-        if change is DatabaseChange.LOG_GONE and emptied:
-            return f"Its content is now in {self._path}."
+        if change is DatabaseChange.LOG_GONE:
+            # Else a second process finds the new log of the first before that has said what it brought into the file.
+            with lock_database(self._real):
+                emptied = self._empty_log(change)
+            if emptied:
+                return f"Its content is now in {self._path}."
+        else:
+            emptied = self._empty_log(change)
         place = None if change is DatabaseChange.LOG_GONE else _find_present_name(self._files.main)
         rescued = None if emptied and place is not None else self._copy_beside()
         if change is not DatabaseChange.LOG_GONE:
