@@ -113,6 +113,24 @@ def test_who_finds_a_log_being_saved_waits_and_copies_nothing(path: Path, monkey
         assert texts(store) == {"The tug is red."}
 
 
+@pytest.mark.req("W9")
+def test_who_opens_a_database_as_its_log_is_deleted_is_told_and_harms_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperloci.store.store.refuse_missing_log", os.path.exists)  # it looked just before
+    with Store.open(path) as store:
+        add(store, "The tug is red.")
+        os.unlink(f"{path}-wal")
+        with pytest.raises(StoreMovedError, match="try again"):
+            Store.open(path)
+        assert Path(f"{path}-wal").stat().st_size == 0, "there is a new log"
+        with pytest.raises(StoreMovedError, match="content is now in"):
+            add(store, "The lighthouse is green.")
+    assert list_rescued_copies(path) == []
+    with Store.open(path) as store:
+        assert texts(store) == {"The tug is red."}
+
+
 def test_what_was_written_after_a_copy_was_made_is_copied_too(path: Path) -> None:
     with Store.open(path) as first, Store.open(path) as second:
         add(first, "The tug is red.")

@@ -78,6 +78,12 @@ def stat_file(name: str) -> os.stat_result | None:
         return None
 
 
+def is_empty(name: str) -> bool:
+    """Tell whether a file holds nothing, or isn't there."""
+    status = stat_file(name)
+    return status is None or not status.st_size
+
+
 def identity_of(status: os.stat_result | None) -> Identity:
     """Return which file it is that the system told of."""
     return None if status is None else (status.st_dev, status.st_ino)

@@ -17,6 +17,7 @@ from hyperloci.errors import (
     StoreCorruptError,
     StoreError,
     StoreFullError,
+    StoreMovedError,
     StoreReadOnlyError,
 )
 
@@ -36,6 +37,8 @@ _FAULTS: Final[tuple[tuple[frozenset[int], type[StoreError]], ...]] = (
         StoreReadOnlyError,
     ),
     (frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}), StoreCorruptError),
+    # What the index of the log tells of isn't in the log: that was deleted while another session had it open.
+    (frozenset({sqlite3.SQLITE_IOERR_SHORT_READ}), StoreMovedError),
 )
 
 _PRIMARY_CODE_MASK: Final = 0xFF

@@ -31,6 +31,7 @@ from hyperloci.store.database.database_files import (
     files_lock,
     identify_file,
     identity_of,
+    is_empty,
     lock_database,
     stat_file,
 )
@@ -190,9 +191,10 @@ class FileGuard:
     def _empty_log(self, change: DatabaseChange) -> bool:
         """Bring the log's content into the database file that we have open; tell whether all of it is there.
 
-        Where the log has gone that is safe as long as nobody has begun a new one.
+        Where the log has gone that is safe as long as nobody has begun a new one. An empty one isn't begun: whoever
+        opened the database in the moment of the deletion made it, and finds nothing there of what the index tells.
         """
-        if change is DatabaseChange.LOG_GONE and os.path.exists(self._log_path):
+        if change is DatabaseChange.LOG_GONE and not is_empty(self._log_path):
             return self._is_saved_by_another()
         if self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             return False
@@ -203,8 +205,11 @@ class FileGuard:
 
     def _is_saved_by_another(self) -> bool:
         """Tell whether another process has brought the log that is gone into the file, before a new one was begun."""
-        with contextlib.closing(self._open_afresh()) as connection:
-            return Meta(connection).get(SAVED_LOG) == str(self._files.log)
+        try:
+            with contextlib.closing(self._open_afresh()) as connection:
+                return Meta(connection).get(SAVED_LOG) == str(self._files.log)
+        except sqlite3.Error:
+            return False  # The new log can't be read with the index of the old one, which this connection still can.
 
     def _open_afresh(self) -> sqlite3.Connection:
         return connect_to_files(self._real, "mode=rw", timeout=1.0)[0]
