@@ -157,7 +157,8 @@ def installation_advice() -> str:
     else:
         state = "is not installed, so this session has no long-term memory"
     return (
-        f'Hyperloci {state}. Install it once: uv tool install -c "{CONSTRAINTS}" "{ROOT}" (or: pipx install "{ROOT}").'
+        f'Hyperloci {state}. Install it once: uv tool install -c "{CONSTRAINTS}" "{ROOT}" '
+        f'(or: pipx install --pip-args="-c {CONSTRAINTS}" "{ROOT}").'
     )
 
 
@@ -172,7 +173,9 @@ def find_server_command() -> list[str] | None:
     if uvx:
         return [uvx, "-c", CONSTRAINTS, "--from", ROOT, "hyperloci", "serve"]
     pipx = find_command("pipx")
-    return [pipx, "run", "--spec", ROOT, "hyperloci", "serve"] if pipx else None
+    # pipx splits this argument like a shell, so a folder with a space is quoted.
+    pinned = f'--pip-args=-c "{CONSTRAINTS}"'
+    return [pipx, "run", pinned, "--spec", ROOT, "hyperloci", "serve"] if pipx else None
 
 
 def find_hook_command(event: str) -> list[str] | None:

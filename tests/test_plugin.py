@@ -170,7 +170,7 @@ def test_a_hook_without_an_installation_answers_validly(machine: Machine, event:
 def test_the_start_of_a_session_says_what_to_install(machine: Machine) -> None:
     message = json.loads(machine.launch("hook", "SessionStart", given='{"source": "startup"}').stdout)["systemMessage"]
     assert f'uv tool install -c "{ROOT / "constraints.txt"}" "{ROOT}"' in message
-    assert f'pipx install "{ROOT}"' in message
+    assert f'pipx install --pip-args="-c {ROOT / "constraints.txt"}" "{ROOT}"' in message
 
 
 @pytest.mark.parametrize("given", ['{"source": "compact"}', '{"source": "clear"}'])
@@ -259,7 +259,10 @@ def test_pipx_runs_the_server_but_no_hook(machine: Machine) -> None:
     machine.command("pipx", "")
     machine.launch("serve")
     assert json.loads(machine.launch("hook", "Stop").stdout) == {}
-    assert [call[:2] for call in machine.calls()] == [["pipx", ["run", "--spec", str(ROOT), "hyperloci", "serve"]]]
+    pinned = f'--pip-args=-c "{ROOT / "constraints.txt"}"'
+    assert [call[:2] for call in machine.calls()] == [
+        ["pipx", ["run", pinned, "--spec", str(ROOT), "hyperloci", "serve"]]
+    ]
 
 
 @posix_only
