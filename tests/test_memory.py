@@ -170,7 +170,7 @@ def test_a_dead_end_is_found_when_it_is_proposed_again(memory: Memory) -> None:
 @pytest.mark.req("E.16", "SPEC-02.23")
 def test_a_forgotten_memory_can_be_restored_for_thirty_days(memory: Memory, clock: FakeClock) -> None:
     fact = memory.remember_fact("We deploy with Ansible")
-    memory.forget(fact.id, reason="wrong")
+    assert memory.forget(fact.id, reason="wrong").sharing is None
     assert memory.search("deploy ansible").results == ()
     assert "forgotten" in memory.get(fact.id).notes
 

@@ -769,7 +769,12 @@ class Memory:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
         forgotten = self._facts.forget_memory(id, reason=reason)
         self._tell_teammates()
-        return forgotten
+        node = self.store.nodes.get_node(forgotten.id)
+        if node is None or node.visibility is not Visibility.SHARED:
+            return forgotten
+        from hyperloci.facts.sharing.publication import describe_forgetting
+
+        return replace(forgotten, sharing=describe_forgetting(self.store, self.project.id, node))
 
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
         """Bring a forgotten memory back (E.16)."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.errors import NotFoundError, TeamError, TeamUnreachableError
+from hyperloci.facts.sharing.publication import describe_forgetting
 from hyperloci.facts.sharing.reception import UNNAMED
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import NodeId, Origin
@@ -129,6 +130,7 @@ def test_forgetting_and_restoring_travel(join: Join) -> None:
     id = ada.share("Deploys go out on Tuesdays")
     exchange(ada, bob)
     ada.forget(id)
+    assert "exchange of the team" in (describe_forgetting(ada.memory.store, "no folder", ada.node(id)) or "")
     exchange(ada, bob)
     assert bob.node(id).deleted_at is not None
     bob.facts.restore_memory(id, reason=None)

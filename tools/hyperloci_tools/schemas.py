@@ -257,10 +257,11 @@ class RestoredOut(TypedDict):
 
 
 class ForgottenOut(TypedDict):
-    """What `forget` answers."""
+    """What `forget` answers; `sharing` says who else forgets it."""
 
     id: str
     restorable_until: str
+    sharing: NotRequired[str]
 
 
 class ReplErrorOut(TypedDict):

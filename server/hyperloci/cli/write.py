@@ -135,6 +135,8 @@ def forget(
         forgotten = memory.forget(id, reason=reason)
     short = shorten_id(forgotten.id)
     console.print(f"{short} forgotten; until {forgotten.restorable_until[:10]}: hyperloci restore {short}")
+    if forgotten.sharing is not None:
+        console.print(forgotten.sharing)
 
 
 def restore(

@@ -51,7 +51,11 @@ class RememberedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenFact:
-    """A forgotten memory, and until when it can be restored."""
+    """A forgotten memory, and until when it can be restored.
+
+    `sharing` says who else forgets it, where it was shared.
+    """
 
     id: str
     restorable_until: str
+    sharing: str | None = None

@@ -77,10 +77,14 @@ async def confirm_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, Confirmed
 
 
 async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, ForgottenOut]:
-    """Forget a memory (restorable for 30 days) when the user asks; for a wrong fact prefer correct_fact."""
+    """Forget a memory (restorable for 30 days) if the user asks; if wrong: correct_fact."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.forget(id, reason=reason))
     shaped: ForgottenOut = {"id": done.id, "restorable_until": done.restorable_until}
-    return tool_result(shaped, f"Forgot id {done.id}. It can be restored until {done.restorable_until}.")
+    told = f"Forgot id {done.id}. It can be restored until {done.restorable_until}."
+    if done.sharing is not None:
+        shaped["sharing"] = done.sharing
+        told = f"{told} {done.sharing}"
+    return tool_result(shaped, told)
 
 
 async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, RestoredOut]:

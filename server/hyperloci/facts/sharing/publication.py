@@ -49,6 +49,18 @@ def describe_pending(pending: PendingCorrection) -> str:
     return f"Teammates still see id {pending.old}: `{command}` shares what replaces it, if the user wants that."
 
 
+def describe_forgetting(store: Store, project: str, node: Node) -> str | None:
+    """Say who else forgets a shared memory that was just forgotten here; None if nobody else has it."""
+    if store.team.get_rows([node.id]):
+        return "Teammates forget it too, with the next exchange of the team."
+    scope_key = store.scopes.find_key(project)
+    if scope_key is None or not store.shared.list_records(scope_key, id=node.id):
+        return None
+    if node.origin is Origin.TEAMMATE:
+        return "It is a teammate's: it is gone for you alone."
+    return f"Teammates forget it too, with your next commit of {FOLDER}."
+
+
 class Publication:
     """Tells others what became of one's own shared memories, in one working tree of a project."""
 
