@@ -98,9 +98,11 @@ def read_made_types(text: str) -> Mapping[str, str]:
     """Return the class of each name that a snippet gives an object made there, and nothing else."""
     made: dict[str, set[str]] = {}
     count: Counter[str] = Counter()
-    for match in _CONSTRUCTED.finditer(text):
-        made.setdefault(match[1], set()).add(match[2])
-        count[match[1]] += 1
+    # Line by line, as it spans none: trying every word of the lines that give nothing a value takes four times as long.
+    for line in text.split("\n"):
+        for match in _CONSTRUCTED.finditer(line) if "=" in line else ():
+            made.setdefault(match[1], set()).add(match[2])
+            count[match[1]] += 1
     for match in _OPENED.finditer(text):
         made.setdefault(match[2], set()).add(match[1])
     return {
