@@ -1,0 +1,129 @@
+"""Line authorship: which commits wrote the lines of code that stand, file by file, once the history is stored.
+
+A commit says what its lines are for in words that the code may lack. A file is looked at where what is indexed is what
+is checked out, and again only when another content is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from hyperloci.indexing.commits.changed_symbols import blob_id
+from hyperloci.indexing.commits.commit_reader import shallow_commits
+from hyperloci.indexing.file_reader import hash_bytes, read_file
+from hyperloci.indexing.write_throttle import WriteThrottle
+from hyperloci.model.kinds import NodeKey
+from hyperloci.project.git import GitError, GitRepository, LineRun, never_cancelled
+from hyperloci.project.git_folder import BrokenRepositoryError
+from hyperloci.project.identity import Project
+from hyperloci.store import Store
+from hyperloci.store.projects.line_commits import CodeFile, SnippetLines
+
+MAX_COMMITS: Final = 5
+"""Commits of a snippet, those with the most of its lines; with two or all of them as many places are found."""
+
+LOOK_SECONDS: Final = 1.0
+"""How long a look at more files takes about, as a batch of commits does; a file takes some ten milliseconds."""
+
+
+class LineAuthorship:
+    """Finds the commits behind the lines of one project's code.
+
+    Args:
+        store: the open store; each file is a transaction.
+        project: whose code.
+        scope_key: the project's scope.
+        cancelled: asked between files; True ends what is going on early.
+    """
+
+    def __init__(
+        self, store: Store, project: Project, scope_key: int, *, cancelled: Callable[[], bool] = never_cancelled
+    ) -> None:
+        self._store = store
+        self._project = project
+        self._scope_key = scope_key
+        self._cancelled = cancelled
+        self._git = GitRepository(project.root)
+        self._turns = WriteThrottle(store)
+
+    def count_waiting(self) -> int:
+        """Return how many files may have to be looked at: 0 where another commit has not been checked out since."""
+        return self._find_more(0.0)
+
+    def find_more(self) -> int:
+        """Look at some of the files that wait; return how many are left."""
+        return self._find_more(LOOK_SECONDS)
+
+    def _find_more(self, seconds: float) -> int:
+        if self._project.common_dir is None:
+            return 0
+        try:
+            head = self._git.head_commit()
+            if head is None or head == self._store.line_commits.get_head(self._scope_key):
+                return 0
+            waiting = list(self._list_waiting())
+        except (GitError, BrokenRepositoryError):
+            return 0
+        ends = time.perf_counter() + seconds
+        done = 0
+        for file, blob in waiting:
+            if self._cancelled() or time.perf_counter() >= ends:
+                break
+            self._look_at_file(file, blob)
+            done += 1
+        if done == len(waiting) and not self._cancelled():
+            with self._turns.take_turn():
+                self._store.line_commits.set_head(self._scope_key, head)
+        return len(waiting) - done
+
+    def _list_waiting(self) -> Iterator[tuple[CodeFile, str]]:
+        """Yield the files whose content is another than the one that was looked at, with Git's id of it."""
+        blobs = self._git.list_blobs()
+        for file in self._store.line_commits.list_code_files(self._scope_key):
+            blob = blobs.get(file.path)
+            if blob is not None and blob != file.blob:
+                yield file, blob
+
+    def _look_at_file(self, file: CodeFile, blob: str) -> None:
+        if not self._is_checked_out(file, blob):
+            return
+        snippets = self._store.line_commits.list_snippets(file.key)
+        try:
+            runs = self._git.blame_lines(file.path)
+        except GitError:
+            runs = []  # It took too long, or its past lies elsewhere; it would the next time, too.
+        found = choose_commits(snippets, runs, without=shallow_commits(self._project.common_dir))
+        with self._turns.take_turn():
+            self._store.line_commits.put_file(file, blob, found, self._scope_key)
+
+    def _is_checked_out(self, file: CodeFile, blob: str) -> bool:
+        """Tell whether a file on disk is what is indexed, and what is checked out."""
+        try:
+            data = read_file(self._project.root / file.path).data
+        except OSError:
+            return False
+        return hash_bytes(data) == file.content_hash and blob_id(data, len(blob)) == blob
+
+
+def choose_commits(
+    snippets: Sequence[SnippetLines], runs: Sequence[LineRun], *, without: frozenset[str] = frozenset()
+) -> dict[NodeKey, list[str]]:
+    """Return by snippet the commits with the most of its lines; empty for one whose lines nobody is told to have written.
+
+    Args:
+        snippets: of a file.
+        runs: who wrote its lines.
+        without: commits that a history is cut off at: they seem to have written all that is older.
+    """
+    written: dict[int, str] = {}
+    for run in runs:
+        if run.sha not in without:
+            written |= dict.fromkeys(range(run.first, run.first + run.count), run.sha)
+    answer = {}
+    for snippet in snippets:
+        counts = Counter(written[line] for line in range(snippet.first, snippet.last + 1) if line in written)
+        answer[snippet.node_key] = [sha for sha, _ in counts.most_common(MAX_COMMITS)]
+    return answer
