@@ -101,11 +101,7 @@ _MEANING_ONLY: Final = Perspective(meaning=1.0, views={})
 
 
 WRITTEN: Final = "commits"
-"""The part of a score that commits bring, which wrote the lines of a piece of code that a question for a place finds."""
-
-WRITTEN_WEIGHT: Final = 0.2
-"""What the nearest commit in meaning of those behind its lines adds to code; 0.1 to 0.3 find as many places or one fewer
-(docs/benchmarks.md, "Questions")."""
+"""The part of a score that no space but commits bring: those that wrote the lines of a piece of code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,15 +161,15 @@ def combine_scores(
         profile: a key of PERSPECTIVES, or MEANING.
         target_speaker: whose words the question is after.
         source_factors: what the kinds of source that the question asks for are worth, where not 1.
-        line_commits: how near in meaning the commits are that wrote the lines of a piece of code, where that counts.
+        line_commits: what the commits that wrote the lines of a piece of code add to it, where they do.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
     weight = choose_dense_weight(nodes.values(), perspective, best) if "e1" in spaces else 0.0
     weighing = _SpaceWeights(spaces, perspective, weight, _space_bonuses(spaces, nodes, perspective))
     parts = {key: weighing.score_parts(key, node) for key, node in nodes.items()}
-    for key, cosine in line_commits.items():
-        parts[key][WRITTEN] = WRITTEN_WEIGHT * max(0.0, cosine)
+    for key, added in line_commits.items():
+        parts[key][WRITTEN] = added
     own = {key: sum(found.values()) for key, found in parts.items()}
     if profile == MEANING:
         return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}

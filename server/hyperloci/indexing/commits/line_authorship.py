@@ -111,7 +111,7 @@ class LineAuthorship:
 def choose_commits(
     snippets: Sequence[SnippetLines], runs: Sequence[LineRun], *, without: frozenset[str] = frozenset()
 ) -> dict[NodeKey, list[str]]:
-    """Return by snippet the commits with the most of its lines; empty for one whose lines nobody is told to have written.
+    """Return by snippet the commits with the most of its lines; none where nobody is told to have written any.
 
     Args:
         snippets: of a file.

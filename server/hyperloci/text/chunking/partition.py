@@ -181,7 +181,8 @@ def _iter_segments(outline: Outline, node: Node, start: int, end: int) -> Iterat
     """Yield a node's children with the characters from the line each begins on to where the next one's line begins.
 
     Children that share a line share a segment: the first one's, unless a later one is the larger. A comment or an
-    attribute shares the segment of what stands right below it: of a long table, the comment may be all that says what it is.
+    attribute shares the segment of what stands right below it: of a long table, the comment may be all that says what
+    it is.
     """
     text, lines = outline.source.text, outline.source.lines
     held: Node | None = None
