@@ -64,6 +64,7 @@ class Indexer:
         self._clock = clock
         self._cancelled = cancelled
         self._commits: CommitIndexer | None = None
+        self._authorship: LineAuthorship | None = None
 
     def index_tree(self, path: Path | None = None, *, progress: Progress | None = None) -> IndexReport:
         """Bring a file, a folder or (by default) the whole project and its Git history up to date.
@@ -127,7 +128,9 @@ class Indexer:
         history = self._commits.store_more()
         # Only what is stored can be told to have written a line.
         ready = not history.waiting and not self._cancelled()
-        waiting = self._make_line_authorship().find_more() if ready else 0
+        if self._authorship is None:
+            self._authorship = self._make_line_authorship()
+        waiting = self._authorship.find_more() if ready else 0
         return _make_history_report(history, started, files_waiting=waiting)
 
     def ignores_folder(self, folder: Path) -> bool:
@@ -200,7 +203,7 @@ class Indexer:
         if with_history:
             tell(read, read, "git history")
         history = self._index_history(scope_key) if with_history and not self._cancelled() else CommitReport()
-        files_waiting = self._make_line_authorship().count_waiting() if with_history and not self._cancelled() else 0
+        files_waiting = self._count_unread_lines() if with_history and not self._cancelled() else 0
         tell(read, read, "what calls, tests and inherits what")
         link_queued(self._store, scope_key, self._clock, cancelled=self._cancelled)
         skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
@@ -240,6 +243,11 @@ class Indexer:
             wanted=self._settings.history_commits,
             cancelled=self._cancelled,
         )
+
+    def _count_unread_lines(self) -> int:
+        # A fresh one: files are another now.
+        self._authorship = self._make_line_authorship()
+        return self._authorship.count_waiting()
 
     def _make_line_authorship(self) -> LineAuthorship:
         return LineAuthorship(self._store, self._project, self._scope_key(), cancelled=self._cancelled)

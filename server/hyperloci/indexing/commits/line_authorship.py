@@ -7,7 +7,7 @@ is checked out, and again only when another content is.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -48,36 +48,39 @@ class LineAuthorship:
         self._cancelled = cancelled
         self._git = GitRepository(project.root)
         self._turns = WriteThrottle(store)
+        self._head: str | None = None
+        self._waiting: deque[tuple[CodeFile, str]] = deque()
 
     def count_waiting(self) -> int:
         """Return how many files may have to be looked at: 0 where another commit has not been checked out since."""
-        return self._find_more(0.0)
+        return len(self._waiting) if self._is_outdated() else 0
 
     def find_more(self) -> int:
         """Look at some of the files that wait; return how many are left."""
-        return self._find_more(LOOK_SECONDS)
-
-    def _find_more(self, seconds: float) -> int:
-        if self._project.common_dir is None:
+        if not self._is_outdated():
             return 0
+        ends = time.perf_counter() + LOOK_SECONDS
+        while self._waiting and not self._cancelled() and time.perf_counter() < ends:
+            self._look_at_file(*self._waiting.popleft())
+        if not self._waiting and self._head is not None:
+            with self._turns.take_turn():
+                self._store.line_commits.set_head(self._scope_key, self._head)
+        return len(self._waiting)
+
+    def _is_outdated(self) -> bool:
+        """Tell whether another commit is checked out than the one that was looked at; list its files if need be."""
+        if self._project.common_dir is None:
+            return False
         try:
             head = self._git.head_commit()
             if head is None or head == self._store.line_commits.get_head(self._scope_key):
-                return 0
-            waiting = list(self._list_waiting())
+                return False
+            if head != self._head:
+                self._waiting = deque(self._list_waiting())
+                self._head = head
         except (GitError, BrokenRepositoryError):
-            return 0
-        ends = time.perf_counter() + seconds
-        done = 0
-        for file, blob in waiting:
-            if self._cancelled() or time.perf_counter() >= ends:
-                break
-            self._look_at_file(file, blob)
-            done += 1
-        if done == len(waiting) and not self._cancelled():
-            with self._turns.take_turn():
-                self._store.line_commits.set_head(self._scope_key, head)
-        return len(waiting) - done
+            return False
+        return True
 
     def _list_waiting(self) -> Iterator[tuple[CodeFile, str]]:
         """Yield the files whose content is another than the one that was looked at, with Git's id of it."""
@@ -89,7 +92,7 @@ class LineAuthorship:
 
     def _look_at_file(self, file: CodeFile, blob: str) -> None:
         if not self._is_checked_out(file, blob):
-            return
+            return  # Once it is, another commit is.
         snippets = self._store.line_commits.list_snippets(file.key)
         try:
             runs = self._git.blame_lines(file.path)
