@@ -1024,16 +1024,21 @@ class Memory:
     def index_history(self, progress: Progress | None = None) -> int:
         """Store the older commits of the git history that are still missing, newest first; return how many were new.
 
+        Then it is found which commits wrote the lines of code that stand.
+
         It may be interrupted anywhere: the next call, or a server's watchers, store the rest.
         """
         from hyperloci.indexing.indexer import Indexer
 
         indexer = Indexer(self.store, self.settings, self.project, self._clock)
-        added, waiting = 0, True
+        added, files, waiting = 0, 0, True
         while waiting:
             report = indexer.continue_history()
-            added, waiting = added + report.commits, report.commits_waiting > 0
-            if progress is not None and added:
+            added, waiting = added + report.commits, bool(report.commits_waiting or report.files_waiting)
+            files = max(files, report.files_waiting)
+            if progress is not None and files:
+                progress(files - report.files_waiting, files, "which commits wrote what")
+            elif progress is not None and added:
                 progress(added, added + report.commits_waiting, "older commits")
             self._notify_embedder()
         return added

@@ -114,6 +114,13 @@ def test_a_word_that_means_other_things_as_often_tells_nothing_alone(path: str) 
 
 
 @pytest.mark.req("D.07")
+def test_that_a_document_stands_among_the_documents_says_nothing() -> None:
+    for path in ("documentation/cache.md", "pkg/documentation/cache.md"):
+        chunk = TextChunk(text="It is kept.", kind=ChunkKind.MARKDOWN, position=Position(path=path))
+        assert classify_chunk_facets(chunk).domain_tags == ("performance",)
+
+
+@pytest.mark.req("D.07")
 def test_where_a_link_leads_says_nothing() -> None:
     link = "See [the list](https://example.org/api/security/docs/blob/master/README.md) and https://example.org/git."
     assert docs(link).domain_tags == ()

@@ -149,3 +149,18 @@ def test_shown_scores_keep_the_order_and_stay_within_bounds(totals: list[float])
 def test_scores_above_one_do_not_tie() -> None:
     assert len({round(show_score(total), 3) for total in (1.0, 1.1, 1.25, 1.5, 1.8)}) == 5
     assert show_score(0.42) == 0.42
+
+
+def test_what_commits_add_is_a_part_of_its_own_under_the_factor_of_the_source(store: Store) -> None:
+    code = add(store, "def pack(data): ...", type=NodeType.SNIPPET, subtype="code", origin=Origin.CODE)
+
+    score = combine_scores(
+        {"e1": {code.key: 0.5}},
+        candidates(store, code),
+        profile="auto",
+        source_factors={code.key: 0.5},
+        line_commits={code.key: 0.1},
+    )[code.key]
+
+    assert score.parts["commits"] == 0.1
+    assert score.total == pytest.approx(0.5 * sum(score.parts.values()))

@@ -45,6 +45,9 @@ DERIVED = {
     "sparse_postings",
     "keyword_totals",
     "sqlite_sequence",
+    # Git is asked anew.
+    "line_commits",
+    "line_commit_files",
     # Folders of one machine.
     "places",
     "place_links",

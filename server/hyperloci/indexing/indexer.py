@@ -18,6 +18,7 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
+from hyperloci.indexing.commits.line_authorship import LineAuthorship
 from hyperloci.indexing.file_writer import FileWriter
 from hyperloci.indexing.ignore_files import IGNORE_FILES
 from hyperloci.indexing.index_run import FileStamp, IndexRun
@@ -63,6 +64,7 @@ class Indexer:
         self._clock = clock
         self._cancelled = cancelled
         self._commits: CommitIndexer | None = None
+        self._authorship: LineAuthorship | None = None
 
     def index_tree(self, path: Path | None = None, *, progress: Progress | None = None) -> IndexReport:
         """Bring a file, a folder or (by default) the whole project and its Git history up to date.
@@ -111,7 +113,9 @@ class Indexer:
         return self._bring_up_to_date(_TreeScan(), started, with_history=True)
 
     def continue_history(self) -> IndexReport:
-        """Store the next older commits of the Git history; without `commits_waiting`, there are none left to be had.
+        """Store the next older commits of the Git history, then find which of them wrote the lines that stand.
+
+        Without `commits_waiting` and `files_waiting`, there is nothing left to be had.
 
         Raises:
             BadRequestError: the project is too broad to be indexed.
@@ -121,7 +125,13 @@ class Indexer:
         self._check_root()
         if self._commits is None:
             self._commits = self._make_commit_indexer(self._scope_key())
-        return _make_history_report(self._commits.store_more(), started)
+        history = self._commits.store_more()
+        # Only what is stored can be told to have written a line.
+        ready = not history.waiting and not self._cancelled()
+        if self._authorship is None:
+            self._authorship = self._make_line_authorship()
+        waiting = self._authorship.find_more() if ready else 0
+        return _make_history_report(history, started, files_waiting=waiting)
 
     def ignores_folder(self, folder: Path) -> bool:
         """Whether nothing in a folder is indexed, by its name or by an ignore file."""
@@ -193,6 +203,7 @@ class Indexer:
         if with_history:
             tell(read, read, "git history")
         history = self._index_history(scope_key) if with_history and not self._cancelled() else CommitReport()
+        files_waiting = self._count_unread_lines() if with_history and not self._cancelled() else 0
         tell(read, read, "what calls, tests and inherits what")
         link_queued(self._store, scope_key, self._clock, cancelled=self._cancelled)
         skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
@@ -209,6 +220,7 @@ class Indexer:
             unchanged_files=run.unchanged,
             commits=history.added,
             commits_waiting=history.waiting,
+            files_waiting=files_waiting,
             skipped=_limit_skipped(skipped, MAX_SKIPPED),
             seconds=round(time.perf_counter() - started, 3),
             set_aside=sum(self._store.set_aside.count_by_kind(scope_key).values()),
@@ -231,6 +243,14 @@ class Indexer:
             wanted=self._settings.history_commits,
             cancelled=self._cancelled,
         )
+
+    def _count_unread_lines(self) -> int:
+        # A fresh one: files are another now.
+        self._authorship = self._make_line_authorship()
+        return self._authorship.count_waiting()
+
+    def _make_line_authorship(self) -> LineAuthorship:
+        return LineAuthorship(self._store, self._project, self._scope_key(), cancelled=self._cancelled)
 
     def _scope_key(self) -> int:
         known = self._store.scopes.find_key(self._project.id)
@@ -273,7 +293,7 @@ class _TreeScan:
         return any(_is_under(path, target) for target in self.targets)
 
 
-def _make_history_report(history: CommitReport, started: float) -> IndexReport:
+def _make_history_report(history: CommitReport, started: float, *, files_waiting: int) -> IndexReport:
     return IndexReport(
         files=0,
         chunks=0,
@@ -284,6 +304,7 @@ def _make_history_report(history: CommitReport, started: float) -> IndexReport:
         unchanged_files=0,
         commits=history.added,
         commits_waiting=history.waiting,
+        files_waiting=files_waiting,
         skipped=(SkippedFile(path=".git", reason=history.problem),) if history.problem else (),
         seconds=round(time.perf_counter() - started, 3),
     )

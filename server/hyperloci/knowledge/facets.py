@@ -36,6 +36,9 @@ TELLING: Final = 1.0
 _ADDRESS: Final = re.compile(r"https?://\S+|\]\([^()\s]*\)")
 """Where a link leads says nothing of the text: `https` is no API, and `/blob/master/docs` no documentation."""
 
+_DOCUMENT_FOLDER: Final = re.compile(r"(?<![^/\s])documentation/")
+"""That a document stands among the documents says nothing of what it is about."""
+
 _STATED: Final = frozenset({Origin.TOOL, Origin.EXTRACTION, Origin.IMPORT, Origin.TEAMMATE})
 """Channels through which somebody says how sure a statement is."""
 
@@ -181,7 +184,8 @@ def classify_chunk_facets(chunk: TextChunk) -> Facets:
     """Return the facets of a piece of a file; of code only what its place and its names say."""
     place = " ".join(part for part in (chunk.position.path, chunk.position.symbol) if part)
     if chunk.code is None:
-        return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=place)
+        about = _DOCUMENT_FOLDER.sub("", place)
+        return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=about)
     words = frozenset(_split_path(place))
     # `spec/thor_spec.rb`: each language has its own word for tests.
     if chunk.position.path is not None and is_test_path(chunk.position.path):

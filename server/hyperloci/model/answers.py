@@ -222,6 +222,7 @@ class IndexReport:
     `set_aside` counts what of the project failed by itself, in this run or an earlier one, and is left out until it or
     the program changes.
     `commits` are the new commits that were stored, newest first; `commits_waiting` older ones are still to be stored.
+    Of `files_waiting` files it is still to be found which commits wrote their lines.
     """
 
     files: int
@@ -236,6 +237,7 @@ class IndexReport:
     seconds: float
     set_aside: int = 0
     commits_waiting: int = 0
+    files_waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

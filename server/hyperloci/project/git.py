@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -18,6 +19,7 @@ from typing import IO, Final
 
 from hyperloci.project.git_folder import BrokenRepositoryError, find_external_storage, open_repository
 from hyperloci.project.git_log import HEADER_FORMAT, Commit, read_log
+from hyperloci.system.values import dataclass
 
 CALL_TIMEOUT_SECONDS: Final = 30.0
 """For calls that answer at once; a cold disk under a large repository may take some seconds."""
@@ -66,6 +68,10 @@ _PATCH_OPTIONS: Final = """
 """.split()  # noqa: SIM905
 
 
+BLAME_TIMEOUT_SECONDS: Final = 10.0
+"""For the lines of one file, which take milliseconds; of a long file with a long history, seconds."""
+
+
 class CommitDetails(StrEnum):
     """How much of a commit is read; less needs fewer of the repository's objects."""
 
@@ -82,6 +88,21 @@ _DETAIL_OPTIONS: Final = {
     CommitDetails.NAMES: ["--raw", "--no-renames"],
     CommitDetails.MESSAGE: ["--no-patch"],
 }
+
+
+_SYMLINK_MODE: Final = "120000"
+
+_BLAMED: Final = re.compile(rb"([0-9a-f]{40,64}) \d+ (\d+) (\d+)\n")
+"""A line of `git blame --incremental` that begins a run: commit, first line then, first line now, lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRun:
+    """Neighbouring lines of a file that one commit wrote; `first` is counted from 1."""
+
+    sha: str
+    first: int
+    count: int
 
 
 class GitError(Exception):
@@ -172,6 +193,28 @@ class GitRepository:
         if code != 0:
             raise GitError(problem or "git cat-file failed")
         return {line.removesuffix(" commit") for line in out.splitlines() if line.endswith(" commit")}
+
+    def list_blobs(self) -> dict[str, str]:
+        """Return Git's ids of the contents of the files that are checked out, by path."""
+        arguments = ["ls-tree", "-r", "--full-tree", "HEAD"]
+        found: dict[str, str] = {}
+        with self._stream_git(arguments, "", WALK_TIMEOUT_SECONDS) as lines:
+            for line in lines:
+                entry, _, path = line.decode("utf-8", "replace").rstrip("\n").partition("\t")
+                mode, kind, blob = entry.split(" ")
+                if kind == "blob" and mode != _SYMLINK_MODE:
+                    found[path] = blob
+        return found
+
+    def blame_lines(self, path: str) -> list[LineRun]:
+        """Return which commits wrote the lines of a file as it is in the commit that is checked out.
+
+        What only changed white space wrote nothing.
+        """
+        arguments = ["blame", "--incremental", "-w", "--no-textconv", "HEAD", "--", path]
+        with self._stream_git(arguments, "", BLAME_TIMEOUT_SECONDS) as lines:
+            found = [match for line in lines if (match := _BLAMED.fullmatch(line))]
+        return [LineRun(sha=match[1].decode("ascii"), first=int(match[2]), count=int(match[3])) for match in found]
 
     def _build_command(self, arguments: Sequence[str]) -> list[str]:
         self._refuse_borrowed_history()

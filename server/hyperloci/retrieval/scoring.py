@@ -100,6 +100,10 @@ MEANING: Final = "meaning"
 _MEANING_ONLY: Final = Perspective(meaning=1.0, views={})
 
 
+WRITTEN: Final = "commits"
+"""The part of a score that no space but commits bring: those that wrote the lines of a piece of code."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
     """One memory's scores in one search.
@@ -147,6 +151,7 @@ def combine_scores(
     profile: str,
     target_speaker: TargetSpeaker | None = None,
     source_factors: Mapping[NodeKey, float] = MappingProxyType({}),
+    line_commits: Mapping[NodeKey, float] = MappingProxyType({}),
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -156,12 +161,15 @@ def combine_scores(
         profile: a key of PERSPECTIVES, or MEANING.
         target_speaker: whose words the question is after.
         source_factors: what the kinds of source that the question asks for are worth, where not 1.
+        line_commits: what the commits that wrote the lines of a piece of code add to it, where they do.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
     weight = choose_dense_weight(nodes.values(), perspective, best) if "e1" in spaces else 0.0
     weighing = _SpaceWeights(spaces, perspective, weight, _space_bonuses(spaces, nodes, perspective))
     parts = {key: weighing.score_parts(key, node) for key, node in nodes.items()}
+    for key, added in line_commits.items():
+        parts[key][WRITTEN] = added
     own = {key: sum(found.values()) for key, found in parts.items()}
     if profile == MEANING:
         return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}

@@ -234,6 +234,15 @@ class SpaceScorer:
         self.source_factors = find_source_factors(self.text, self._store.nodes.get_sources(keys.tolist()))
         return np.array([self.source_factors.get(NodeKey(key), 1.0) for key in keys.tolist()], np.float32)
 
+    def score_line_commits(self, keys: Sequence[NodeKey]) -> Ranked:
+        """E1: return the cosine of the nearest commit of those that wrote the lines of each of these, if any did."""
+        written = self._store.line_commits.find_commits(keys)
+        near = self.cosines(sorted({commit for commits in written.values() for commit in commits}))
+        return {
+            key: max((near[commit] for commit in commits if commit in near), default=0.0)
+            for key, commits in written.items()
+        }
+
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
         """Return for each of `keys`, ascending, whether the memory was remembered on purpose."""
         told = np.zeros(len(keys), np.bool_)

@@ -20,6 +20,8 @@ from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.reranking.reranker import rerank_candidates
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
+from hyperloci.retrieval.sources.question_shape import find_shape
+from hyperloci.retrieval.sources.source_factors import LINE_COMMIT_WEIGHTS
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.space_weights import AUTO
 from hyperloci.retrieval.speakers import find_target_speaker
@@ -121,11 +123,21 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         profile=profile,
         target_speaker=find_target_speaker(scorer.text),
         source_factors=scorer.source_factors,
+        line_commits=_score_line_commits(scorer, nodes),
     )
     # A perspective that was asked for is what counts then.
     if profile == AUTO and settings is not None and settings.ranking == "learned":
         scores = rerank_candidates(scorer.text, spaces, nodes, scores)
     return nodes, scores
+
+
+def _score_line_commits(scorer: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate]) -> dict[NodeKey, float]:
+    """Return what the commits behind its lines add to the code that was found."""
+    weight = LINE_COMMIT_WEIGHTS.get(find_shape(scorer.text), 0.0) if scorer.has_vectors else 0.0
+    if not weight:
+        return {}
+    near = scorer.score_line_commits([key for key, node in nodes.items() if node.subtype == "code"])
+    return {key: weight * max(0.0, cosine) for key, cosine in near.items()}
 
 
 def _run_pipeline(scorer: SpaceScorer, profile: str, settings: Settings) -> Ranking:

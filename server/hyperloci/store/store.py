@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hyperloci.store.memories.traversal import Traversal
     from hyperloci.store.projects.files import Files
     from hyperloci.store.projects.git_history import CommitHistory
+    from hyperloci.store.projects.line_commits import LineCommits
     from hyperloci.store.search.filters import Filters
     from hyperloci.store.search.keyword_search import KeywordSearch
     from hyperloci.store.team.team_rows import TeamRows
@@ -226,6 +227,13 @@ class Store:
         from hyperloci.store.projects.git_history import CommitHistory
 
         return CommitHistory(self.connection)
+
+    @functools.cached_property
+    def line_commits(self) -> LineCommits:
+        """Which commits wrote the lines of code that stand."""
+        from hyperloci.store.projects.line_commits import LineCommits
+
+        return LineCommits(self.connection)
 
     @functools.cached_property
     def topics(self) -> Topics:

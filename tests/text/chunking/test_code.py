@@ -598,6 +598,12 @@ def test_a_very_long_function_is_cut_at_statements_under_one_symbol() -> None:
 _LED = {
     "a.py": ("import x\n\n\n", "# What is known by name.\n# {more}\n", "TABLE = [\n", "]\n"),
     "a.rs": ("use x::Y;\n\n", "/// What is known by name.\n/// {more}\n", "pub const TABLE: &[u8] = &[\n", "];\n"),
+    "b.rs": (
+        "use x::Y;\n\n",
+        "/// What is known.\n/// {more}\n#[rustfmt::skip]\n",
+        "const TABLE: &[u8] = &[\n",
+        "];\n",
+    ),
     "a.go": ("package a\n\n", "// What is known by name.\n// {more}\n", "var Table = []int{\n", "}\n"),
     "a.ts": ('import x from "x"\n\n', "/** What is known by name.\n {more} */\n", "export const table = [\n", "]\n"),
     "a.c": ("#include <x.h>\n\n", "/* What is known by name.\n {more} */\n", "static const int table[] = {\n", "};\n"),

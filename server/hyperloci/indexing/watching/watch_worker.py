@@ -189,13 +189,13 @@ class WatchWorker:
         self._tell(indexing=True)
         report = action()
         self._tell(indexing=False, last_run=to_iso(self._clock()), last_error=None, failures=0)
-        if report.commits_waiting:
+        if report.commits_waiting or report.files_waiting:
             self._older_at = time.monotonic()
         if self._on_change is not None and _has_changes(report):
             self._on_change(report)
 
     def _continue_history(self) -> None:
-        """Store the next older commits, and plan when to go on."""
+        """Store the next older commits, or find what commits wrote, and plan when to go on."""
         if self._older_at is None:
             return
         started = time.monotonic()

@@ -26,6 +26,10 @@ _MAX_DEPTH: Final = 60
 """Nesting that is followed; code nested deeper (generated, or hostile) is cut at lines."""
 
 
+_LEADING: Final = ("comment", "attribute_item")
+"""How the grammars' kinds end of what belongs to what stands below it; Rust alone has attributes that stand alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class CodePiece:
     """A run of characters that belongs to one definition, or (None) to the module itself.
@@ -176,8 +180,9 @@ def _split_child_node(outline: Outline, child: Node, start: int, end: int, depth
 def _iter_segments(outline: Outline, node: Node, start: int, end: int) -> Iterator[tuple[Node, int, int]]:
     """Yield a node's children with the characters from the line each begins on to where the next one's line begins.
 
-    Children that share a line share a segment: the first one's, unless a later one is the larger. A comment shares the
-    segment of what stands right below it: of a long table, the comment may be all that says what it is.
+    Children that share a line share a segment: the first one's, unless a later one is the larger. A comment or an
+    attribute shares the segment of what stands right below it: of a long table, the comment may be all that says what
+    it is.
     """
     text, lines = outline.source.text, outline.source.lines
     held: Node | None = None
@@ -199,5 +204,5 @@ def _iter_segments(outline: Outline, node: Node, start: int, end: int) -> Iterat
 
 
 def _leads(node: Node, gap: str) -> bool:
-    """Say whether a node is a comment on what begins behind the gap."""
-    return node.type.endswith("comment") and gap.count("\n") <= 1
+    """Say whether a node is a comment on, or an attribute of, what begins behind the gap."""
+    return node.type.endswith(_LEADING) and gap.count("\n") <= 1
