@@ -99,9 +99,13 @@ BEGINNINGS = (
     Draw(keeps_ended=True, is_heard=True),
     Draw(keeps_ended=False, is_heard=True),
     Draw(keeps_ended=True, is_heard=False),
+    Draw(keeps_ended=False, is_heard=False),
 )
 """How often they are chosen for each new statement, and how."""
 
+
+SILENT = 0.5
+"""How much it counts where nobody answers: mostly somebody does."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -252,9 +256,8 @@ def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation
 def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situation]:
     """Yield the situations some times more, as they would be in a project that has just begun.
 
-    How near a statement is beside others tells little among so few. What is ended stands among them once with what the
-    assistant said around the new one, and once without, as nobody always answers; once it does not, as minds seldom
-    change.
+    How near a statement is beside others tells little among so few. What is ended stands among them or does not, and
+    what the assistant said around the new one is known or is not, as nobody always answers.
     """
     chance = random.Random(SEED)
     for situation in situations:
@@ -264,8 +267,9 @@ def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situa
             drawn = chance.sample(others, min(len(others), max(0, chance.randint(1, most) - len(stay))))
             stay |= {said.name for said in drawn}
             around = situation.around if draw.is_heard else NOTHING_HEARD
+            weight = situation.weight if draw.is_heard else situation.weight * SILENT
             if living := tuple(said for said in situation.living if said.name in stay):
-                yield replace(situation, living=living, around=around, is_made=True)
+                yield replace(situation, living=living, around=around, weight=weight, is_made=True)
 
 
 def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledProject]) -> dict[Said, KindShares]:

@@ -247,14 +247,16 @@ class SaysBoth:
     def __init__(self, by_words: float, by_meaning: float) -> None:
         self._by_words, self._by_meaning = by_words, by_meaning
 
-    def score(self, new: object, living: Sequence[object], cosines: Sequence[float] | None = None) -> list[float]:
+    def score(
+        self, new: object, living: Sequence[object], cosines: Sequence[float] | None = None, around: object = None
+    ) -> list[float]:
         return [self._by_words if cosines is None else self._by_meaning for _ in living]
 
 
 @pytest.mark.req("B.17")
 @pytest.mark.parametrize(
     ("by_words", "by_meaning", "label"),
-    [(0.45, 0.6, "supersedes"), (0.3, 0.6, "updates"), (0.6, 0.3, "updates"), (0.8, 0.1, "supersedes")],
+    [(0.55, 0.7, "supersedes"), (0.4, 0.7, "updates"), (0.65, 0.4, "updates"), (0.8, 0.1, "supersedes")],
 )
 def test_what_words_and_meaning_say_together_ends_what_one_alone_marks(
     store: Store,
