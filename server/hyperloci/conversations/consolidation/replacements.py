@@ -29,8 +29,8 @@ statements extracted of 14 projects nobody trained on 38 are ended then, 35 of t
 "Sessions")."""
 
 SURE_BY_MEANING: Final = 0.6
-"""The same once both statements have a vector, of what words and meaning say together (the mean of their log-odds). From
-.5 on nine of those 14 projects' pairs are ended wrongly, and no more rightly."""
+"""The same once both statements have a vector, of what words and meaning say together (the mean of their log-odds).
+From .5 on nine of those 14 projects' pairs are ended wrongly, and no more rightly."""
 
 LEAST: Final = 1e-6
 """Probabilities nearer to 0 or 1 are as sure as this one."""
