@@ -41,23 +41,22 @@ from hyperloci.conversations.consolidation.replacement_features import (
     compare_statements,
 )
 from hyperloci.conversations.consolidation.replacement_scorer import ReplacementModel
+from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
-from hyperloci.conversations.consolidation.turn_view import TurnView
+from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
-CHANGES_FILE = FOLDER.parent / "changed_minds.jsonl"
+CHANGES_FILES = tuple(FOLDER.parent / name for name in ("changed_minds.jsonl", "changed_minds_answered.jsonl"))
+"""What holds in a project and what is said then, with the answer; in the second also what was asked before."""
 
 ENDING = ("replaces", "withdraws")
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
 
-APART = 0.03
-"""How much a pair counts that was written apart from a session: such pairs show more wordings, and how often a mind
-changes they do not show."""
-
-APART_OF_TREES = 0.1
-"""The same for trees."""
+APART = 0.3
+"""How much a pair counts that was written apart from a session: such pairs show more wordings, and more changes of mind
+than there are."""
 
 WORDINGS = ("w:", "b:", "before1:", "before2:", "after:")
 """Features of single words: trees would learn them by heart."""
@@ -75,9 +74,6 @@ CROWD = 100
 BEGINNING = 4
 """Statements that hold, at most, in a project that has just begun."""
 
-DRAWS = 2
-"""Times that they are chosen for each new statement."""
-
 SEED = 17
 
 COSINE_DIGITS = 3
@@ -85,6 +81,31 @@ COSINE_DIGITS = 3
 
 KIND_FOLDS = 5
 
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How those that hold are chosen for a project that has just begun.
+
+    Attributes:
+        keeps_ended: whether what the new statement ends is among them.
+        is_heard: whether what the assistant said around it is known.
+    """
+
+    keeps_ended: bool
+    is_heard: bool
+
+
+BEGINNINGS = (
+    Draw(keeps_ended=True, is_heard=True),
+    Draw(keeps_ended=False, is_heard=True),
+    Draw(keeps_ended=True, is_heard=False),
+    Draw(keeps_ended=False, is_heard=False),
+)
+"""How often they are chosen for each new statement, and how."""
+
+
+SILENT = 0.5
+"""How much it counts where nobody answers: mostly somebody does."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -116,6 +137,7 @@ class Situation:
         ended: the names of those that it replaces or takes back.
         unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
             they are of the same turn.
+        around: what the assistant said right before and after the new one.
         weight: how much its pairs count in training.
         is_crowd: whether most of those that hold are of other projects.
         is_made: whether those that hold were chosen, and did not hold in a session like this.
@@ -125,6 +147,7 @@ class Situation:
     living: tuple[Said, ...]
     ended: frozenset[str]
     unclear: frozenset[str] = frozenset()
+    around: Surroundings = NOTHING_HEARD
     weight: float = 1.0
     is_crowd: bool = False
     is_made: bool = False
@@ -178,9 +201,15 @@ def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
                     for said, labels in found
                 }
                 of_turn = {name for names in ends.values() for name in names}
+                around = _read_surroundings(views, turn.view.seq)
                 for said, ended in ends.items():
-                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended))
+                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended), around)
                 living = [old for old in living if old.name not in of_turn] + [said for said, _ in found]
+
+
+def _read_surroundings(views: Sequence[TurnView], at: int) -> Surroundings:
+    asked, answered = find_reply_before(views, at), find_reply_after(views, at)
+    return Surroundings(asked.text if asked else "", answered.text if answered else "")
 
 
 def _extract_by_turn(views: Sequence[TurnView]) -> dict[int, list[ExtractedFinding]]:
@@ -194,15 +223,17 @@ def _name_ended(kept: KeptStatement) -> frozenset[str]:
     return frozenset({kept.old[0]} if kept.old is not None and kept.old[1] in ENDING else ())
 
 
-def read_changes(path: Path) -> Iterator[Situation]:
-    """Yield the situations of a file of changes: what holds, and what is said then."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+def read_changes(paths: Iterable[Path]) -> Iterator[Situation]:
+    """Yield the situations of files of changes: what holds, and what is said then."""
+    lines = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    for number, line in enumerate(lines):
         row, project = json.loads(line), f"changes/{number}"
         living = tuple(Said(str(at), text, "", project) for at, text in enumerate(row["living"]))
         for change in row["new"]:
             new = Said("new", change["text"], change.get("about") or "", project)
             ended = frozenset(map(str, change["replaces"]) if change["how"] in ENDING else ())
-            yield Situation(new, living, ended, weight=APART)
+            around = Surroundings(change.get("asked") or new.about, change.get("reply") or "")
+            yield Situation(new, living, ended, around=around, weight=APART)
 
 
 def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation]:
@@ -223,20 +254,22 @@ def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation
 
 
 def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situation]:
-    """Yield the situations of sessions some times more, as they would be in a project that has just begun.
+    """Yield the situations some times more, as they would be in a project that has just begun.
 
-    How near a statement is beside others tells little among so few. What is ended stands among them once; the other
-    times leave minds to change about as seldom as they do.
+    How near a statement is beside others tells little among so few. What is ended stands among them or does not, and
+    what the assistant said around the new one is known or is not, as nobody always answers.
     """
     chance = random.Random(SEED)
     for situation in situations:
         others = [said for said in situation.living if said.name not in situation.ended | situation.unclear]
-        for number in range(DRAWS if situation.weight == 1.0 else 0):
-            stay = set(situation.ended if number == 0 else ())
+        for draw in BEGINNINGS:
+            stay = set(situation.ended if draw.keeps_ended else ())
             drawn = chance.sample(others, min(len(others), max(0, chance.randint(1, most) - len(stay))))
             stay |= {said.name for said in drawn}
+            around = situation.around if draw.is_heard else NOTHING_HEARD
+            weight = situation.weight if draw.is_heard else situation.weight * SILENT
             if living := tuple(said for said in situation.living if said.name in stay):
-                yield replace(situation, living=living, is_made=True)
+                yield replace(situation, living=living, around=around, weight=weight, is_made=True)
 
 
 def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledProject]) -> dict[Said, KindShares]:
@@ -342,7 +375,7 @@ def make_pairs(
         chance = random.Random(f"{SEED}/{number}")  # Whatever was drawn before it, by whichever process.
         new, *olds = (read_said(said) for said in (situation.new, *situation.living))
         cosines = [cosine(situation.new, old) for old in situation.living]
-        rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines)
+        rows = compare_statements(new, olds, WordRarity.of([*olds, new]), cosines, situation.around)
         for old, row in zip(situation.living, rows, strict=True):
             weight, ends = situation.weight, old.name in situation.ended
             if situation.is_crowd and not ends and "rank=3" in row:
@@ -383,7 +416,7 @@ def train_trees(pairs: Sequence[Pair], known: set[str]) -> dict[str, Any]:
     vectors = DictVectorizer(sparse=False, dtype=np.float32)
     rows = _select_features(pairs, {name for name in known if not name.startswith(WORDINGS)})
     matrix, ends = vectors.fit_transform(rows), np.array([pair.ends for pair in pairs])
-    weights = np.array([max(pair.weight, APART_OF_TREES) for pair in pairs])
+    weights = np.array([pair.weight for pair in pairs])
     # One pair in four hundred ends: without a penalty on its leaves a tree would take a surprise for a law.
     model = HistGradientBoostingClassifier(
         max_iter=60,
@@ -440,7 +473,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args()
     projects = list(read_projects())
-    situations = [*read_sessions(projects), *read_changes(CHANGES_FILE)]
+    situations = [*read_sessions(projects), *read_changes(CHANGES_FILES)]
     sessions = list(situations)
     situations += add_crowds(sessions, options.crowd)
     situations += add_beginnings(sessions, options.beginning)

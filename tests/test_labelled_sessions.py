@@ -106,8 +106,9 @@ def test_every_pair_of_statements_is_a_contradiction_or_none() -> None:
         assert row["label"] in {"contradiction", "compatible"} and row["kind"], row
 
 
-def test_every_changed_mind_says_which_statements_it_ends() -> None:
-    for row in read_rows(FOLDER.parent / "changed_minds.jsonl"):
+@pytest.mark.parametrize("name", ["changed_minds.jsonl", "changed_minds_answered.jsonl"])
+def test_every_changed_mind_says_which_statements_it_ends(name: str) -> None:
+    for row in read_rows(FOLDER.parent / name):
         for change in row["new"]:
             assert change["text"].strip() and change["how"] in {*EFFECTS, "none"}, change
             assert set(change["replaces"]) <= set(range(len(row["living"]))), change

@@ -20,6 +20,7 @@ from hyperloci.conversations.consolidation.replacement_scorer import (
     ReplacementModel,
     load_replacement_scorer,
 )
+from hyperloci.conversations.consolidation.replacement_surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE
 from hyperloci.knowledge.contradictions.forest import Forest
 from tests.support import examples
@@ -210,3 +211,35 @@ def test_a_mind_that_changes_in_a_new_project_ends_the_only_statement_there_is(o
 def test_another_thing_in_a_new_project_ends_nothing(old: str, new: str) -> None:
     (score,) = load_replacement_scorer().score(ComparedStatement(new), [ComparedStatement(old)])
     assert score < POSSIBLE
+
+
+def add_heard(new: str, around: Surroundings, *living: str) -> list[dict[str, float]]:
+    later, earlier = ComparedStatement(new), [ComparedStatement(text) for text in living]
+    return compare_statements(later, earlier, WordRarity.of([*earlier, later]), around=around)
+
+
+def test_what_the_assistant_answers_names_what_the_statement_leaves_out() -> None:
+    around = Surroundings(answered="The lease of a lock now takes 45 seconds, not 20.")
+    meant, *others = add_heard("give it 45", around, "locks have a lease of 20 seconds", *OTHERS)
+    assert (meant["answer rank=0"], meant["answer old number"]) == (1.0, 1.0)
+    assert meant["answer share"] > 0.5
+    assert meant["lead"] > 0.0
+    assert not any("answer rank=0" in row or "answer old number" in row for row in others)
+
+
+def test_what_was_asked_before_names_what_the_statement_leaves_out() -> None:
+    around = Surroundings(asked="The lease of the lock ran out again after 20 seconds.")
+    meant, *others = add_heard("45 then", around, "locks have a lease of 20 seconds", *OTHERS)
+    assert meant["asked rank=0"] == 1.0
+    assert not any("asked rank=0" in row for row in others)
+
+
+def test_what_only_the_statement_itself_names_is_not_heard_around_it() -> None:
+    around = Surroundings(answered="The lease is 45 seconds.")
+    (row,) = add_heard("a lease of 45 seconds", around, "a lease of 20 seconds")
+    assert not {"answer share", "answer old number", "answer rank=0"} & row.keys()
+
+
+def test_where_nobody_answered_only_the_lead_is_told() -> None:
+    rows = add_heard("give it 45", Surroundings(), "locks have a lease of 20 seconds", *OTHERS)
+    assert not any(name.startswith(("asked ", "answer ")) for row in rows for name in row)

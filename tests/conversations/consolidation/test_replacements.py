@@ -12,6 +12,7 @@ from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_sess
 from hyperloci.conversations.consolidation import heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.replacement_surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
 from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext
@@ -246,14 +247,16 @@ class SaysBoth:
     def __init__(self, by_words: float, by_meaning: float) -> None:
         self._by_words, self._by_meaning = by_words, by_meaning
 
-    def score(self, new: object, living: Sequence[object], cosines: Sequence[float] | None = None) -> list[float]:
+    def score(
+        self, new: object, living: Sequence[object], cosines: Sequence[float] | None = None, around: object = None
+    ) -> list[float]:
         return [self._by_words if cosines is None else self._by_meaning for _ in living]
 
 
 @pytest.mark.req("B.17")
 @pytest.mark.parametrize(
     ("by_words", "by_meaning", "label"),
-    [(0.45, 0.6, "supersedes"), (0.3, 0.6, "updates"), (0.6, 0.3, "updates"), (0.8, 0.1, "supersedes")],
+    [(0.55, 0.7, "supersedes"), (0.4, 0.7, "updates"), (0.65, 0.4, "updates"), (0.8, 0.1, "supersedes")],
 )
 def test_what_words_and_meaning_say_together_ends_what_one_alone_marks(
     store: Store,
@@ -355,3 +358,31 @@ def test_what_is_said_in_passing_is_kept_if_it_changes_what_holds(
     consolidate_sessions(context)
     assert find(store, "April 20").valid_until == find(store, "April 25").valid_from
     assert not any("harbour" in node.content for node in extracted(store))
+
+
+@pytest.mark.req("B.17")
+def test_what_was_asked_before_and_answered_is_weighed_with_a_statement(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Surroundings] = []
+
+    class Listening:
+        def score(
+            self, new: object, living: list[object], cosines: object = None, around: object = None
+        ) -> list[float]:
+            assert isinstance(around, Surroundings)
+            heard.append(around)
+            return [0.0] * len(living)
+
+    play(talk, context)
+    monkeypatch.setattr(replacements, "load_replacement_scorer", Listening)
+    talk.session("two", (ASSISTANT, "The release is April 20."), *AFTER)
+    consolidate_sessions(context)
+    assert set(heard) == {Surroundings("The release is April 20.", AFTER[1][1])}
+
+
+def test_what_somebody_else_said_later_is_no_answer(store: Store, talk: Talk, resolver: ReplacementResolver) -> None:
+    first, *_ = talk.session("one", (USER, "give it 45"), (USER, "and the lease?"), (ASSISTANT, "20 seconds."))
+    assert resolver._find_surroundings("one", first.seq) == Surroundings()
+    assert resolver._find_surroundings("unknown", 0) == Surroundings()
+    assert resolver._find_surroundings("one", (first.seq or 0) + 1) == Surroundings(answered="20 seconds.")

@@ -15,6 +15,11 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.conversations.consolidation.replacement_surroundings import (
+    NOTHING_HEARD,
+    Surroundings,
+    add_surroundings,
+)
 from hyperloci.conversations.consolidation.statement_features import (
     NUMBER_SIGN,
     read_cues,
@@ -156,6 +161,7 @@ def compare_statements(
     living: Sequence[ComparedStatement],
     rarity: WordRarity,
     cosines: Sequence[float] | None = None,
+    around: Surroundings = NOTHING_HEARD,
 ) -> list[dict[str, float]]:
     """Return the features of a new statement with each of the living ones, which are in the order they were made.
 
@@ -164,6 +170,7 @@ def compare_statements(
         living: those that hold.
         rarity: how much words tell among all of them.
         cosines: of the new statement with each of the living ones in E1, where they are known.
+        around: what the assistant said right before and after the new statement.
     """
     rows = [dict(_pair_features(new, old, rarity)) for old in living]
     crowd = max(0.0, math.log((len(living) + 1) / USUAL_LIVING))
@@ -175,6 +182,7 @@ def compare_statements(
     _add_ranks(rows, "rank", shares)
     for at in sorted(range(len(rows)), key=lambda at: -shares[at])[:_MAX_RANK]:
         rows[at].update(_judge_features(new, living[at]))
+    add_surroundings(rows, new, living, rarity, around)
     if cosines is not None:
         _add_ranks(rows, "near", cosines)
         for row, cosine in zip(rows, cosines, strict=True):

@@ -20,6 +20,7 @@ from hyperloci.conversations.consolidation.replacement_features import (
     WordRarity,
     compare_statements,
 )
+from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.system.values import dataclass
 
@@ -81,12 +82,13 @@ class ReplacementScorer:
         new: ComparedStatement,
         living: Sequence[ComparedStatement],
         cosines: Sequence[float] | None = None,
+        around: Surroundings = NOTHING_HEARD,
     ) -> list[float]:
         """Return for each living statement the probability that the new one replaces it or takes it back.
 
         Where cosines are known, meaning is asked alone; both are weighed in `replacements`.
         """
-        rows = compare_statements(new, living, WordRarity.of([*living, new]), cosines)
+        rows = compare_statements(new, living, WordRarity.of([*living, new]), cosines, around)
         return (self._words if cosines is None else self._meaning).estimate(rows)
 
 
