@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
     from hyperloci.conversations.transcript_import import TranscriptFile, TranscriptImporter
+    from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.query_encoder import QueryEncoder
     from hyperloci.embedder.status import EmbedderStatus
@@ -1283,12 +1284,16 @@ class Memory:
         """Return a line for the user on what was put before the assistant with a prompt, '' for nothing."""
         return self._capture.describe_recall(record) if self.settings.announce else ""
 
-    def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
-        """Return how near a text is to memories in E1; of those without a vector nothing."""
+    def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
+        """Return how near a prompt is to memories in E1, of those without a vector nothing, and whether it is quiet."""
+        from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness
+
         # Without an embedder a hook is spared the modules of the search, two thirds of its work.
-        if self._client is None or not self._client.is_ready():
-            return {}
-        return self._searcher.measure_meaning(text, keys)
+        ready = self._client is not None and self._client.is_ready()
+        seen = self._searcher.measure_meaning(prompt, keys) if ready else None
+        if seen is None:
+            return MeasuredPrompt()
+        return MeasuredPrompt(seen.cosines, score_quietness(seen.model_id, seen.vector))
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
         """Return what was last put before the assistant unasked in this project's sessions, latest first."""

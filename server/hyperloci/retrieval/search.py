@@ -84,6 +84,15 @@ class SearchEncoder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredText:
+    """A text in E1: the model that saw it, its unit vector, and its cosine to memories."""
+
+    model_id: str
+    vector: NDArray[np.float32]
+    cosines: Mapping[NodeKey, float]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """What a search found, best first, before it is presented; `named`: what a name in the question was taken for."""
@@ -231,19 +240,22 @@ class Searcher:
         seen = self._encode_meaning(text)
         if seen is None:
             return {}
-        keys, cosines = self._store.vectors.find_nearest(seen[1], allowed, seen[0], limit)
+        model, _, vector = seen
+        keys, cosines = self._store.vectors.find_nearest(vector, allowed, model, limit)
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
-    def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
-        """Return the cosine of each of these memories; without those that have no vector, empty without any."""
+    def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> MeasuredText | None:
+        """Measure how near a text is to each of these memories; None without an embedder, or vectors of its model."""
         seen = self._encode_meaning(text) if keys else None
         if seen is None:
-            return {}
-        found, cosines = self._store.vectors.find_nearest_exactly(seen[1], np.array(keys, np.int64), seen[0], len(keys))
-        return {NodeKey(int(key)): float(cosine) for key, cosine in zip(found, cosines, strict=True)}
+            return None
+        model, model_id, vector = seen
+        found, cosines = self._store.vectors.find_nearest_exactly(vector, np.array(keys, np.int64), model, len(keys))
+        by_key = {NodeKey(int(key)): float(cosine) for key, cosine in zip(found, cosines, strict=True)}
+        return MeasuredText(model_id, vector, by_key)
 
-    def _encode_meaning(self, text: str) -> tuple[int, NDArray[np.float32]] | None:
-        """Return the key of E1's model and the vector of a text, None without an embedder or its vectors."""
+    def _encode_meaning(self, text: str) -> tuple[int, str, NDArray[np.float32]] | None:
+        """Return E1's model, its key and its id, and the vector of a text; None without an embedder or its vectors."""
         if self._encoder is None:
             return None
         try:
@@ -251,7 +263,7 @@ class Searcher:
         except (NotReadyError, EmbedderError):
             return None
         model = self._store.vectors.find_model(model_id)
-        return None if model is None else (model, vector)
+        return None if model is None else (model, model_id, vector)
 
     def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
         """Return the encoded question, or why there is none."""

@@ -14,6 +14,7 @@ from hyperloci.conversations.capture.prompt_context import (
     build_prompt_context,
 )
 from hyperloci.conversations.capture.shown_memories import list_injections
+from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.record import CaptureKind
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
@@ -25,8 +26,15 @@ RELEASE = "Tag only after the build is green and Noor has approved the staging d
 class FoundMemories:
     """What a memory finds: given hits, and given cosines by the text of a memory."""
 
-    def __init__(self, house: House, hits: Sequence[Hit] = (), cosines: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        house: House,
+        hits: Sequence[Hit] = (),
+        cosines: Mapping[str, float] | None = None,
+        quietness: float = 0.0,
+    ) -> None:
         self._house = house
+        self._quietness = quietness
         self._hits = hits
         self._cosines = cosines or {}
         self.asked: list[str] = []
@@ -43,9 +51,10 @@ class FoundMemories:
             results=tuple(self._hits),
         )
 
-    def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> dict[NodeKey, float]:
+    def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
         nodes = self._house.store.nodes.get_by_keys(keys)
-        return {key: self._cosines[node.content] for key, node in nodes.items() if node.content in self._cosines}
+        known = {key: self._cosines[node.content] for key, node in nodes.items() if node.content in self._cosines}
+        return MeasuredPrompt(known, self._quietness)
 
 
 def ask(house: House, prompt: str, found: FoundMemories | None = None, *, seen: frozenset[str] = frozenset()) -> str:
@@ -125,6 +134,14 @@ def test_a_chore_gets_what_is_very_near_to_it(house: House) -> None:
     near = FoundMemories(house, cosines={node.content: 0.6})
     assert node.id[:8] in ask(house, "there is a typo in the importer, fix it?", near)
     assert ask(house, "there is a typo in the exporter, fix it?", near) == ""
+
+
+def test_a_prompt_that_is_quiet_by_its_meaning_asks_more_of_a_memory(house: House) -> None:
+    node = house.add("constraint", "The importer is frozen, nobody edits it")
+    prompt = "sort the words in the list of the exporter"
+    assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.2))
+    assert ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.9)) == ""
+    assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.8}, quietness=0.9))
 
 
 def test_a_question_about_the_project_is_no_common_knowledge(house: House) -> None:

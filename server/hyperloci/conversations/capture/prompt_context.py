@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hyperloci.clock import to_iso
@@ -36,6 +37,7 @@ from hyperloci.conversations.unasked.decisive import (
     score_candidates,
 )
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
+from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeKey, NodeType, Origin
@@ -99,8 +101,8 @@ class PromptSearch(Protocol):
         """`Memory.search`."""
         ...
 
-    def measure_meaning(self, text: str, ids: Sequence[NodeKey]) -> dict[NodeKey, float]:
-        """`Memory.measure_meaning`."""
+    def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
+        """`Memory.measure_prompt`."""
         ...
 
 
@@ -134,8 +136,11 @@ def build_prompt_context(
     profile = profile_prompt(occasion.prompt)
     if profile is None:
         return InjectedContext("")
+    binding = _list_binding(store, occasion)
+    meaning = found.measure_prompt(occasion.prompt, [node.key for node in binding])
+    profile = replace(profile, quietness=meaning.quietness)
     reasons = None if profile.is_quiet else _follow_code(store, occasion, profile)
-    decisive = _choose_decisive(store, occasion, profile, found, reasons)
+    decisive = _choose_decisive(store, occasion, profile, binding, meaning, reasons)
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
     related = [] if profile.is_quiet or len(decisive) >= RELATED_ITEMS else _find_related(occasion, found)
     return render_context(
@@ -161,19 +166,23 @@ def _follow_code(store: Store, occasion: PromptOccasion, profile: PromptProfile)
     return find_code_reasons(store, scope_key, occasion.scope, occasion.prompt, profile.terms)
 
 
+def _list_binding(store: Store, occasion: PromptOccasion) -> list[Node]:
+    """Return the memories that may decide what is asked."""
+    nodes = store.nodes.query_nodes(
+        subtypes=sorted(BINDING | INFORMING), scopes=(occasion.scope, GLOBAL_SCOPE), limit=MAX_CONSIDERED
+    )
+    return [node for node in nodes if not node.metadata.get("flags") and not _is_past(node, occasion.now)]
+
+
 def _choose_decisive(
     store: Store,
     occasion: PromptOccasion,
     profile: PromptProfile,
-    found: PromptSearch,
+    nodes: Sequence[Node],
+    meaning: MeasuredPrompt,
     reasons: CodeReasons | None,
 ) -> list[Node]:
     """Return the memories that decide what is asked, the most decisive first."""
-    nodes = store.nodes.query_nodes(
-        subtypes=sorted(BINDING | INFORMING), scopes=(occasion.scope, GLOBAL_SCOPE), limit=MAX_CONSIDERED
-    )
-    nodes = [node for node in nodes if not node.metadata.get("flags") and not _is_past(node, occasion.now)]
-    meaning = found.measure_meaning(occasion.prompt, [node.key for node in nodes])
     anchored = reasons.anchored if reasons else frozenset()
     indexed = store.keywords.load_bodies([node.key for node in nodes])
     scores = score_candidates(
@@ -181,7 +190,7 @@ def _choose_decisive(
         [
             MemoryCandidate(
                 profile_memory(node.subtype or "", indexed.get(node.key, "")),
-                meaning.get(node.key),
+                meaning.cosines.get(node.key),
                 node.key in anchored,
             )
             for node in nodes
@@ -191,7 +200,7 @@ def _choose_decisive(
     return [
         node
         for rank, (score, node) in enumerate(ranked[:DECISIVE_ITEMS])
-        if is_worth_showing(profile, score, rank, by_meaning=node.key in meaning) and _is_new(node, occasion)
+        if is_worth_showing(profile, score, rank, by_meaning=node.key in meaning.cosines) and _is_new(node, occasion)
     ]
 
 

@@ -15,6 +15,7 @@ from typing import Final
 from hyperloci.conversations.unasked.activities import find_asked_activities, find_told_activities
 from hyperloci.conversations.unasked.prompt_forms import CHORE, EXPLAIN, LOOK, SMALL_TALK, find_forms
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, fold_terms, read_table
+from hyperloci.conversations.unasked.quiet_prompts import discount_quiet
 from hyperloci.store.keywords.analysis import stop_terms
 from hyperloci.system.values import dataclass
 
@@ -60,11 +61,13 @@ class PromptProfile:
         terms: its content words.
         activities: what it would have done.
         is_quiet: whether it is of a form that hardly anything bears on.
+        quietness: how likely it needs nothing by its meaning, 0..1 (`quiet_prompts`).
     """
 
     terms: frozenset[str]
     activities: frozenset[str]
     is_quiet: bool
+    quietness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,9 @@ def score_candidates(prompt: PromptProfile, candidates: Sequence[MemoryCandidate
     rarity = TermRarity([candidate.profile for candidate in candidates])
     if prompt.is_quiet:
         return [_score_quietly(prompt, candidate) for candidate in candidates]
+    discount = discount_quiet(prompt.quietness)
     return [
-        _weigh(make_features(prompt, candidate, rarity), "words" if candidate.cosine is None else "meaning")
+        _weigh(make_features(prompt, candidate, rarity), "words" if candidate.cosine is None else "meaning") - discount
         for candidate in candidates
     ]
 

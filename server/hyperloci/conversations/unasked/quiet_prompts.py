@@ -1,0 +1,70 @@
+"""Quiet prompts: how likely a prompt needs nothing that was said before, told by its meaning.
+
+The words of `prompt_forms` know what their author thought of: of 24 small requests of six strangers they knew 16. A
+logistic regression over E1 knows four more (`data/prompt_scorer.json`, made by `python -m bench train_prompts`), where
+the bundled model makes the vector. It errs with one request for work of ten, so it only asks more of a memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.system.values import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WEIGHTS: Final = Path(__file__).parent / "data" / "prompt_scorer.json"
+
+QUIET_FROM: Final = 0.3
+QUIET_WEIGHT: Final = 2.0
+"""What quietness above .3 takes from the score of each memory, times 2: everyday prompts of the last six projects that
+are given something fall from 7 of 24 to 4, and none of what decides is lost (docs/benchmarks.md, "What decides,
+unasked"). Treated as a prompt that the words call quiet, of the first eight 39 to 44 of 53 are left of 46."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPrompt:
+    """A prompt's meaning.
+
+    Attributes:
+        cosines: to memories, of those that have a vector.
+        quietness: how likely it needs nothing that was said before, 0..1; 0 where that can't be told.
+    """
+
+    cosines: Mapping[NodeKey, float] = field(default_factory=dict)
+    quietness: float = 0.0
+
+
+def score_quietness(model_id: str, vector: NDArray[np.float32]) -> float:
+    """Return how likely a prompt needs nothing that was said before, 0..1; 0 for a model that was not trained for.
+
+    Args:
+        model_id: of the model that made the vector.
+        vector: the prompt's unit vector in E1.
+    """
+    scorer = _read_scorer()
+    # E1's model stands before the `+`, the other spaces' behind it (`spaces.profile.compose_model_id`).
+    if scorer["model"] != model_id.partition("+")[0]:
+        return 0.0
+    import numpy as np
+
+    return float(1 / (1 + np.exp(-(np.asarray(scorer["weights"]) @ vector + scorer["bias"]))))
+
+
+def discount_quiet(quietness: float) -> float:
+    """Return what is taken from the score of each memory."""
+    return QUIET_WEIGHT * max(0.0, quietness - QUIET_FROM)
+
+
+@functools.cache
+def _read_scorer() -> Mapping[str, Any]:
+    scorer: Mapping[str, Any] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return scorer
