@@ -110,6 +110,11 @@ def test_nothing_that_was_done_is_told_twice(house: House) -> None:
             "left (assistant)",
             '"The error messages for nested lists are still missing."',
         ),
+        (
+            "u: Left for tomorrow: escapes in strings, the error messages.",
+            "left (user)",
+            '"Left for tomorrow: escapes in strings, the error messages."',
+        ),
     ],
 )
 def test_what_the_session_ended_on_is_told(house: House, last: str, word: str, told: str) -> None:
