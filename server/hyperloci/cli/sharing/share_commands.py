@@ -73,6 +73,7 @@ def describe_reading(read: IntakeReport) -> str:
     """Return in a line what became of what others share; what there was none of is not named."""
     said = [
         f"{count_things(read.taken, 'memory')} taken in" if read.taken else "",
+        f"{count_things(read.ended, 'memory')} no longer valid" if read.ended else "",
         f"{count_things(read.withdrawn, 'memory')} forgotten as withdrawn" if read.withdrawn else "",
         f"{count_things(read.disputes, 'contradiction')} found" if read.disputes else "",
         f"{count_things(len(read.refused), 'line')} left out" if read.refused else "",

@@ -166,7 +166,7 @@ class SharedIntake:
             return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.REFUSED, reason="empty")
         known = self._store.nodes.get_node(shared.id)
         if known is not None and known.scope == self._project and known.content.strip() == prepared.text.strip():
-            self._end(known, shared)
+            self._report.ended += self._end(known, shared)
             return _note_received(shared, known)
         replaced, id = shared.supersedes, shared.id
         if known is not None or one.is_edited:
@@ -213,10 +213,12 @@ class SharedIntake:
             if self._store.nodes.restore_node(known.id, now=now, reason=reason):
                 self._report.taken += 1
 
-    def _end(self, node: Node, shared: SharedVersion) -> None:
-        """Note that a teammate's memory no longer holds."""
+    def _end(self, node: Node, shared: SharedVersion) -> bool:
+        """Note that a teammate's memory no longer holds; return whether it did until now."""
         if shared.until is not None and node.valid_until is None and node.origin is Origin.TEAMMATE:
             self._store.nodes.update_node(node.id, now=self._clock(), valid_until=min(shared.until, self._clock()))
+            return True
+        return False
 
     def _replace(self, new: Node, ids: Iterable[str], writer: MemoryWriter) -> None:
         """Let a revision replace what it says it replaces, as far as its author may."""

@@ -14,6 +14,7 @@ class IntakeReport:
 
     Attributes:
         taken: new memories.
+        ended: teammates' memories that were held and no longer hold, as their authors said.
         withdrawn: memories that were forgotten because their author withdrew them.
         disputes: contradictions between people that were found.
         refused: what is in the folder and was not taken, with the file, line and reason.
@@ -23,6 +24,7 @@ class IntakeReport:
     """
 
     taken: int = 0
+    ended: int = 0
     withdrawn: int = 0
     disputes: int = 0
     refused: list[FolderProblem] = field(default_factory=list)

@@ -40,13 +40,13 @@ class PendingCorrection:
 
 def describe_pending(pending: PendingCorrection) -> str:
     """Say what others don't know yet, and the command that tells them."""
-    command = f"hyperloci share {shorten_id(pending.new)}"
+    command, old = f"hyperloci share {shorten_id(pending.new)}", shorten_id(pending.old)
     if pending.is_told:
         return (
-            f"Teammates learn with your next commit of {FOLDER} that id {pending.old} no longer holds, not what does:"
-            f" `{command}` shares it, if the user wants that."
+            f"Teammates learn with your next commit of {FOLDER} that id {old} no longer holds, not what does:"
+            f" `{command}` shares it, if that is wanted."
         )
-    return f"Teammates still see id {pending.old}: `{command}` shares what replaces it, if the user wants that."
+    return f"Teammates still see id {old}: `{command}` shares what replaces it, if that is wanted."
 
 
 def describe_forgetting(store: Store, project: str, node: Node) -> str | None:
