@@ -4,8 +4,8 @@
 
 A pair is a later statement and an earlier one of the same project; it counts if the later replaces the earlier one or
 takes it back. Two models are trained, by words alone and with the bundled model's cosines, each of weights and shallow
-trees. `--write` puts them into `server/hyperloci/conversations/consolidation/data/replacement_scorer.json`. The same
-data gives the same file.
+trees. `--write` puts them into `server/hyperloci/conversations/consolidation/replacement/data/replacement_scorer.json`.
+The same data gives the same file.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, read_projects
 from bench._shared import MarkdownTable
 from bench.train_extraction import KINDS_FILE, Sample, train_kinds
-from hyperloci.conversations.consolidation import replacement_scorer
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.heuristics import extract_findings
-from hyperloci.conversations.consolidation.replacement_features import (
+from hyperloci.conversations.consolidation.replacement import scorer as replacement_scorer
+from hyperloci.conversations.consolidation.replacement.features import (
     ComparedStatement,
     KindShares,
     WordRarity,
     compare_statements,
 )
-from hyperloci.conversations.consolidation.replacement_scorer import ReplacementModel
-from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
+from hyperloci.conversations.consolidation.replacement.scorer import ReplacementModel
+from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
@@ -391,7 +391,7 @@ def drop_meaning(pair: Pair) -> Pair:
 
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, Any]:
-    """Return a model as `replacement_scorer` reads it."""
+    """Return a model as `replacement.scorer` reads it."""
     seen = Counter(name for pair in pairs if pair.ends for name in pair.features)
     known = {name for name, count in seen.items() if count >= min_pairs}
     return {"weights": train_weights(pairs, known, strength), **train_trees(pairs, known)}

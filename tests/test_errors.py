@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,18 +19,18 @@ PAGE = inspect.getdoc(errors) or ""
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HyperlociError)]
 
 
-def defined() -> Iterator[tuple[str, str]]:
-    """Yield every class of the packages and each of its bases, by name."""
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ClassDef):
-                    yield from ((node.name, base.id) for base in node.bases if isinstance(base, ast.Name))
+@functools.cache
+def defined() -> frozenset[tuple[str, str]]:
+    """Return every class of the packages with each of its bases, by name."""
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    return frozenset((node.name, base.id) for node in classes for base in node.bases if isinstance(base, ast.Name))
 
 
 def below(*names: str) -> dict[str, set[str]]:
     """Return the classes that derive from some, however far, each with its own bases."""
-    known, found, pairs = set(names), dict[str, set[str]](), set(defined())
+    known, found, pairs = set(names), dict[str, set[str]](), defined()
     while fresh := {(name, base) for name, base in pairs if base in known and base not in found.get(name, ())}:
         for name, base in fresh:
             found.setdefault(name, set()).add(base)
@@ -63,8 +63,9 @@ def test_an_errors_docstring_is_its_message_unless_another_is_given(kind: type[H
 
 def test_the_tree_drawn_holds_every_error_of_the_packages() -> None:
     tree = drawn()
+    bases = below("HyperlociError", "Exception")
     assert tree.keys() == below("HyperlociError").keys()
-    assert {name: base for name, base in tree.items() if base not in below("HyperlociError", "Exception")[name]} == {}
+    assert {name: base for name, base in tree.items() if base not in bases[name]} == {}
 
 
 def test_what_is_caught_inside_is_named_too() -> None:

@@ -12,7 +12,7 @@ from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_sess
 from hyperloci.conversations.consolidation import heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
-from hyperloci.conversations.consolidation.replacement_surroundings import Surroundings
+from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
 from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext

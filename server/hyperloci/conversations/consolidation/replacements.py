@@ -15,9 +15,9 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding
-from hyperloci.conversations.consolidation.replacement_features import ComparedStatement, read_statement
-from hyperloci.conversations.consolidation.replacement_scorer import load_replacement_scorer
-from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
+from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
+from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
+from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -218,7 +218,7 @@ def _weigh_both(by_words: float, by_meaning: float) -> float:
 
 
 def _to_odds(probability: float) -> float:
-    """Return the log-odds of a probability, which is never quite 0 or 1 (`replacement_scorer`)."""
+    """Return the log-odds of a probability, which is never quite 0 or 1 (`replacement.scorer`)."""
     kept = min(max(probability, LEAST), 1.0 - LEAST)
     return math.log(kept / (1.0 - kept))
 

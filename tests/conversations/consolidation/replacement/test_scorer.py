@@ -8,19 +8,19 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.conversations.consolidation.replacement_features import (
+from hyperloci.conversations.consolidation.replacement.features import (
     COSINE_SCALE,
     ComparedStatement,
     WordRarity,
     compare_statements,
     estimate_kinds,
 )
-from hyperloci.conversations.consolidation.replacement_scorer import (
+from hyperloci.conversations.consolidation.replacement.scorer import (
     FAR,
     ReplacementModel,
     load_replacement_scorer,
 )
-from hyperloci.conversations.consolidation.replacement_surroundings import Surroundings
+from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE
 from hyperloci.knowledge.contradictions.forest import Forest
 from tests.support import examples

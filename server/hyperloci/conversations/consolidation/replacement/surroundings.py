@@ -36,7 +36,7 @@ class Rarity(Protocol):
 
 
 class Compared(Protocol):
-    """A statement as it is compared with others (`replacement_features.ComparedStatement`)."""
+    """A statement as it is compared with others (`features.ComparedStatement`)."""
 
     @property
     def all_words(self) -> frozenset[str]:

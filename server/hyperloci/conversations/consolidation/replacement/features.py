@@ -1,7 +1,7 @@
 """Replacement features: what a new statement and an older one share, their kinds, and what the new one says (B.17).
 
 A changed mind names its subject by a word or two, or means it without naming it, and tells a new value or a change.
-What these features weigh is in `replacement_scorer`.
+What these features weigh is in `scorer`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.conversations.consolidation.replacement_surroundings import (
+from hyperloci.conversations.consolidation.replacement.surroundings import (
     NOTHING_HEARD,
     Surroundings,
     add_surroundings,

@@ -1,6 +1,6 @@
 """Replacement scorer: how likely a new statement takes the place of an older one, or takes it back (B.17).
 
-A linear model and shallow trees over what two statements share (`replacement_features`): what they say together is the
+A linear model and shallow trees over what two statements share (`features`): what they say together is the
 mean of their log-odds. There are two such models: one reads words alone, for what has just been said; the other also
 the cosine of both statements in E1, which finds what is meant in other words. They are data
 (`data/replacement_scorer.json`), trained by `python -m bench train_replacements` on sessions written for it.
@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-from hyperloci.conversations.consolidation.replacement_features import (
+from hyperloci.conversations.consolidation.replacement.features import (
     ComparedStatement,
     WordRarity,
     compare_statements,
 )
-from hyperloci.conversations.consolidation.replacement_surroundings import NOTHING_HEARD, Surroundings
+from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.system.values import dataclass
 
