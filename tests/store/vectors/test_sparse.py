@@ -134,6 +134,29 @@ def test_the_commonest_terms_are_left_out_when_there_is_too_much_to_read(
     assert len(found(store, {"common": 1.0})) == 4
 
 
+def test_storing_terms_takes_no_longer_where_many_others_are_known(store: Store) -> None:
+    one, two, three = make_nodes(store, 3)
+    connection = store.connection
+
+    def steps_of(node: int) -> int:
+        steps = [0]
+
+        def count() -> int:
+            steps[0] += 1
+            return 0
+
+        connection.set_progress_handler(count, 10)
+        put(store, {node: {"cache": 1.0, "disk": 1.0}})
+        connection.set_progress_handler(None, 0)
+        return steps[0]
+
+    before = steps_of(one)
+    put(store, {two: {f"word{number}": 1.0 for number in range(5_000)}})
+
+    # To read the 5,000 other terms takes some 5,000 of these ten steps.
+    assert steps_of(three) < before + 50
+
+
 def test_a_failure_in_the_middle_leaves_the_index_as_it_was(store: Store) -> None:
     one, two = make_nodes(store, 2)
     put(store, {one: {"word": 1.0}})

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import system_clock
 from hyperloci.embedder.batching import estimate_tokens
+from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
@@ -104,12 +105,14 @@ def _write_fingerprints(
         if seconds is not None:
             store.embedding_pace.note_pace(len(nodes), seconds, now=now)
         present = store.nodes.get_by_keys([node.key for node in nodes])
+        terms: dict[NodeKey, Mapping[str, float]] = {}
         for node, fingerprint in zip(nodes, made, strict=True):
             current = present.get(node.key)
             # Changed meanwhile: it is in the queue again, and the next batch sees the new text.
             if current is not None and (current.content, current.title) == (node.content, node.title):
                 store.vectors.put_fingerprint(node.key, model, fingerprint.columns, now=now)
-                store.sparse_index.put_terms(SPARSE_SPACE, {node.key: fingerprint.terms})
+                terms[node.key] = fingerprint.terms
+        store.sparse_index.put_terms(SPARSE_SPACE, terms)
         join_nearest_topics(store, [node.key for node in nodes], model, now=now)
 
 
