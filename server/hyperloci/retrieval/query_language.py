@@ -1,6 +1,6 @@
 """Query language: one line of words to look for and `key:value` conditions (D.08, D.11).
 
-    caching in:docs/** section:Design type:decision after:last_week not:contradicted
+    caching in:docs/** section:Design after:last_week not:contradicted
 
 The language is flat - terms beside each other, all of which must hold - so a lexer of one regular expression reads it:
 a grammar and its library would be larger than what they describe, and their errors name tokens, not what to write.
