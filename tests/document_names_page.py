@@ -14,9 +14,9 @@ PAGE: Final = Path(__file__).parent.parent / "docs" / "coming-from-the-documents
 INTRODUCTION: Final = """# Coming from the documents
 
 Hyperloci was built from five documents: SPEC-02 (memory foundation), Memory System, RFC-013 (hierarchical memory),
-RFC-014 (multi-topology memory) and the Context Graph. Every command, tool, setting, column, type and method that they
-name stands here with what has its place. A wrong name in a call, a command, a setting or a program is answered from the
-same table.
+RFC-014 (multi-topology memory) and the Context Graph. Every command, tool, setting, column, type, method, rule and
+number that they name stands here with what has its place. A wrong name in a call, a command, a setting or a program,
+and a wrong value, is answered from the same table.
 """
 
 TITLES: Final = {
@@ -26,11 +26,13 @@ TITLES: Final = {
     "settings": "Settings",
     "columns": "Tables and columns",
     "types": "Types, relations, sources, strategies, spaces",
+    "values": "Values",
     "answers": "Fields of an answer",
     "methods": "Methods and functions",
     "classes": "Classes",
     "fields": "Fields",
     "files": "Files",
+    "rules": "Rules, numbers and programs",
 }
 
 

@@ -17,7 +17,7 @@ from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL
 from hyperloci.model.search import Hit
-from hyperloci.names import find_document_name, load_document_names, suggest_name
+from hyperloci.names import find_document_name, load_document_names, suggest_name, suggest_value
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import WHERE_KEYS
 from hyperloci.retrieval.query_language import KEYS
@@ -136,3 +136,31 @@ def test_every_kind_of_target_is_told_in_words() -> None:
     assert {target.partition(":")[0] for known in load_document_names() for target in known.targets} <= set(
         names._SHOWN
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "allowed", "meant"),
+    [
+        ("E1Only", ["e1_only", "pipeline"], "did you mean e1_only?"),
+        ("TUTORIAL", ["tutorial", "howto"], "did you mean tutorial?"),
+        ("how-to", ["tutorial", "howto"], "did you mean howto?"),
+        ("E7_Code", ["e1", "e7"], "the documents' E7_Code is the space e7 here"),
+        ("code_search", ["code", "causal"], "the documents' code_search is the argument search_memory.profile here"),
+        ("tutorail", ["tutorial", "howto"], "did you mean tutorial?"),
+        ("nothing_like_it", ["tutorial", "howto"], ""),
+    ],
+)
+def test_a_wrong_value_is_told_what_it_is_called_here(value: str, allowed: list[str], meant: str) -> None:
+    assert suggest_value(value, allowed).startswith(meant)
+    assert bool(suggest_value(value, allowed)) is bool(meant)
+
+
+def test_a_name_of_two_things_is_the_one_that_its_place_asks_for() -> None:
+    relation, table = find_document_name("temporal", ("types",)), find_document_name("temporal", ("columns",))
+
+    assert relation is not None and relation.targets == ("label:follows",)
+    assert table is not None and table.targets == ("column:nodes.event_time",)
+
+
+def test_a_value_of_the_documents_is_no_hint_where_a_name_is_wrong() -> None:
+    assert "Origin" not in suggest_name("user", TOOLS)

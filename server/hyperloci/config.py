@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
-from hyperloci.names import suggest_name
+from hyperloci.names import find_document_name, suggest_name
 from hyperloci.setting_values import convert_value, require_one_of
 from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
@@ -349,10 +349,12 @@ def _apply_values(settings: Settings, values: Mapping[str, Any], source: str) ->
 
 
 def _hint_at(name: str, value: Any, known: Collection[str]) -> str:
-    """Return in brackets what is meant by an unknown setting, of a table by its first key that says so."""
-    hints = [suggest_name(key, known) for key in (*_list_keys(value), name)]
+    """Return in brackets what is meant by an unknown setting, of a table by its first key that says so too."""
+    hints = [suggest_name(key, known, groups=("settings",)) for key in (*_list_keys(value), name)]
     found = next((hint for hint in hints if hint), "")
-    return f" ({found})" if found else ""
+    section = find_document_name(name, ("settings",)) if isinstance(value, dict) else None
+    told = dict.fromkeys(part for part in (found, "" if section is None else section.describe()) if part)
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _list_keys(value: Any) -> list[str]:
@@ -369,7 +371,9 @@ def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
     unknown = sorted(name for name in environ if name.startswith(_PREFIXES) and name not in known)
     renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in _ENVIRONMENT_NAMES.items()}
     hints = [
-        f"did you mean {renamed[name]}?" if name in renamed else suggest_name(name, known, prefix="HYPERLOCI_")
+        f"did you mean {renamed[name]}?"
+        if name in renamed
+        else suggest_name(name, known, prefix="HYPERLOCI_", groups=("settings",))
         for name in unknown
     ]
     return [f"{name} is no setting" + (f"; {hint}" if hint else "") for name, hint in zip(unknown, hints, strict=True)]

@@ -8,7 +8,7 @@ those that exist.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +69,10 @@ def _show_target(target: str) -> str:
     return _SHOWN[kind].format(name)
 
 
+VALUE_GROUPS: Final = ("values", "types")
+"""What a value of an argument or a condition can be in the documents."""
+
+
 @functools.cache
 def load_document_names() -> tuple[DocumentName, ...]:
     """Return every name of the documents, in the file's order."""
@@ -80,6 +84,12 @@ def load_document_names() -> tuple[DocumentName, ...]:
 
 
 @functools.cache
+def _things() -> tuple[str, ...]:
+    """Return the kinds of names that name a thing: a value (`user`, `local`) is meant only in its own place."""
+    return tuple(group for group in _read_file() if group not in ("values", "rules"))
+
+
+@functools.cache
 def _read_file() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     # Loaded only where a name is wrong: hooks read settings, and this module with them.
     import tomllib
@@ -87,9 +97,16 @@ def _read_file() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def find_document_name(name: str) -> DocumentName | None:
-    """Return what the documents mean by a name, however it is written (`/memory stats`, `ConceptGraph.prune()`)."""
-    known = {_fold(entry.name): entry for entry in reversed(load_document_names())}
+def find_document_name(name: str, groups: Collection[str] = ()) -> DocumentName | None:
+    """Return what the documents mean by a name, however it is written (`/memory stats`, `ConceptGraph.prune()`).
+
+    Args:
+        name: what was asked for.
+        groups: the kinds of thing it may be; empty is any. One name is two things in the documents: `temporal` is a
+            relation of one and a table of another.
+    """
+    entries = [entry for entry in load_document_names() if not groups or entry.group in groups]
+    known = {_fold(entry.name): entry for entry in reversed(entries)}
     return known.get(_fold(name)) or known.get(_fold(name.rpartition(".")[2]))
 
 
@@ -97,18 +114,52 @@ def _fold(name: str) -> str:
     return name.strip().lstrip("/").removesuffix("()").replace("-", "_").lower()
 
 
-def suggest_name(name: str, known: Iterable[str], *, prefix: str = "") -> str:
+def suggest_name(name: str, known: Iterable[str], *, prefix: str = "", groups: Collection[str] = ()) -> str:
     """Return a hint at what is meant by a name that does not exist here; empty without any.
 
     Args:
         name: what was asked for.
         known: the names that exist in its place.
-        prefix: what they begin with, and no document's name does; one that is near is meant before a document's then.
+        prefix: what they begin with, and no document's name does; one that is near is meant before a document's then,
+            but for a document's name of the same kind.
+        groups: what kind of thing it is in the documents; those are meant before others.
     """
     import difflib
 
+    bare = name.removeprefix(prefix)
     near = difflib.get_close_matches(name if prefix else _fold(name), list(known), n=1)
-    document = None if prefix and near else find_document_name(name.removeprefix(prefix))
+    document = find_document_name(bare, groups) if groups else None
+    if document is None and not (prefix and near):
+        document = find_document_name(bare, _things())
     if document is not None:
         return document.describe()
     return f"did you mean {near[0]}?" if near else ""
+
+
+def suggest_value(value: object, allowed: Iterable[str]) -> str:
+    """Return a hint at what is meant by a value that is none of those allowed; empty without any.
+
+    What differs in case and joints alone (`E1Only`, `TUTORIAL`, `how-to`) is meant before what the documents call so,
+    and that before what is spelt nearly so.
+    """
+    import difflib
+    import re
+
+    said, listed = str(value), list(allowed)
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said)
+    forms = {_fold(said), _fold(parted), _fold(said).replace("_", "")}
+    same = next((one for one in listed if one in forms), None)
+    if same is not None:
+        return f"did you mean {same}?"
+    document = find_document_name(said, VALUE_GROUPS)
+    if document is not None:
+        return document.describe()
+    near = difflib.get_close_matches(_fold(said), listed, n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def describe_unknown_value(name: str, value: object, allowed: Collection[str]) -> str:
+    """Return in a sentence that a value is none of those allowed, with what is meant and what may be used."""
+    hint = suggest_value(value, allowed)
+    told = f"{hint} use" if hint.endswith("?") else f"{hint}; use" if hint else "use"
+    return f"{name}={value!r:.80} is unknown: {told} one of {', '.join(allowed)}."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
+from hyperloci.names import describe_unknown_value
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 
@@ -76,4 +77,4 @@ def _convert_boolean(value: object) -> bool:
 def require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise ConfigurationError for a value that is none of those allowed."""
     if value not in allowed:
-        raise ConfigurationError(f"{name}={value!r} is unknown: use one of {', '.join(allowed)}.")
+        raise ConfigurationError(describe_unknown_value(name, value, allowed))

@@ -30,6 +30,8 @@ from tests.working_tree import WorkingTree, fast_import
     [
         (["memory", "stats"], "`hyperloci stats`"),
         (["confirm-link", "976bdca7"], "`hyperloci confirm`"),
+        (["sunwell", "memory", "prune"], "`hyperloci prune`"),
+        (["weak_facts"], "`hyperloci weak`"),
         (["quer", "x"], "did you mean query?"),
     ],
 )

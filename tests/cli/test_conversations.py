@@ -33,6 +33,12 @@ def chunk(tmp_path: Path) -> str:
         return memory.store.chunks.list_of_session(1)[0].id
 
 
+def test_a_summary_names_the_command_that_prints_its_turns(chunk: str) -> None:
+    # The command line shows beginnings of ids, and a search takes whole ones.
+    shown = " ".join(invoke("show", chunk).output.split())
+    assert f"`hyperloci expand {chunk[:8]}` prints them" in shown
+
+
 @pytest.mark.req("C.06")
 def test_recap_prints_a_conversation_within_its_budget(chunk: str) -> None:
     result = invoke("recap", "the invoice job of day 4", "--tokens", "400")

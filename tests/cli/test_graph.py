@@ -65,3 +65,12 @@ def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd
     said = result.output + capfd.readouterr().err
     assert "column 7: sectoin: is not a condition; did you mean section:?" in said
     assert "\n        ^" in said
+
+
+def test_what_mentions_an_entity_is_no_drawing_but_a_command(project: Path) -> None:
+    run(project, "remember", "Sessions are kept in Redis, for they must be shared")
+
+    drawn = " ".join(run(project, "graph", "Redis").split())
+
+    assert "No relations to draw. It has: mentions in 1." in drawn
+    assert "hyperloci entity Redis shows what mentions it" in drawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperloci.errors import BadRequestError
@@ -51,6 +53,54 @@ def test_what_was_joined_is_found_from_either_side(memory: Memory) -> None:
 
     assert [hit.id for hit in memory.find_related(one).related] == [other]
     assert [(hit.id, hit.relation) for hit in memory.find_related(other).related] == [(one, "belongs_to")]
+
+
+@pytest.mark.req("D.02", "B.10")
+def test_what_mentions_an_entity_is_related_to_it(memory: Memory) -> None:
+    kept = memory.remember_fact("Sessions are kept in Redis", entities=["Redis"]).id
+    gone = memory.remember_fact("Redis evicts at night", entities=["Redis"]).id
+    memory.forget(gone)
+
+    answer = memory.find_related("Redis")
+
+    assert [(hit.id, hit.relation, hit.direction) for hit in answer.related] == [(kept, "mentions", "in")]
+    assert answer.relations == ("mentions in 1",)
+    assert [hit.id for hit in memory.find_related("Redis", relationship="mentions", direction="in").related] == [kept]
+    assert not memory.find_related("Redis", relationship="causes").related
+    assert not memory.find_related("Redis", direction="out").related
+
+
+@pytest.mark.req("D.02")
+def test_mentions_fill_what_the_other_relations_leave(memory: Memory) -> None:
+    first = memory.remember_fact("Sessions are kept in Redis", entities=["Redis"]).id
+    memory.remember_fact("Redis runs on two hosts", entities=["Redis"])
+    entity = memory.find_related("Redis").node.id
+    memory.relate("supports", [{"id": first, "role": "subject"}, {"id": entity, "role": "object"}])
+
+    (only,) = memory.find_related("Redis", limit=1).related
+
+    assert (only.id, only.relation) == (first, "supports")
+    assert [hit.relation for hit in memory.find_related("Redis").related] == ["supports", "mentions"]
+
+
+@pytest.mark.req("D.02")
+@pytest.mark.parametrize(("label", "meant"), [("causal", "causes"), ("Temporal", "follows"), ("entity", "mentions")])
+def test_a_relation_is_not_stored_under_a_name_that_only_the_documents_have(
+    memory: Memory, label: str, meant: str
+) -> None:
+    one, other = memory.remember_fact("the gateway listens on 8443").id, memory.remember_fact("it rains").id
+
+    with pytest.raises(BadRequestError, match=f"the relation {meant}"):
+        memory.relate(label, [{"id": one}, {"id": other}])
+
+    assert memory.create_edge("relation", label, [{"id": one}, {"id": other}])
+
+
+@pytest.mark.req("SPEC-02.25")
+@pytest.mark.parametrize("member", [{"node_id": "abcd"}, ("abcd", "subject")])
+def test_a_member_without_an_id_is_refused_with_what_it_takes(memory: Memory, member: Any) -> None:
+    with pytest.raises(BadRequestError, match=r"members\[0\].* must be an object with id"):
+        memory.create_edge("relation", "supports", [member])
 
 
 @pytest.mark.req("D.02", "D.06")

@@ -81,6 +81,8 @@ WRONG = {
     "a in: b": (3, "has no value"),
     "x after:soon": (3, "'soon' is not a time"),
     "x type:gossip": (3, "'gossip' is unknown"),
+    "x type:episodic": (3, "type:episode"),
+    "x tier:hot": (3, "a stage of a conversation's chunks"),
     "x not:true": (3, "contradicted"),
     "lines:20-10": (1, "not a range"),
     "lines:x": (1, "not a range"),

@@ -212,6 +212,17 @@ def test_an_unknown_strategy_is_refused_with_the_known_ones(store: Store) -> Non
         Searcher(store, None).find("x", Conditions(where=SearchFilter(), strategy="magic"), limit=5)
 
 
+@pytest.mark.req("E.06", "E.07")
+def test_a_strategy_profile_or_space_of_the_documents_is_told_what_it_is_here(store: Store) -> None:
+    find = Searcher(store, None).find
+    with pytest.raises(BadRequestError, match="did you mean multi_space"):
+        find("x", Conditions(where=SearchFilter(), strategy="MultiSpace"), limit=5)
+    with pytest.raises(BadRequestError, match="V_correctness is the space e7"):
+        find("x", Conditions(where=SearchFilter(), first_space="V_correctness"), limit=5)
+    with pytest.raises(BadRequestError, match="profile=causal"):
+        find("x", EVERYTHING, limit=5, profile="causal_reasoning")
+
+
 @pytest.mark.parametrize("text", ['"', "a OR b", "NEAR(", "col:x", "*", "(", "a AND", "-x", "日本語", "\x00", "^x$"])
 def test_no_query_is_a_syntax_error(store: Store, text: str) -> None:
     add(store, "a fact about x and 日本語")

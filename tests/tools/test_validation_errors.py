@@ -35,6 +35,15 @@ def test_a_word_that_is_no_choice_is_told_the_choices() -> None:
     assert refused(query="x", kind="prose") == "kind='prose' should be 'code' or 'docs'."
 
 
+def test_a_choice_of_the_documents_is_told_what_it_is_here() -> None:
+    message = refused(query="x", kind="user_info")
+    assert message.startswith(
+        "kind='user_info' should be 'code' or 'docs'. The documents' user_info is the tool recall_"
+    )
+    assert refused(query="x", kind="doc").endswith("Did you mean docs?")
+    assert "documents'" not in refused(query="x", limit="user_info")
+
+
 def test_a_long_value_is_shown_by_its_beginning_and_length() -> None:
     message = refused(query="y" * 1_000_000)
     assert "(1,000,000 characters) should have at most 100 characters" in message

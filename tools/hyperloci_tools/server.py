@@ -90,7 +90,17 @@ class HyperlociServer(MCPServer[ServerState]):
 
     def offer_tools(self, offers: Sequence[ToolSpec], tool_set: str, also: frozenset[str]) -> None:
         """Offer the tools of a set, `core` or `all`, and those that are named besides."""
+        self._withheld = {spec.run.__name__ for spec in offers if tool_set != "all"}
         self._tool_manager = LateTools(functools.partial(build_tools, offers, tool_set, also))
+
+    def _describe_unknown_tool(self, name: str, known: Sequence[str]) -> str:
+        """Return that a tool is not there, and what is meant; one that is only not in the set has its own name."""
+        if name in self._withheld:
+            return f"The tool {name} is in the set `all`, which the user can choose: HYPERLOCI_TOOLS=all"
+        if any(spec.run.__name__ == name for spec in TOOL_SPECS):
+            return f"The tool {name} is not offered here"
+        hint = suggest_name(name[:MAX_SHOWN_CHARS], known, groups=("tools",))
+        return f"There is no tool {shorten_value(name)}{f'; {hint}' if hint else ''}"
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[ServerState, Any] | None = None
@@ -104,9 +114,8 @@ class HyperlociServer(MCPServer[ServerState]):
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             known = [offered.name for offered in self._tool_manager.list_tools()]
-            hint = suggest_name(name[:MAX_SHOWN_CHARS], known)
-            told = f"; {hint}" if hint else ""
-            raise ToolError(f"There is no tool {shorten_value(name)}{told}; use one of {', '.join(known)}.")
+            told = self._describe_unknown_tool(name, known)
+            raise ToolError(f"{told}; use one of {', '.join(known)}.")
         refusal = refuse_unknown_arguments(name, arguments, tool.parameters)
         if refusal is not None:
             raise ToolError(refusal)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from hyperloci.names import suggest_name
+from hyperloci.names import suggest_name, suggest_value
 
 MAX_SHOWN_CHARS: Final = 60
 """Characters shown of a refused value: enough to recognise it."""
+
+_CHOICE: Final = re.compile(r"'([^']*)'")
 
 SHOWN_NAMES: Final = 5
 """Unknown arguments named in one message."""
@@ -29,8 +32,8 @@ def refuse_unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[st
     unknown = [name for name in given if name not in known]
     if not unknown:
         return None
-    hint = suggest_name(unknown[0][:MAX_SHOWN_CHARS], known)
-    guess = f" {hint[:1].upper()}{hint[1:]}" if hint.startswith("did") else f" {hint}." if hint else ""
+    hint = suggest_name(unknown[0][:MAX_SHOWN_CHARS], known, groups=("arguments",))
+    guess = _as_sentence(hint)
     takes = f"takes {', '.join(known)}" if known else "takes no arguments"
     more = f" and {len(unknown) - SHOWN_NAMES} more" if len(unknown) > SHOWN_NAMES else ""
     return f"{tool} has no argument {', '.join(map(shorten_value, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"
@@ -42,7 +45,18 @@ def _describe_error(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
         about = properties.get(name, {}).get("description")
         return f"{name} is missing{f': give {about}' if about else ''}."
     message = item["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("List ")
-    return f"{name}={shorten_value(item['input'])} {message}."
+    allowed = _list_allowed(item)
+    hint = suggest_value(str(item["input"])[:MAX_SHOWN_CHARS], allowed) if allowed else ""
+    return f"{name}={shorten_value(item['input'])} {message}.{_as_sentence(hint)}"
+
+
+def _list_allowed(item: ErrorDetails) -> list[str]:
+    """Return the values that a choice allows; none of other errors."""
+    return _CHOICE.findall(item["ctx"]["expected"]) if item["type"] == "literal_error" else []
+
+
+def _as_sentence(hint: str) -> str:
+    return f" {hint[:1].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}" if hint else ""
 
 
 def shorten_value(value: object) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import typer.core
 
 from hyperloci.names import find_document_name, suggest_name
+
+GROUPS: Final = ("commands", "tools")
+"""What a command of ours is in the documents."""
 
 
 class _PlainFlags:
@@ -39,8 +42,11 @@ class HintingGroup(PlainGroup):
             UsageError: there is none; the message says what is meant.
         """
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            # Of two words first: `memory stats` is one name there.
-            named = next((name for name in (" ".join(args[:2]), args[0]) if find_document_name(name)), args[0])
-            if hint := suggest_name(named, self.commands):
+            # Of two words first: `memory stats` is one name there, and the document's program stands before it.
+            words = args[1:] if args[0] == "sunwell" and args[1:] else args
+            named = next(
+                (name for name in (" ".join(words[:2]), words[0]) if find_document_name(name, GROUPS)), args[0]
+            )
+            if hint := suggest_name(named, self.commands, groups=GROUPS):
                 ctx.fail(f"There is no command {named!r}; {hint}")
         return super().resolve_command(ctx, args)

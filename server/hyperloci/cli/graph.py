@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.tree import Tree as Drawing
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
+from hyperloci.model.kinds import MENTIONS
 from hyperloci.store.ids import shorten_id
 
 if TYPE_CHECKING:
@@ -71,12 +73,14 @@ def graph(
         console.print(draw_tree(answer), width=WIDE)
         if len(answer.nodes) == 1:
             console.print(Text(_describe_relations(related.relations, relation), style="dim"))
+            if any(item.relation == MENTIONS for item in related.related):
+                console.print(Text(f"hyperloci entity {shlex.quote(related.node.content)}   shows what mentions it"))
 
 
 def _describe_relations(relations: tuple[str, ...], asked: str) -> str:
     """Return which relations a memory has of which none was drawn."""
     which = "" if asked == "any" else f" by {asked}"
-    return f"No relations{which} this way. It has: {', '.join(relations)}." if relations else "It has no relations."
+    return f"No relations{which} to draw. It has: {', '.join(relations)}." if relations else "It has no relations."
 
 
 def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:

@@ -13,6 +13,7 @@ from hyperloci.cli.folding import TAB_COLUMNS, fold_text
 from hyperloci.clock import format_age, from_iso, system_clock
 from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import Origin
+from hyperloci.model.pyramid_levels import GIVES_TURNS
 from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
 
@@ -81,7 +82,9 @@ def print_memory(hit: Hit, *, mark: str = "", full: bool = False, score: str = "
     console.print(Text(f"{mark}{format_heading(hit, score)}", style="bold"))
     console.print(Text(cut_preview(hit.content, full=full)))
     for note in hit.notes:
-        console.print(Text(f"   ! {shorten_ids(note)}", style="yellow"))
+        # A search takes whole ids, and here only their beginnings are shown.
+        told = note.replace(GIVES_TURNS, f"`hyperloci expand {shorten_id(hit.id)}` prints them")
+        console.print(Text(f"   ! {shorten_ids(told)}", style="yellow"))
 
 
 def count_things(number: int, noun: str) -> str:

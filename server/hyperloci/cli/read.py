@@ -49,7 +49,7 @@ def query(
 
     Examples:
       hyperloci query "why did we drop redis"
-      hyperloci query 'caching in:docs/** section:Design type:decision after:last_week not:contradicted'
+      hyperloci query 'caching in:docs/** section:Design after:last_week not:contradicted'
       hyperloci query "retry policy" --type code --path 'src/**' --explain
     """
     with open_memory(project, searches=True) as memory:

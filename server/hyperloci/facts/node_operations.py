@@ -16,6 +16,7 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
 from hyperloci.model.kinds import GLOBAL_SCOPE, EdgeType, NodeType, Tier
 from hyperloci.model.node import NewNode, Node
+from hyperloci.names import describe_unknown_value
 from hyperloci.store import Store
 from hyperloci.text.sanitize.sanitizer import sanitize
 
@@ -122,7 +123,7 @@ class NodeOperations:
 
 def _require_member(argument: str, value: object, allowed: type[NodeType] | type[Tier] | type[EdgeType]) -> str:
     if value not in set(allowed):
-        raise BadRequestError(f"{argument}={value!r:.80} is unknown: use one of {', '.join(allowed)}.")
+        raise BadRequestError(describe_unknown_value(argument, value, list(allowed)))
     return str(value)
 
 

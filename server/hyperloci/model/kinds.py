@@ -138,6 +138,9 @@ RELATION_LABELS: Final = (
 
 SYMMETRIC_LABELS: Final = frozenset({"contradicts", "relates_to"})
 
+MENTIONS: Final = "mentions"
+"""What joins a memory to an entity that it names: a row of its own, no hyperedge."""
+
 EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     **dict.fromkeys(RELATION_LABELS, EdgeType.RELATION),
     "follows": EdgeType.CONTEXT,
@@ -145,7 +148,7 @@ EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     "changed": EdgeType.CAUSATION,
     "derived_from": EdgeType.COMPOSITION,
     "contains": EdgeType.COMPOSITION,
-    "mentions": EdgeType.CONTEXT,
+    MENTIONS: EdgeType.CONTEXT,
     "imports": EdgeType.RELATION,
     "calls": EdgeType.RELATION,
     "links": EdgeType.RELATION,

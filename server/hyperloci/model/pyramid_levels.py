@@ -19,3 +19,6 @@ SIZES: Final = {PyramidLevel.MICRO: 10, PyramidLevel.MINI: 25, PyramidLevel.MACR
 
 SUBTYPES: Final = {level: f"chunk_{level}" for level in PyramidLevel}
 """What the node of a chunk's summary is."""
+
+GIVES_TURNS: Final = "a search for its id gives them"
+"""How an assistant reads the turns behind a summary; the command line, which shows beginnings of ids, has a command."""

@@ -9,6 +9,7 @@ from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.model.node import Node
+from hyperloci.names import describe_unknown_value
 from hyperloci.store import Store
 
 NEWEST_OF_KIND: Final = 100
@@ -64,7 +65,7 @@ def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     known = {name for names in SUBTYPES.values() for name in names}
     for kind in kinds:
         if kind not in known:
-            raise BadRequestError(f"kinds={kind!r} is unknown: use one of {', '.join(sorted(known))}.")
+            raise BadRequestError(describe_unknown_value("kinds", kind, sorted(known)))
     return tuple(kinds)
 
 

@@ -10,7 +10,14 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
-from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, count_relations, find_related, resolve_label
+from hyperloci.knowledge.graph.neighbourhood import (
+    ANY,
+    DIRECTIONS,
+    MAX_NODES,
+    count_relations,
+    find_related,
+    resolve_label,
+)
 from hyperloci.knowledge.graph.paths import find_dependencies, find_neighbourhood, find_shortest_path
 from hyperloci.knowledge.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
 from hyperloci.knowledge.graph.symbol_steps import Walk
@@ -26,12 +33,15 @@ from hyperloci.model.answers import (
     RelatedHit,
 )
 from hyperloci.model.edge import EdgeMember, RelatedMemory
-from hyperloci.model.kinds import EdgeType, Role
+from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, MENTIONS, EdgeType, NodeType, Role
+from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import Present
+from hyperloci.names import describe_unknown_value, find_document_name
 from hyperloci.queries.starting_point import StartingPoint
 from hyperloci.store import Store
 from hyperloci.store.ids import edge_ids, resolve_id
+from hyperloci.store.memories.traversal import INWARD, OUTWARD
 from hyperloci.system.values import dataclass
 
 MAX_LABEL_CHARS: Final = 64
@@ -57,11 +67,18 @@ class RelationService:
         steps, start = _check_depth(depth), self.find_start(topic)
         key, rest = start.node.key, start.rest
         found = find_related(self.store, key, relationship, direction, steps, limit, scopes=self.scopes, also=rest)
+        relations = count_relations(self.store, key, self.scopes, rest)
+        if start.node.type is NodeType.ENTITY:
+            mentioning = self._list_mentioning(start.node)
+            relations += [f"{MENTIONS} in {len(mentioning)}"] if mentioning else []
+            if direction != OUTWARD and relationship.strip().lower() in (ANY, MENTIONS):
+                reached = {item.node_key for item in found}
+                found = [*found, *(item for item in mentioning if item.node_key not in reached)][:limit]
         places = self._locate_related(found)
         return RelatedAnswer(
             node=self.present_hits([start.node])[0],
             started=start.described,
-            relations=tuple(count_relations(self.store, key, self.scopes, rest)),
+            relations=tuple(relations),
             related=tuple(
                 RelatedHit(
                     id=item.node_id,
@@ -78,6 +95,27 @@ class RelationService:
                 for item, place in zip(found, places, strict=True)
             ),
         )
+
+    def _list_mentioning(self, entity: Node) -> list[RelatedMemory]:
+        """Return what mentions an entity, the latest first: mentions are rows of their own, no hyperedges."""
+        scopes = [key for scope in self.scopes if (key := self.store.scopes.find_key(scope)) is not None]
+        kinds = [kind for kind in NodeType if kind is not NodeType.ENTITY]
+        keys = self.store.entities.find_mentioning([entity.key], scopes, types=kinds, limit=MAX_NODES)
+        nodes = self.store.nodes.get_by_keys(keys)
+        return [
+            RelatedMemory(
+                node_id=nodes[key].id,
+                node_key=key,
+                content=nodes[key].content,
+                label=MENTIONS,
+                direction=INWARD,
+                distance=1,
+                confidence=1.0,
+                automatic=True,
+                source_key=entity.key,
+            )
+            for key in keys
+        ]
 
     def _locate_related(self, found: Sequence[RelatedMemory]) -> list[Position]:
         """Return where each reached memory stands; of what speaks of another, the line on which it does."""
@@ -141,12 +179,14 @@ class RelationService:
     ) -> str:
         """Join memories in a hyperedge and return its id; its type follows from the label unless given."""
         if edge_type is not None and edge_type not in set(EdgeType):
-            raise BadRequestError(f"type={edge_type!r:.80} is unknown: use one of {', '.join(EdgeType)}.")
+            raise BadRequestError(describe_unknown_value("type", edge_type, list(EdgeType)))
         word = sanitize_argument("label", label).text.strip().lower().replace(" ", "_")
         if not word or len(word) > MAX_LABEL_CHARS:
             raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
         if len(members) > MAX_MEMBERS:
             raise BadRequestError(f"members has {len(members)} entries; at most {MAX_MEMBERS} are joined at once.")
+        if edge_type is None:
+            _refuse_label_of_documents(word)
         proof = None if evidence is None else sanitize_argument("evidence", evidence).text
         with self.store.transaction():
             joined = [self._make_member(index, member) for index, member in enumerate(members)]
@@ -180,11 +220,20 @@ class RelationService:
         return Walk(label=label, direction=direction, scopes=self.scopes)
 
     def _make_member(self, index: int, member: Mapping[str, str]) -> EdgeMember:
+        if not isinstance(member, Mapping) or "id" not in member:
+            raise BadRequestError(f"members[{index}]={member!r:.80} must be an object with id, and role if it has one.")
         role = member.get("role", "participant")
         if role not in set(Role):
             raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
         node = self.facts.resolve_living_node(member.get("id", ""), f"members[{index}].id")
         return EdgeMember(node.key, Role(role), index)
+
+
+def _refuse_label_of_documents(label: str) -> None:
+    """Refuse what the documents call a relation that has another label here: nothing that asks for it would find it."""
+    named = find_document_name(label, ("types",)) if label not in EDGE_TYPE_OF_LABEL else None
+    if named is not None and any(target.startswith("label:") for target in named.targets):
+        raise BadRequestError(f"label={label!r:.80}: {named.describe()}.")
 
 
 def _point_at_use(item: RelatedMemory, place: Position, source: Position) -> Position:

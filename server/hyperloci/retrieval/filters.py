@@ -10,7 +10,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Persona, SourceType, Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
 from hyperloci.model.search import SearchFilter
-from hyperloci.names import suggest_name
+from hyperloci.names import describe_unknown_value, suggest_name, suggest_value
 from hyperloci.retrieval.time_bounds import parse_time_bound
 from hyperloci.system.values import dataclass
 
@@ -110,7 +110,7 @@ def build_conditions(
         BadRequestError: an unknown content type, key or value; the message names it and what would be valid.
     """
     if content_type not in CONTENT_TYPES:
-        raise BadRequestError(f"content_type={content_type!r} is unknown: use one of {', '.join(CONTENT_TYPES)}.")
+        raise BadRequestError(describe_unknown_value("content_type", content_type, CONTENT_TYPES))
     given = _check_where(where)
     kinds = CONTENT_TYPES[content_type]
     base = SearchFilter(
@@ -162,7 +162,7 @@ def _check_where(where: Mapping[str, Any] | None) -> dict[str, Any]:
         raise BadRequestError(f"where must be an object with any of {', '.join(WHERE_KEYS)}; got {where!r:.80}.")
     unknown = sorted(str(key) for key in where if key not in WHERE_KEYS)
     if unknown:
-        hint = suggest_name(unknown[0], WHERE_KEYS)
+        hint = suggest_name(unknown[0], WHERE_KEYS, groups=("arguments",))
         told = f"; {hint}" if hint else ""
         raise BadRequestError(
             f"where has unknown keys {', '.join(unknown)}{told}; it may have {', '.join(WHERE_KEYS)}."
@@ -203,8 +203,8 @@ def _require_members(key: str, items: Sequence[str]) -> None:
     allowed = _MEMBERS.get(key)
     for item in items:
         if allowed is not None and item not in allowed:
-            hint = suggest_name(item, sorted(allowed))
-            told = f"{hint} " if hint.endswith("?") else ""
+            hint = suggest_value(item, sorted(allowed))
+            told = f"{hint} " if hint.endswith("?") else f"{hint}; " if hint else ""
             raise BadRequestError(
                 f"where.{key} has {item!r:.80}, which is unknown: {told}use {', '.join(sorted(allowed))}."
             )

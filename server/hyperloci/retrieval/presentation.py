@@ -11,6 +11,7 @@ from hyperloci.knowledge.successors import describe_possible_successors, find_po
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.model.pyramid_levels import GIVES_TURNS
 from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.sources import make_hit_source
@@ -218,7 +219,7 @@ def _collect_notes(node: Node, stale: str | None, *, is_withheld: bool) -> tuple
     if stale:
         notes.append(f"outdated: {stale}")
     if node.subtype in CHUNKS.values():
-        notes.append(f"summary of {node.metadata.get('turns')} turns; a search for its id gives them")
+        notes.append(f"summary of {node.metadata.get('turns')} turns; {GIVES_TURNS}")
     if node.deleted_at is not None:
         notes.append("forgotten")
     if node.valid_until is not None:

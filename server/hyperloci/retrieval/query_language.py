@@ -1,6 +1,6 @@
 """Query language: one line of words to look for and `key:value` conditions (D.08, D.11).
 
-    caching in:docs/** section:Design type:decision after:last_week not:contradicted
+    caching in:docs/** section:Design after:last_week not:contradicted
 
 The language is flat - terms beside each other, all of which must hold - so a lexer of one regular expression reads it:
 a grammar and its library would be larger than what they describe, and their errors name tokens, not what to write.
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, QuerySyntaxError
 from hyperloci.model.kinds import SUBTYPES, NodeType
-from hyperloci.names import suggest_name
+from hyperloci.names import suggest_name, suggest_value
 from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
 from hyperloci.store.search.filters import compile_where
 from hyperloci.system.values import dataclass
@@ -79,8 +79,11 @@ def _read_type(value: str) -> Mapping[str, Any]:
     for name, known in (("types", frozenset(NodeType)), ("subtypes", subtypes)):
         if words and all(word in known for word in words):
             return {name: words}
+    wrong = next((word for word in words if word not in {*NodeType, *subtypes}), value)
+    hint = suggest_value(wrong, [*CONTENT_TYPES, *NodeType, *sorted(subtypes)])
+    told = f"{hint} use" if hint.endswith("?") else f"{hint}; use" if hint else "use"
     raise BadRequestError(
-        f"type {value!r} is unknown: use one of {', '.join(CONTENT_TYPES)}; or any of {', '.join(NodeType)};"
+        f"type {value!r} is unknown: {told} one of {', '.join(CONTENT_TYPES)}; or any of {', '.join(NodeType)};"
         f" or any of {', '.join(sorted(subtypes))}."
     )
 
@@ -224,7 +227,7 @@ def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
     key, value = match["key"], match["value"]
     column = match.start("key") + 1
     if key not in KEYS:
-        hint = suggest_name(key, [f"{known}:" for known in KEYS])
+        hint = suggest_name(key, [f"{known}:" for known in KEYS], groups=("arguments",))
         told = f"{hint} " if hint.endswith("?") else f"{hint}. " if hint else ""
         raise QuerySyntaxError(
             line,

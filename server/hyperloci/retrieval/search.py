@@ -24,7 +24,7 @@ from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage
-from hyperloci.names import suggest_name
+from hyperloci.names import describe_unknown_value, suggest_name
 from hyperloci.retrieval import intent_exemplars
 from hyperloci.retrieval.filters import Conditions, RelatedTo
 from hyperloci.retrieval.graph_expansion import expand_candidates
@@ -389,11 +389,11 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
     if not 1 <= limit <= MAX_LIMIT:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
     if profile not in PROFILES:
-        raise BadRequestError(f"profile={profile!r} is unknown: use one of {', '.join(PROFILES)}.")
+        raise BadRequestError(describe_unknown_value("profile", profile, PROFILES))
     _check_name("strategy", conditions.strategy, tuple(SearchStrategy))
     _check_name("first_space", conditions.first_space, FIRST_SPACES)
 
 
 def _check_name(name: str, value: str | None, allowed: Sequence[str]) -> None:
     if value is not None and value not in allowed:
-        raise BadRequestError(f"where.{name}={value!r} is unknown: use one of {', '.join(allowed)}.")
+        raise BadRequestError(describe_unknown_value(f"where.{name}", value, allowed))

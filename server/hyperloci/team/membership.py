@@ -14,7 +14,7 @@ from hyperloci.errors import ConfigurationError, NotFoundError
 from hyperloci.store.export_import import write_private_file
 from hyperloci.system.values import dataclass
 
-NOT_JOINED = "This machine has joined no team: `hyperloci team join URL --token TOKEN` does."
+NOT_JOINED = "This machine has joined no team: `hyperloci team join URL` does, and asks for your token."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

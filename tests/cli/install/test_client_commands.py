@@ -88,3 +88,10 @@ def test_an_installation_into_a_project_is_shared_by_name(user: Path) -> None:
 def test_a_client_that_is_not_known_is_named_with_those_that_are(user: Path) -> None:
     done = CliRunner().invoke(app, ["install", "--client", "netscape"])
     assert done.exit_code != 0 and "opencode" in f"{done.output} {done.exception}"
+
+
+def test_an_installation_for_all_says_where_no_other_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "alone"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = " ".join(type_command("install", "--client", "all").split())
+    assert "No other assistant was found here: codex, gemini" in told

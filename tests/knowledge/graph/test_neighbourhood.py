@@ -119,6 +119,10 @@ def test_an_unknown_relationship_is_refused_with_those_in_use(store: Store) -> N
     link(store, "haunts", a, b)
     with pytest.raises(BadRequestError, match=r"'blocks' is unknown; these are in use: haunts, supports"):
         find_related(store, a, "blocks")
+    with pytest.raises(
+        BadRequestError, match=r"'temporal' is unknown: the documents' temporal is the relation follows"
+    ):
+        find_related(store, a, "temporal")
 
 
 def test_known_labels_that_nobody_uses_yet_find_nothing_and_spelling_is_forgiven(store: Store) -> None:

@@ -73,7 +73,7 @@ async def test_the_core_set_has_no_programs(connect: Connect) -> None:
     async with connect("core") as client:
         result = await client.call_tool("memory_repl", {"code": "1"})
     assert result.is_error
-    assert "There is no tool" in text_of(result)
+    assert "The tool memory_repl is in the set `all`" in text_of(result)
 
 
 async def test_the_next_program_of_a_session_knows_the_names_of_the_last(connect: Connect) -> None:
@@ -97,6 +97,13 @@ async def test_a_tool_of_the_documents_is_told_what_it_is_here(connect: Connect)
     assert "the documents' add_learning is the tool remember_fact here" in text_of(result)
     assert "did you mean search_memory?" in text_of(misspelt)
     assert "where" in text_of(argument)
+
+
+async def test_a_tool_that_is_not_in_the_set_is_told_to_be_there(connect: Connect) -> None:
+    async with connect("core") as client:
+        result = await client.call_tool("explain_fact", {"id": "abcd"})
+    assert "The tool explain_fact is in the set `all`" in text_of(result)
+    assert "HYPERLOCI_TOOLS=all" in text_of(result)
 
 
 async def test_a_program_too_long_is_refused_by_its_length(connect: Connect) -> None:

@@ -61,7 +61,7 @@ async def relate(
         lambda memory: memory.relate(label, cast(list[dict[str, str]], members), weight=weight, evidence=evidence)
     )
     shaped: IdOut = {"id": edge}
-    return tool_result(shaped, f"{len(members)} memories joined by {label!r} (relation id {edge}).")
+    return tool_result(shaped, f"{len(members)} memories joined by {label.strip().lower()!r} (relation id {edge}).")
 
 
 TOOLS: Final = (

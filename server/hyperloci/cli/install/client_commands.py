@@ -36,7 +36,7 @@ from hyperloci.cli.install.installer import InstallPlan, InstallScope
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError
 from hyperloci.store import Store
-from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, load_dialect
+from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES, load_dialect
 from hyperloci_hooks.dialects.rules_file import remove_rules
 
 NOTES: Final = {
@@ -67,6 +67,8 @@ def install_clients(
     folders = find_folders(project)
     commands = locate_commands(Path(sys.executable), portable=scope is InstallScope.PROJECT)
     clients = choose_clients(name, folders)
+    if name == ALL and set(clients) <= {CLAUDE_CODE}:
+        console.print(f"No other assistant was found here: {', '.join(NAMES)}; --client NAME is for one all the same.")
     for client in clients:
         if client != CLAUDE_CODE:
             _install_client(client, plan_client(client, folders, scope, commands), dry_run)

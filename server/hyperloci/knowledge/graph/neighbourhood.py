@@ -13,6 +13,7 @@ from typing import Final
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import RelatedMemory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
+from hyperloci.names import suggest_value
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
 from hyperloci.system.values import dataclass
@@ -117,8 +118,10 @@ def resolve_label(traversal: Traversal, relationship: str) -> str | None:
         return None
     if label not in EDGE_TYPE_OF_LABEL and not traversal.has_label(label):
         used = traversal.list_labels()
+        meant = suggest_value(label, EDGE_TYPE_OF_LABEL)
+        told = f": {meant} " if meant.endswith("?") else f": {meant}; " if meant else "; "
         hint = f"these are in use: {', '.join(used)}" if used else "no relations are stored yet"
-        raise BadRequestError(f"relationship={relationship!r:.80} is unknown; {hint}; 'any' follows all of them.")
+        raise BadRequestError(f"relationship={relationship!r:.80} is unknown{told}{hint}; 'any' follows all of them.")
     return label
 
 
