@@ -169,14 +169,11 @@ if when == "between":
     module._write_fingerprints = die
 if when == "write":
     from hyperloci.store.vectors.fingerprints import Fingerprints
-    real, count = Fingerprints.put_fingerprint, 0
-    def put_fingerprint(self, *rest, **named):
-        global count
-        count += 1
-        if count == 3:
-            die()
-        return real(self, *rest, **named)
-    Fingerprints.put_fingerprint = put_fingerprint
+    real = Fingerprints.put_fingerprints
+    def put_fingerprints(self, *rest, **named):
+        real(self, *rest, **named)
+        die()
+    Fingerprints.put_fingerprints = put_fingerprints
 drain_queue(path, Dying(), lambda: False)
 """
 

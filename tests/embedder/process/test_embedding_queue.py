@@ -25,6 +25,10 @@ def never() -> bool:
     return False
 
 
+def always() -> bool:
+    return True
+
+
 class Choosy(FakeEncoder):
     """An encoder that refuses texts with `poison` in them."""
 
@@ -41,11 +45,23 @@ def test_every_queued_node_gets_its_fingerprint_a_batch_at_a_time(
     for number in range(BATCH + 3):
         add(store, f"fact {number}")
 
-    looked_at = [drain_queue(settings.database, encoder, never) for _ in range(3)]
+    looked_at = [drain_queue(settings.database, encoder, always) for _ in range(3)]
 
     assert looked_at == [BATCH, 3, 0]
     assert store.vectors.count_pending() == 0
     assert store.vectors.count_fingerprints() == BATCH + 3
+
+
+@pytest.mark.req("B.03")
+def test_several_batches_are_done_while_a_database_is_open_and_nobody_waits(
+    store: Store, settings: Settings, encoder: FakeEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperloci.embedder.process.embedding_queue.OPEN_SECONDS", 600)
+    for number in range(2 * BATCH + 3):
+        add(store, f"fact {number}")
+
+    assert drain_queue(settings.database, encoder, never) == 2 * BATCH + 3
+    assert drain_queue(settings.database, encoder, never) == 0
 
 
 @pytest.mark.req("B.03")
@@ -57,7 +73,7 @@ def test_long_texts_make_smaller_batches_so_that_the_queue_gets_shorter_in_sight
     for number in range(fit + 2):
         add(store, f"{number} ".ljust(2 * tokens * CHARS_PER_TOKEN, "x"))
 
-    looked_at = [drain_queue(settings.database, encoder, never) for _ in range(3)]
+    looked_at = [drain_queue(settings.database, encoder, always) for _ in range(3)]
 
     assert looked_at == [fit, 2, 0]
     assert 1 < fit < BATCH
@@ -72,7 +88,7 @@ def test_a_text_longer_than_a_batch_makes_one_of_its_own(
     add(store, "first " * 20)
     add(store, "second " * 20)
 
-    assert [drain_queue(settings.database, FakeEncoder(), never) for _ in range(3)] == [1, 1, 0]
+    assert [drain_queue(settings.database, FakeEncoder(), always) for _ in range(3)] == [1, 1, 0]
 
 
 def test_a_text_the_model_cannot_take_does_not_hold_up_the_others(store: Store, settings: Settings) -> None:
@@ -107,7 +123,7 @@ def test_another_model_sees_everything_again_and_can_be_stopped_half_way(store: 
         pass
 
     newer = FakeEncoder(model_id="new")
-    drain_queue(settings.database, newer, never)
+    drain_queue(settings.database, newer, always)
     model = store.vectors.find_model("new")
     assert model is not None
     assert (store.vectors.count_fingerprints(model), store.vectors.count_pending()) == (BATCH, 1)
@@ -128,7 +144,7 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
             return super().encode(texts)
 
     encoder = Meddling()
-    drain_queue(settings.database, encoder, never)
+    drain_queue(settings.database, encoder, always)
     assert store.vectors.get_rows([node.key], ["e1"]) == {}
     drain_queue(settings.database, encoder, never)
 

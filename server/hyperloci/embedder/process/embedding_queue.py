@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,9 +33,13 @@ BATCH_TOKENS: Final = 4_096
 """Tokens a transaction, about: a second and a half of two slow cores. The queue has to get shorter in sight of those
 who wait for it also where other programs leave the embedder a twentieth of the machine."""
 
+OPEN_SECONDS: Final = 1.0
+"""A database is kept open so long: to close it puts the log into the file, a sixth of all work where a GPU embeds a
+batch in milliseconds. A CPU mostly takes longer for its first batch, and others' databases wait their turn."""
+
 
 def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
-    """Give fingerprints to the next batch of queued nodes and return how many were looked at, 0 if none waits.
+    """Give fingerprints to the next queued nodes, a batch or as many as fit into a second; return how many, 0 if none.
 
     Nodes embedded by another model are queued again first, once (D.13).
 
@@ -45,19 +49,26 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
     with Store.open(database) as store:
         with store.transaction():
             model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
-        nodes = _take_next_nodes(store, encoder.max_tokens)
-        if not nodes:
+        opened, done = time.monotonic(), 0
+        while nodes := _take_next_nodes(store, encoder.max_tokens):
+            _embed_batch(store, encoder, model, nodes)
+            done += len(nodes)
+            if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
+                break
+        if not done:
             _look_for_topics(store, model)
-            return 0
-        started = time.monotonic()
-        try:
-            made = compute_fingerprints(read_encoder_inputs(store, nodes), encoder)
-        except (ValueError, RuntimeError) as error:
-            logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
-            _embed_one_by_one(store, encoder, model, nodes)
-        else:
-            _write_fingerprints(store, model, nodes, made, seconds=time.monotonic() - started)
-        return len(nodes)
+        return done
+
+
+def _embed_batch(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
+    started = time.monotonic()
+    try:
+        made = compute_fingerprints(read_encoder_inputs(store, nodes), encoder)
+    except (ValueError, RuntimeError) as error:
+        logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
+        _embed_one_by_one(store, encoder, model, nodes)
+    else:
+        _write_fingerprints(store, model, nodes, made, seconds=time.monotonic() - started)
 
 
 def _take_next_nodes(store: Store, max_tokens: int) -> list[Node]:
@@ -105,14 +116,14 @@ def _write_fingerprints(
         if seconds is not None:
             store.embedding_pace.note_pace(len(nodes), seconds, now=now)
         present = store.nodes.get_by_keys([node.key for node in nodes])
-        terms: dict[NodeKey, Mapping[str, float]] = {}
+        fresh: dict[NodeKey, Fingerprint] = {}
         for node, fingerprint in zip(nodes, made, strict=True):
             current = present.get(node.key)
             # Changed meanwhile: it is in the queue again, and the next batch sees the new text.
             if current is not None and (current.content, current.title) == (node.content, node.title):
-                store.vectors.put_fingerprint(node.key, model, fingerprint.columns, now=now)
-                terms[node.key] = fingerprint.terms
-        store.sparse_index.put_terms(SPARSE_SPACE, terms)
+                fresh[node.key] = fingerprint
+        store.vectors.put_fingerprints({key: seen.columns for key, seen in fresh.items()}, model, now=now)
+        store.sparse_index.put_terms(SPARSE_SPACE, {key: seen.terms for key, seen in fresh.items()})
         join_nearest_topics(store, [node.key for node in nodes], model, now=now)
 
 

@@ -158,54 +158,53 @@ class Fingerprints:
         )
 
     def put_fingerprint(self, key: NodeKey, model_key: int, spaces: Mapping[str, bytes], *, now: int) -> None:
-        """Store a whole fingerprint and take the node off the queue (E.01: all spaces or none).
+        """Store the whole fingerprint of one memory, as `put_fingerprints` does."""
+        self.put_fingerprints({key: spaces}, model_key, now=now)
+
+    def put_fingerprints(self, made: Mapping[NodeKey, Mapping[str, bytes]], model_key: int, *, now: int) -> None:
+        """Store whole fingerprints and take the nodes off the queue (E.01: all spaces or none).
 
         Args:
-            key: the node.
+            made: by node, bytes by column of the fingerprints table; a space that is left out is absent.
             model_key: the model that made the dense spaces.
-            spaces: bytes by column of the fingerprints table; a space that is left out is absent.
             now: the time, in milliseconds.
         """
-        _check_spaces(spaces)
-        known = self._connection.execute("SELECT 1 FROM fingerprints WHERE node_key = ?", (key,)).fetchone() is not None
-        self._connection.execute(
+        for spaces in made.values():
+            _check_spaces(spaces)
+        known = "SELECT node_key FROM fingerprints WHERE node_key IN (SELECT value FROM json_each(?))"
+        replaced = {row[0] for row in self._connection.execute(known, (json.dumps(list(map(int, made))),))}
+        self._connection.executemany(
             f"INSERT OR REPLACE INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"
             f" VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})",
-            (key, model_key, now, *(spaces.get(column) for column in COLUMNS)),
+            [(key, model_key, now, *map(spaces.get, COLUMNS)) for key, spaces in made.items()],
         )
-        for space in SCANNED_SPACES:
-            if space in spaces:
-                self._put_code(space, key, make_code(space, spaces[space]))
-            elif known:
-                self._clear_code(space, key)
-        self._connection.execute("DELETE FROM pending WHERE node_key = ?", (key,))
+        codes: dict[tuple[str, int], dict[int, bytes]] = {}
+        for key, spaces in made.items():
+            block, slot = divmod(int(key), BLOCK_ROWS)
+            for space in SCANNED_SPACES:
+                if space in spaces or key in replaced:
+                    code = make_code(space, spaces[space]) if space in spaces else b""
+                    codes.setdefault((space, block), {})[slot] = code
+        for (space, block), slots in codes.items():
+            self._put_codes(space, block, slots)
+        self._connection.executemany("DELETE FROM pending WHERE node_key = ?", [(key,) for key in made])
 
-    def _clear_code(self, space: str, key: NodeKey) -> None:
-        """Zero the bits of a space that a memory had and has no more."""
-        block, slot = divmod(int(key), BLOCK_ROWS)
-        row = self._connection.execute(
-            "UPDATE code_blocks SET version = random() WHERE space = ? AND block = ? RETURNING key, length(codes)",
-            (space, block),
-        ).fetchone()
-        if row is not None:
-            width = row[1] // BLOCK_ROWS
-            with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
-                blob.seek(slot * width)
-                blob.write(bytes(width))
-
-    def _put_code(self, space: str, key: NodeKey, code: bytes) -> None:
-        block, slot = divmod(int(key), BLOCK_ROWS)
+    def _put_codes(self, space: str, block: int, slots: Mapping[int, bytes]) -> None:
+        """Write codes into a block; an empty one zeroes the bits of a memory that had the space and has no more."""
         # A random version, not the next one: the number of a transaction that was rolled back would come again.
         row = self._connection.execute(
             "UPDATE code_blocks SET version = random() WHERE space = ? AND block = ? RETURNING key, length(codes)",
             (space, block),
         ).fetchone()
-        if row is None or row[1] != BLOCK_ROWS * len(code):
-            self._write_block(space, block, len(code))
-            return
-        with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
-            blob.seek(slot * len(code))
-            blob.write(code)
+        widths = {len(code) for code in slots.values() if code}
+        if widths and (row is None or widths != {row[1] // BLOCK_ROWS}):
+            self._write_block(space, block, max(widths))
+        elif row is not None:
+            width = row[1] // BLOCK_ROWS
+            with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
+                for slot, code in slots.items():
+                    blob.seek(slot * width)
+                    blob.write(code or bytes(width))
 
     def _write_block(self, space: str, block: int, width: int) -> None:
         """Make a block anew from the stored vectors whose codes are `width` bytes wide."""
