@@ -99,7 +99,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         if len(base.fingerprints[0].columns["e1"]) != float16.BYTES_PER_DIMENSION * base.dimensions:
             raise SystemExit(f"{kept} is of an older format: delete it.")
         return base
-    *_, stage = load_bundled_stages("cpu")
+    *_, stage = load_bundled_stages("auto")
     if memory is not None and questions is not None:
         chunks, made = _of_memory(memory)
         texts = [json.loads(line)["query"] for line in questions.open(encoding="utf-8")][:QUESTIONS]

@@ -1,8 +1,10 @@
-"""The `gpu` profile's latencies: `python -m bench gpu [--device cuda] [--tiny] [--json]`.
+"""The `gpu` profile's latencies, and what they use of the GPU: `python -m bench gpu [--device cuda] [--tiny] [--json]`.
 
 The weights of the models that the profile names cannot always be had. Time does not depend on what they hold, so this
 builds models of the same architecture and size with random weights in a folder, loads them as a profile of one's own,
 and measures what the Context Graph document's table names: a warm start, one memory seen in all spaces, one question.
+Then chunks of this repository go through the larger models and the bundled one, as fast as they take them: what share
+of a large matrix product's arithmetic that is.
 `--tiny` shrinks every model, to try the benchmark itself where there is no GPU.
 """
 
@@ -18,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from bench._roofline import measure_ceiling, measure_share, size_of_bundled, size_of_sentence_model
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.embedder.models.bundled import find_model_folder
+from hyperloci.embedder.models.device import DTYPES
 from hyperloci.embedder.models.profile_models import load_profile_stages
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile_encoder import get_multi_space_encoder
@@ -95,7 +99,7 @@ def measure_models(folder: Path, device: str, *, tiny: bool, rounds: int) -> dic
     warm = time.perf_counter() - started
     eyes = get_multi_space_encoder(stage.encoder)
     numbers = iter(range(10**6))
-    return {
+    latencies = {
         "device": stage.device,
         "dtype": stage.dtype,
         "tiny": tiny,
@@ -109,6 +113,18 @@ def measure_models(folder: Path, device: str, *, tiny: bool, rounds: int) -> dic
         ),
         "question": time_calls(lambda: fingerprint_query(f"{QUESTION} {next(numbers)}", eyes), rounds),
     }
+    return latencies | measure_shares(folder, stage.device, stage.dtype)
+
+
+def measure_shares(folder: Path, device: str, dtype: str) -> dict[str, Any]:
+    """Return the ceiling and what each model makes of it, one after the other."""
+    ceiling = measure_ceiling(device, DTYPES[dtype])
+    models = size_of_bundled(device)
+    models += [
+        size_of_sentence_model(name, str(folder / place), device)
+        for name, place in (("e5-large-v2's size", "e5"), ("Qodo-Embed-1-1.5B's size", "qodo"))
+    ]
+    return {"ceiling_tflops": round(ceiling / 1e12, 1), "shares": [measure_share(model, ceiling) for model in models]}
 
 
 def time_calls(work: Callable[[], Any], rounds: int) -> dict[str, float]:
@@ -201,6 +217,11 @@ def print_table(answer: dict[str, Any]) -> None:
     for name in ("memory", "batch_of_32", "question"):
         table.add(name, *answer[name].values(), CEILINGS.get(name, ""))
     table.add("warm start", f"{1_000 * answer['warm_start_s']:.0f}", "", "", CEILINGS["warm_start_s"])
+    table.print()
+    print(f"\nA product of two large matrices: {answer['ceiling_tflops']} TFLOP/s.\n")
+    table = MarkdownTable("model", "texts/s", "tokens/s", "TFLOP/s", "share of the product's")
+    for row in answer["shares"]:
+        table.add(*row.values())
     table.print()
 
 
