@@ -13,7 +13,7 @@ from hyperloci.conversations.consolidation import heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
-from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
+from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver, Resolution
 from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.edge import Hyperedge
@@ -109,7 +109,8 @@ def test_how_sure_it_is_decides(
     old, new = find(store, "April 20"), find(store, "network")
     resolver = ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
     with store.transaction():
-        assert resolver.resolve_conflict(new, old, probability) == (label == "supersedes")
+        resolution = resolver.resolve_conflict(new, old, probability)
+    assert (resolution is Resolution.ENDED) == (label == "supersedes")
     assert [edge.label for edge in edges_between(store, new, old)] == [label]
 
 
