@@ -40,29 +40,30 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
 
     Args:
         store: where they are.
-        nodes: hits, best first.
+        nodes: hits, best first; those beyond the limit are shown only before one that they replaced.
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
-    places = {node.key: node for node in nodes}
-    newer = _find_newer(store, nodes, may_add=may_add)
+    newer = _find_newer(store, nodes, limit=limit, may_add=may_add)
     order: dict[NodeKey, Node] = {}
     placed: dict[NodeKey, Placement] = {}
-    for node in nodes:
+    for node in nodes[:limit]:
         for successor in newer.get(node.key, ()):
             if successor.key not in order:
-                order[successor.key] = places.get(successor.key, successor)
+                order[successor.key] = successor
                 placed[successor.key] = Placement.NEWER
         order.setdefault(node.key, node)
     return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
 
 
-def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
-    """Return, of each node that something living replaced or may have, what that is."""
-    known = {node.key for node in nodes}
+def _find_newer(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool) -> dict[NodeKey, list[Node]]:
+    """Return what replaced each of the first nodes, or may have, and lives; the hit that says so, if there is one."""
+    statements = _list_statements(store, nodes)
+    hits = {node.key: node for node in nodes}
     found: dict[NodeKey, list[Node]] = {}
     reached: dict[NodeKey, set[NodeKey]] = {}
-    ended = {statement: set(origins) for statement, origins in _list_statements(store, nodes).items()}
+    first = {node.key for node in nodes[:limit]}
+    ended = {statement: wanted for statement, origins in statements.items() if (wanted := first & set(origins))}
     for _ in range(MAX_CHANGES):
         between: dict[NodeKey, set[NodeKey]] = {}
         for label in _LABELS if ended else ():
@@ -77,11 +78,19 @@ def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[N
                 reached.setdefault(other.key, set()).update(origins)
                 if other.valid_until is not None:
                     between.setdefault(other.key, set()).update(origins)
-                elif other.key in known or (may_add and step.confidence >= POSSIBLE_SUCCESSOR):
+                    continue
+                shown = _find_saying(other, [hits[key] for key in statements.get(other.key, ())])
+                if shown is not None or (may_add and step.confidence >= POSSIBLE_SUCCESSOR):
                     for key in origins:
-                        found.setdefault(key, []).append(other)
+                        found.setdefault(key, []).append(shown or other)
         ended = between
     return found
+
+
+def _find_saying(statement: Node, hits: Sequence[Node]) -> Node | None:
+    """Return the hit that is a statement, or the turn that said it: not one that only asked, or repeats it."""
+    turn = statement.metadata.get("turn")
+    return next((hit for hit in hits if hit.key == statement.key or (hit.seq == turn and turn is not None)), None)
 
 
 def _list_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, list[NodeKey]]:

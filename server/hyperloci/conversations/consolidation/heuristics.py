@@ -76,9 +76,8 @@ changes their mind says it in passing, and names little. Half as sure as what is
 
 PASSING: Final = TENTATIVE / 2
 """Probability from which on a sentence of the user's is noted as said in passing: nothing is made of it, but a later
-statement may replace it. In cross-validation over projects 41 of 65 such changes are told then, besides 124 others; of
-those from `TENTATIVE` on 34 of 49, besides 84. With them beside what holds, that is told better, too: 126 right and 66
-wrong, not 127 and 93 (docs/benchmarks.md, "A past answer first")."""
+statement may replace it. In cross-validation over projects 41 of 65 such changes are told then, besides 124 others in
+112 projects; of those from `TENTATIVE` on 34 of 49, besides 84 (docs/benchmarks.md, "A past answer first")."""
 
 TENTATIVE_PER_TURN: Final = 3
 """Each is put beside all that holds, some milliseconds each."""

@@ -13,7 +13,7 @@ to be told: only where both are found, the newer comes first.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -53,8 +53,8 @@ trained on 43 of 57 are marked or ended, besides 32 others; from .2 on the same 
 
 ORDERS: Final = POSSIBLE / 3
 """Probability from which on of two that a search finds the newer comes first: in cross-validation over projects 149 of
-184 changed minds reach it, besides 229 others, two a project; both answer one question then, which makes it likelier.
-Of what was said in passing 53 of 65 do, besides 313 others."""
+184 changed minds reach it, besides some 230 others, two a project; both answer one question then, which makes it
+likelier. Of what was said in passing 53 of 65 do, besides 313 others."""
 
 MAX_LIVING: Final = 400
 """Living statements that a new one is compared with, the newest of each type: more than a year of sessions leaves."""
@@ -185,12 +185,15 @@ class ReplacementResolver:
         living = self._list_living(new, self._scope_of(new))
         cosines = self._store.vectors.compare_with(new.key, list(dict.fromkeys(one.node.key for one in living)))
         living = [one for one in living if one.node.key in cosines]
-        told = _compared(new), [one.said for one in living]
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
-        by_words = load_replacement_scorer().score(*told, around=around)
-        by_meaning = load_replacement_scorer().score(*told, [cosines[one.node.key] for one in living], around)
-        scores = [_weigh_both(*pair) for pair in zip(by_words, by_meaning, strict=True)]
-        return _choose_likely(living, scores)
+
+        def score(olds: Sequence[Standing]) -> list[float]:
+            told, scorer = (_compared(new), [one.said for one in olds]), load_replacement_scorer()
+            by_words = scorer.score(*told, around=around)
+            by_meaning = scorer.score(*told, [cosines[one.node.key] for one in olds], around)
+            return [_weigh_both(*pair) for pair in zip(by_words, by_meaning, strict=True)]
+
+        return _choose_likely(living, _score_apart(living, score))
 
     def _find_surroundings(self, session_id: str | None, seq: object) -> Surroundings:
         """Return what the assistant said right before a turn of the user's, and what it answered."""
@@ -281,7 +284,24 @@ def _read_assistant(turn: Node | None) -> str:
 
 def _score_finding(finding: ExtractedFinding, living: Sequence[Standing], around: Surroundings) -> list[float]:
     statement = ComparedStatement(finding.content, about=finding.about or "")
-    return load_replacement_scorer().score(statement, [one.said for one in living], around=around)
+
+    def score(olds: Sequence[Standing]) -> list[float]:
+        return load_replacement_scorer().score(statement, [one.said for one in olds], around=around)
+
+    return _score_apart(living, score)
+
+
+def _score_apart(living: Sequence[Standing], score: Callable[[Sequence[Standing]], list[float]]) -> list[float]:
+    """Return the scores of statements beside one another, and of what was said in passing beside all of them.
+
+    So what ends or is told is what it would be without them; they only lower what is too unsure for that.
+    """
+    together = score(living)
+    alone = together
+    if any(one.is_passing for one in living):
+        statements = iter(score([one for one in living if not one.is_passing]))
+        alone = [value if one.is_passing else next(statements) for one, value in zip(living, together, strict=True)]
+    return [value if value >= POSSIBLE else min(value, other) for value, other in zip(alone, together, strict=True)]
 
 
 def _weigh_both(by_words: float, by_meaning: float) -> float:
