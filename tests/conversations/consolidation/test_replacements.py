@@ -443,7 +443,8 @@ def test_what_was_said_in_passing_is_judged_by_meaning_too(
     monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(0.2, 0.2))
     resolver.review_statements()
     (edge,) = edges_between(store, new, passing)
-    assert (edge.label, edge.confidence) == ("outdates", pytest.approx(0.2))
+    assert edge.label == "outdates"
+    assert edge.confidence == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("probability", [ORDERS, POSSIBLE - 0.01])
