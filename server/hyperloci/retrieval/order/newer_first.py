@@ -44,6 +44,8 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
+    if not any(store.traversal.has_label(label) for label in _LABELS):
+        return ArrangedHits(nodes=tuple(nodes[:limit]), placed={})
     newer = _find_newer(store, nodes, limit=limit, may_add=may_add)
     order: dict[NodeKey, Node] = {}
     placed: dict[NodeKey, Placement] = {}
