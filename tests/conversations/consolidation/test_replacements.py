@@ -14,7 +14,6 @@ from hyperloci.conversations.consolidation.consolidator import Consolidation, co
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import (
-    CHANGES,
     ORDERS,
     POSSIBLE,
     SURE,
@@ -455,19 +454,6 @@ def test_a_change_too_unsure_to_be_told_only_puts_two_in_order(
     with store.transaction():
         assert resolver.resolve_conflict(new, old, probability) is Resolution.ORDERED
     assert [edge.label for edge in edges_between(store, new, old)] == ["outdates"]
-
-
-def test_what_was_said_in_passing_may_itself_come_after_what_it_may_replace(
-    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    play(talk, context)
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
-    monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(CHANGES - 0.01, 0.0))
-    turn, _ = talk.session("two", *AFTER)
-    consolidate_sessions(context)
-    assert not any("April 25" in node.content for node in extracted(store))
-    (edge,) = edges_between(store, turn, find(store, "April 20"))
-    assert (edge.label, edge.confidence < CHANGES) == ("outdates", True)
 
 
 def test_what_is_only_said_in_passing_is_not_kept_whatever_it_changes(

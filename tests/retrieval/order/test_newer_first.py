@@ -131,14 +131,6 @@ def test_a_turn_that_says_what_replaced_a_hit_moves_before_it_and_is_not_shown_t
     assert ids(memory.search(QUERY).results) == [turn.id, old]
 
 
-def test_a_hit_beyond_the_limit_comes_in_before_what_it_replaced(memory: Memory) -> None:
-    old = memory.remember_fact("preStop sleep 20 seconds").id
-    near = memory.remember_fact("preStop hooks wait for 45 of them").id
-    mark(memory, near, old, 0.15)
-
-    assert ids(memory.search(QUERY, limit=1).results) == [near]
-
-
 def test_who_asks_for_what_was_at_first_is_not_led_to_what_came_after_it(memory: Memory, clock: FakeClock) -> None:
     (turn,) = say(memory, clock, (Speaker.USER, TOLD))
     clock.advance(MS_PER_DAY)

@@ -22,12 +22,7 @@ from hyperloci.conversations.consolidation.findings import (
     NamedEntity,
     RejectedItem,
 )
-from hyperloci.conversations.consolidation.replacements import (
-    CHANGES,
-    ReplacementResolver,
-    Resolution,
-    may_replace,
-)
+from hyperloci.conversations.consolidation.replacements import ReplacementResolver, Resolution, may_replace
 from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
 from hyperloci.facts.memory_writer import MemoryWriter
@@ -226,12 +221,11 @@ class FindingWriter:
 
     def _keeps_tentative(self, progress: ConsolidationProgress, plan: FindingPlan) -> bool:
         """Tell whether something is kept because it changes what holds; if not, note it as said in passing."""
-        finding, sources, likely = plan.finding, plan.sources, list[tuple[Node, float]]()
-        if plan.known is None and not finding.is_passing:
-            likely = self.replacements.detect_changes(finding, sources, progress.scope)
-            if any(probability >= CHANGES and old.subtype != "episode" for old, probability in likely):
-                return True
-        self.replacements.note_in_passing(finding, sources, likely)
+        finding, sources = plan.finding, plan.sources
+        may_change = plan.known is None and not finding.is_passing
+        if may_change and self.replacements.changes_what_holds(finding, sources, progress.scope):
+            return True
+        self.replacements.note_in_passing(finding, sources)
         return False
 
     def _store_plan(

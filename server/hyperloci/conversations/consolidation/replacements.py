@@ -115,32 +115,25 @@ class ReplacementResolver:
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
         return _choose_likely(living, _score_finding(finding, living, around))
 
-    def detect_changes(
-        self, finding: ExtractedFinding, sources: Sequence[Node], scope: str
-    ) -> list[tuple[Node, float]]:
-        """Return the same of what is not kept by itself, said by the last of some turns."""
+    def changes_what_holds(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> bool:
+        """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
         said = max(sources, key=lambda node: node.seq or 0)
         turn = (said.session_id, said.seq)
-        standing = self._list_standing(scope)
-        living = [one for one in standing if one.node.event_time <= said.event_time and _place_of(one.node) != turn]
+        statements = [one for one in self._list_standing(scope, with_passing=False) if _place_of(one.node) != turn]
+        living = [one for one in statements if one.node.event_time <= said.event_time]
         around = self._find_surroundings(*turn) if living else NOTHING_HEARD
-        return _choose_likely(living, _score_finding(finding, living, around))
+        return any(score >= CHANGES for score in _score_finding(finding, living, around))
 
-    def note_in_passing(
-        self, finding: ExtractedFinding, sources: Sequence[Node], changes: Sequence[tuple[Node, float]]
-    ) -> None:
+    def note_in_passing(self, finding: ExtractedFinding, sources: Sequence[Node]) -> None:
         """Note what no memory is made of, so that what replaces it later is told. In a transaction.
 
         Args:
             finding: what was said.
-            sources: the turns that say so; of an answer, what it answers first.
-            changes: what it may replace, with the probability.
+            sources: the turns that say so; of an answer, what it answers too.
         """
         *answered, turn = sorted(sources, key=lambda node: node.seq or 0)
         said = PassingStatement(turn, finding.content, finding.about or "")
-        if self._store.passing_statements.add(said, answered[0] if answered else None):
-            for old, probability in changes:
-                self._mark_outdated(old, turn, probability)
+        self._store.passing_statements.add(said, answered[0] if answered else None)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
@@ -165,8 +158,8 @@ class ReplacementResolver:
 
     def _find_successors(self, new: Node) -> list[tuple[Node, float]]:
         """Return the later statements that replace one that came in after them, or may."""
-        standing = self._list_standing(self._scope_of(new))
-        later = [one.node for one in standing if not one.is_passing and one.node.event_time > new.event_time]
+        standing = self._list_standing(self._scope_of(new), with_passing=False)
+        later = [one.node for one in standing if one.node.event_time > new.event_time]
         cosines = self._store.vectors.compare_with(new.key, [node.key for node in later])
         nearest = sorted((node for node in later if node.key in cosines), key=lambda node: -cosines[node.key])
         return [
@@ -229,7 +222,7 @@ class ReplacementResolver:
             one for one in standing if one.node.event_time <= new.event_time and not _are_of_one_turn(one.node, new)
         ]
 
-    def _list_standing(self, scope: str) -> list[Standing]:
+    def _list_standing(self, scope: str, *, with_passing: bool = True) -> list[Standing]:
         """Return the statements that hold and what was said in passing, in the order in which they were made."""
         found = [
             Standing(node, _compared(node))
@@ -240,7 +233,7 @@ class ReplacementResolver:
         ]
         found += [
             Standing(one.turn, read_statement(one.quote, one.about))
-            for one in self._store.passing_statements.list_latest(scope, MAX_PASSING)
+            for one in self._store.passing_statements.list_latest(scope, MAX_PASSING if with_passing else 0)
         ]
         return sorted(found, key=lambda one: (one.node.event_time, one.node.key))
 

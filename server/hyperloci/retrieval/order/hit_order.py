@@ -28,7 +28,7 @@ def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bo
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
     folded = fold_said_twice(store, nodes)
-    newer = put_newer_first(store, folded.nodes, limit=limit, may_add=may_add)
+    newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
 
 

@@ -40,16 +40,16 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
 
     Args:
         store: where they are.
-        nodes: hits, best first; those beyond the limit are shown only before one that they replaced.
+        nodes: hits, best first.
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
     if not any(store.traversal.has_label(label) for label in _LABELS):
         return ArrangedHits(nodes=tuple(nodes[:limit]), placed={})
-    newer = _find_newer(store, nodes, limit=limit, may_add=may_add)
+    newer = _find_newer(store, nodes, may_add=may_add)
     order: dict[NodeKey, Node] = {}
     placed: dict[NodeKey, Placement] = {}
-    for node in nodes[:limit]:
+    for node in nodes:
         for successor in newer.get(node.key, ()):
             if successor.key not in order:
                 order[successor.key] = successor
@@ -58,14 +58,13 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
     return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
 
 
-def _find_newer(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool) -> dict[NodeKey, list[Node]]:
-    """Return what replaced each of the first nodes, or may have, and lives; the hit that says so, if there is one."""
+def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
+    """Return what replaced each node, or may have, and lives; the hit that says so, if there is one."""
     statements = _list_statements(store, nodes)
     hits = {node.key: node for node in nodes}
     found: dict[NodeKey, list[Node]] = {}
     reached: dict[NodeKey, set[NodeKey]] = {}
-    first = {node.key for node in nodes[:limit]}
-    ended = {statement: wanted for statement, origins in statements.items() if (wanted := first & set(origins))}
+    ended = {statement: set(origins) for statement, origins in statements.items()}
     for _ in range(MAX_CHANGES):
         between: dict[NodeKey, set[NodeKey]] = {}
         for label in _LABELS if ended else ():
