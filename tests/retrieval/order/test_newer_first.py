@@ -9,6 +9,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
 from hyperloci.model.turn import Speaker, Turn
+from hyperloci.retrieval.order.newer_first import put_newer_first
 from tests.support import FakeClock
 
 QUERY = "preStop sleep seconds"
@@ -129,6 +130,15 @@ def test_a_turn_that_says_what_replaced_a_hit_moves_before_it_and_is_not_shown_t
     mark(memory, new, old, 0.4)
 
     assert ids(memory.search(QUERY).results) == [turn.id, old]
+
+
+def test_where_nothing_was_replaced_hits_stay_as_they_are(memory: Memory, clock: FakeClock) -> None:
+    turns = say(memory, clock, (Speaker.USER, TOLD), (Speaker.ASSISTANT, ECHO), (Speaker.USER, "no, 45 seconds of it"))
+    backwards = tuple(reversed(turns))
+
+    for limit in (2, 3):
+        arranged = put_newer_first(memory.store, backwards, limit=limit)
+        assert (arranged.nodes, arranged.placed) == (backwards[:limit], {})
 
 
 def test_who_asks_for_what_was_at_first_is_not_led_to_what_came_after_it(memory: Memory, clock: FakeClock) -> None:
