@@ -113,13 +113,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A statement as it was said: its name in its project, its words, what it answers, where it was said."""
+    """A statement as it was said: its name in its project, its words, what it answers, where it was said.
+
+    `is_passing`: whether it is not kept by itself (`heuristics.PASSING`).
+    """
 
     name: str
     quote: str
     about: str
     project: str
     turn: str = ""
+    is_passing: bool = False
 
     @property
     def content(self) -> str:
@@ -172,22 +176,33 @@ class Pair:
     is_made: bool = False
 
 
-def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
+def read_sessions(projects: Iterable[LabelledProject], *, tentative: bool = False) -> Iterator[Situation]:
     """Yield every statement that is extracted of each project, with those that hold then.
 
     Statements are as extraction makes them, not as labels quote them: longer, and some say nothing worth keeping.
+
+    Args:
+        projects: whose sessions.
+        tentative: whether what is not kept by itself is among them.
     """
     for project in projects:
         living: list[Said] = []
         extracted: dict[str, set[str]] = {}
         for number, session in enumerate(project.sessions):
             views = [turn.view for turn in session]
-            by_turn = _extract_by_turn(views)
+            by_turn = _extract_by_turn(views, tentative=tentative)
             for turn in session:
                 place = f"{number}/{turn.view.seq}"
                 found = [
                     (
-                        Said(f"{place}/{at}", finding.content, finding.about or "", project.name, place),
+                        Said(
+                            f"{place}/{at}",
+                            finding.content,
+                            finding.about or "",
+                            project.name,
+                            place,
+                            is_passing=finding.is_tentative,
+                        ),
                         [kept for kept in turn.kept if kept.quote in finding.content or finding.content in kept.quote],
                     )
                     for at, finding in enumerate(by_turn.get(turn.view.seq, ()))
@@ -212,9 +227,9 @@ def _read_surroundings(views: Sequence[TurnView], at: int) -> Surroundings:
     return Surroundings(asked.text if asked else "", answered.text if answered else "")
 
 
-def _extract_by_turn(views: Sequence[TurnView]) -> dict[int, list[ExtractedFinding]]:
+def _extract_by_turn(views: Sequence[TurnView], *, tentative: bool) -> dict[int, list[ExtractedFinding]]:
     found: dict[int, list[ExtractedFinding]] = {}
-    for finding in extract_findings(views):
+    for finding in extract_findings(views, tentative=tentative):
         found.setdefault(finding.sources[-1], []).append(finding)
     return found
 

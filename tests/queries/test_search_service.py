@@ -14,7 +14,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.queries.search_service import NOTHING_NEAR
-from hyperloci.retrieval.presentation import fold_said_twice
+from hyperloci.retrieval.order.hit_order import fold_said_twice
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from tests.support import FakeClock, FakeEncoder

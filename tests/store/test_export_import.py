@@ -25,6 +25,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, export_import, integrity
+from hyperloci.store.conversations.passing_statements import PassingStatement
 from hyperloci.store.conversations.sessions import TranscriptMark
 from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.keywords.analysis import analyse_query
@@ -123,6 +124,7 @@ def fill(store: Store) -> None:
         turn = add(store, "said", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key, seq=1)
         store.chunks.create_chunk(PyramidLevel.MICRO, session.key, [turn], [2], now=NOW)
         store.turns.add_spoken_times(turn.key, [(1, 2, "yesterday")])
+        store.passing_statements.add(PassingStatement(turn, "said", "sai"), turn)
         for _ in range(2):
             store.log.add_entry("seen", [fact.id, code.id], now=NOW)
 

@@ -225,7 +225,7 @@ _DETAILS: Final = frozenset(
     (
         *("scopes", "links", "facets", "domain_tags", "aliases", "mentions", "keywords", "membership", "positions"),
         *("evolution_log", "evolution_nodes", "chunk_turns", "spoken_times", "anchors", "withheld", "code_facts"),
-        *("statement_reviews", "shared_comparisons", "consolidations", "transcripts"),
+        *("statement_reviews", "passing_statements", "shared_comparisons", "consolidations", "transcripts"),
     )
 )
 """Rows of an export that belong to others; `--json` counts them too."""

@@ -146,6 +146,7 @@ EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     "follows": EdgeType.CONTEXT,
     "causes": EdgeType.CAUSATION,
     "changed": EdgeType.CAUSATION,
+    "outdates": EdgeType.CONTEXT,
     "derived_from": EdgeType.COMPOSITION,
     "contains": EdgeType.COMPOSITION,
     MENTIONS: EdgeType.CONTEXT,

@@ -24,13 +24,8 @@ from hyperloci.queries.starting_point import StartingPoint, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
-from hyperloci.retrieval.presentation import (
-    SPARE_HITS,
-    arrange_hits,
-    find_whole_statements,
-    fold_said_twice,
-    present_hits,
-)
+from hyperloci.retrieval.order.hit_order import SPARE_HITS, arrange_hits, find_whole_statements, fold_said_twice
+from hyperloci.retrieval.presentation import present_hits
 from hyperloci.retrieval.relevance import make_term_share, select_for_question
 from hyperloci.retrieval.scoring import show_score
 from hyperloci.retrieval.search import MAX_LIMIT, NAMED, Searcher, SearchResult

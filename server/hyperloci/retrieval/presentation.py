@@ -13,11 +13,10 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import GIVES_TURNS
 from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
-from hyperloci.model.search import Hit, Placement
+from hyperloci.model.search import Hit
 from hyperloci.model.sources import make_hit_source
+from hyperloci.retrieval.order.newer_first import find_steps
 from hyperloci.store import Store
-from hyperloci.store.memories.traversal import RelationStep
-from hyperloci.system.values import dataclass
 from hyperloci.text.language.relative_dates import RelativeDate
 
 WITHHELD: Final = "withheld: the user wants no session to be shown it"
@@ -67,7 +66,7 @@ def present_hits(
 
 def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
     """Return for each memory that one which holds contradicts, or may have replaced, a note that names it."""
-    steps = _find_steps(store, keys, "contradicts", "both")
+    steps = find_steps(store, keys, "contradicts", "both")
     targets = {step.target for step in steps}
     others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
     notes: dict[NodeKey, tuple[str, ...]] = {}
@@ -78,135 +77,6 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
     for key, ids in find_possible_successors(store, keys).items():
         notes[key] = (*notes.get(key, ()), describe_possible_successors(ids))
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
-
-
-SPARE_HITS: Final = 5
-"""Hits that a search finds beyond those it shows, for those that are said twice."""
-
-MAX_CHANGES: Final = 20
-"""Replacements followed one after the other, to what holds now: who changes a mind more often asks for its history."""
-
-_SAME_TEXT_SHARE: Final = 0.7
-"""Share of a turn's characters that a statement must hold to say all of it: the rest is a greeting or a reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrangedHits:
-    """Hits as they are shown, and why some of them stand before better ones."""
-
-    nodes: tuple[Node, ...]
-    placed: Mapping[NodeKey, Placement]
-
-
-def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
-    """Return hits as they are shown: nothing twice, and what replaced one of them before it.
-
-    Args:
-        store: where they are.
-        nodes: hits, best first; some more than are shown.
-        limit: how many are returned at most.
-        may_add: whether what replaced a hit, or may have, comes in if it is none itself.
-    """
-    folded = fold_said_twice(store, nodes)
-    newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
-    return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
-
-
-def fold_said_twice(store: Store, nodes: Sequence[Node]) -> ArrangedHits:
-    """Return nodes without the turns of which a hit says all: that hit stands at the better of both places."""
-    places = {node.key: node for node in nodes}
-    told = find_whole_statements(store, nodes)
-    statements = {turn: places[statement.key] for turn, statement in told.items() if statement.key in places}
-    order: dict[NodeKey, Node] = {}
-    placed: dict[NodeKey, Placement] = {}
-    for node in nodes:
-        statement = statements.get(node.key, node)
-        if statement.key not in order:
-            order[statement.key] = statement
-            if statement is not node:
-                placed[statement.key] = Placement.SAID
-    return ArrangedHits(nodes=tuple(order.values()), placed=placed)
-
-
-def find_whole_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, Node]:
-    """Return, of the turns among some nodes, the statement that says all of one, past ones too."""
-    turns = {node.key: node for node in nodes if node.subtype == "episode"}
-    steps = _find_steps(store, list(turns), "derived_from", "in")
-    statements = store.nodes.get_by_keys({step.target for step in steps})
-    pairs = [(turns[step.source], statements.get(step.target)) for step in steps]
-    return {turn.key: said for turn, said in pairs if said is not None and _holds_all(said, turn)}
-
-
-def _holds_all(statement: Node, turn: Node) -> bool:
-    quote = str(statement.metadata.get("quote") or statement.content)
-    return quote in turn.content and len(quote) >= _SAME_TEXT_SHARE * len(turn.content.strip())
-
-
-def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
-    """Return nodes in their order, but what replaced one of them, or may have, right before that one.
-
-    A turn stands for what was made of it: who asks finds what holds before the words that no longer do.
-
-    Args:
-        store: where they are.
-        nodes: hits, best first.
-        limit: how many are returned at most.
-        may_add: whether what replaced a hit, or may have, comes in if it is none itself.
-    """
-    places = {node.key: node for node in nodes}
-    newer = _find_newer(store, nodes, may_add=may_add)
-    order: dict[NodeKey, Node] = {}
-    placed: dict[NodeKey, Placement] = {}
-    for node in nodes:
-        for successor in newer.get(node.key, ()):
-            if successor.key not in order:
-                order[successor.key] = places.get(successor.key, successor)
-                placed[successor.key] = Placement.NEWER
-        order.setdefault(node.key, node)
-    return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
-
-
-def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
-    """Return, of each node that something living replaced or may have, what that is."""
-    known = {node.key for node in nodes}
-    found: dict[NodeKey, list[Node]] = {}
-    reached: dict[NodeKey, set[NodeKey]] = {}
-    ended = {statement: set(origins) for statement, origins in _list_statements(store, nodes).items()}
-    for _ in range(MAX_CHANGES):
-        between: dict[NodeKey, set[NodeKey]] = {}
-        for label in ("supersedes", "updates") if ended else ():
-            steps = _find_steps(store, list(ended), label, "in")
-            targets = {step.target for step in steps}
-            others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
-            for step in steps:
-                other = others.get(step.target)
-                origins = ended[step.source] - reached.get(step.target, set())
-                if other is None or other.deleted_at is not None or not origins:
-                    continue
-                reached.setdefault(other.key, set()).update(origins)
-                if other.valid_until is not None:
-                    between.setdefault(other.key, set()).update(origins)
-                elif other.key in known or may_add:
-                    for key in origins:
-                        found.setdefault(key, []).append(other)
-        ended = between
-    return found
-
-
-def _list_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, list[NodeKey]]:
-    """Return the statements that nodes are or that were made of them, each with the nodes it is looked up for."""
-    found: dict[NodeKey, list[NodeKey]] = {node.key: [node.key] for node in nodes}
-    turns = [node.key for node in nodes if node.subtype == "episode"]
-    for step in _find_steps(store, turns, "derived_from", "in"):
-        found.setdefault(step.target, []).append(step.source)
-    return found
-
-
-def _find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:
-    """Return the steps from each memory: hits that contradict each other are in one relation."""
-    if not store.traversal.has_label(label):
-        return []
-    return [step for key in keys for step in store.traversal.find_steps([key], label=label, direction=direction)]
 
 
 def current_confidence(node: Node, now: int) -> float:

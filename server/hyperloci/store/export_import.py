@@ -88,6 +88,7 @@ _TABLES: Final = (
     _ExportedTable("domain_tags", None, ("tag", "node_key"), {"node_key": "nodes"}),
     _ExportedTable("withheld", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable("statement_reviews", None, ("node_key",), {"node_key": "nodes"}),
+    _ExportedTable("passing_statements", None, ("node_key", "first"), {"node_key": "nodes", "about_key": "nodes"}),
     _ExportedTable("shared_comparisons", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable("entities", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable("aliases", None, ("alias", "entity_key"), {"entity_key": "nodes"}),

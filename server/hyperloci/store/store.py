@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hyperloci.store.conversations.chunks import Chunks
     from hyperloci.store.conversations.consolidations import Consolidations
     from hyperloci.store.conversations.openings import Openings
+    from hyperloci.store.conversations.passing_statements import PassingStatements
     from hyperloci.store.conversations.turns import TurnRows
     from hyperloci.store.memories.decay import DecayQueries
     from hyperloci.store.memories.edge_pruning import EdgePruning
@@ -178,6 +179,13 @@ class Store:
         from hyperloci.store.conversations.consolidations import Consolidations
 
         return Consolidations(self.connection, self.log)
+
+    @functools.cached_property
+    def passing_statements(self) -> PassingStatements:
+        """What was said in passing."""
+        from hyperloci.store.conversations.passing_statements import PassingStatements
+
+        return PassingStatements(self.connection)
 
     @functools.cached_property
     def openings(self) -> Openings:

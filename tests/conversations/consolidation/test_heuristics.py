@@ -299,6 +299,15 @@ def test_what_is_not_sure_enough_is_yielded_only_as_tentative(monkeypatch: pytes
     assert unsure.content == sure.content
 
 
+def test_what_is_less_sure_still_is_only_said_in_passing(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = [turn(0, USER, "The release deadline moved, it is April 25 now.")]
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    (unsure,) = extract(turns, tentative=True).findings
+    monkeypatch.setattr(heuristics, "TENTATIVE", 1.0)
+    (passing,) = extract(turns, tentative=True).findings
+    assert (unsure.is_passing, passing.is_passing, passing.is_tentative) == (False, True, True)
+
+
 def test_a_mere_question_is_not_even_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heuristics, "KEEP", 1.0)
     assert extract([turn(0, USER, "Is the release deadline April 25 now?")], tentative=True).findings == ()

@@ -13,7 +13,13 @@ from hyperloci.conversations.consolidation import heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
-from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE, ReplacementResolver
+from hyperloci.conversations.consolidation.replacements import (
+    ORDERS,
+    POSSIBLE,
+    SURE,
+    ReplacementResolver,
+    Resolution,
+)
 from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.edge import Hyperedge
@@ -109,7 +115,8 @@ def test_how_sure_it_is_decides(
     old, new = find(store, "April 20"), find(store, "network")
     resolver = ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
     with store.transaction():
-        assert resolver.resolve_conflict(new, old, probability) == (label == "supersedes")
+        resolution = resolver.resolve_conflict(new, old, probability)
+    assert (resolution is Resolution.ENDED) == (label == "supersedes")
     assert [edge.label for edge in edges_between(store, new, old)] == [label]
 
 
@@ -386,3 +393,100 @@ def test_what_somebody_else_said_later_is_no_answer(store: Store, talk: Talk, re
     assert resolver._find_surroundings("one", first.seq) == Surroundings()
     assert resolver._find_surroundings("unknown", 0) == Surroundings()
     assert resolver._find_surroundings("one", (first.seq or 0) + 1) == Surroundings(answered="20 seconds.")
+
+
+SAID_IN_PASSING = [(USER, BEFORE), NOTED]
+
+
+@pytest.fixture
+def passing(store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch) -> Node:
+    """The turn of a statement that was not sure enough to be kept."""
+    talk.session("first", *TALK)
+    consolidate_sessions(context)
+    with monkeypatch.context() as unsure:
+        unsure.setattr(heuristics, "KEEP", 1.0)
+        turn, _ = talk.session("one", *SAID_IN_PASSING)
+        consolidate_sessions(context)
+    assert not any("April" in node.content for node in extracted(store))
+    return turn
+
+
+@pytest.mark.req("B.17")
+def test_the_turn_of_what_was_said_in_passing_is_outdated_by_what_replaces_it(
+    store: Store, talk: Talk, context: MaintenanceContext, passing: Node
+) -> None:
+    talk.session("two", *AFTER)
+    (waiting,) = Consolidation(store, context.settings, talk.clock).list_pending()
+    saved = Consolidation(store, context.settings, talk.clock).consolidate(waiting).saved
+    (edge,) = edges_between(store, find(store, "April 25"), passing)
+    assert (edge.label, edge.automatic) == ("outdates", True)
+    assert edge.confidence >= POSSIBLE
+    assert (saved.superseded, saved.uncertain) == ((), 0)
+    turn = store.nodes.get_by_key(passing.key)
+    assert turn is not None
+    assert turn.valid_until is None
+
+
+def test_what_was_said_in_passing_is_judged_by_meaning_too(
+    store: Store,
+    talk: Talk,
+    context: MaintenanceContext,
+    passing: Node,
+    resolver: ReplacementResolver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    new = find(store, "April 25")
+    embed(store, (passing, [1.0, 0.0]), (new, [1.0, 0.1]))
+    monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(0.2, 0.2))
+    resolver.review_statements()
+    (edge,) = edges_between(store, new, passing)
+    assert edge.label == "outdates"
+    assert edge.confidence == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("probability", [ORDERS, POSSIBLE - 0.01])
+def test_a_change_too_unsure_to_be_told_only_puts_two_in_order(
+    store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver, probability: float
+) -> None:
+    old, new = meant
+    with store.transaction():
+        assert resolver.resolve_conflict(new, old, probability) is Resolution.ORDERED
+    assert [edge.label for edge in edges_between(store, new, old)] == ["outdates"]
+
+
+def test_what_is_only_said_in_passing_is_not_kept_whatever_it_changes(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(talk, context)
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    monkeypatch.setattr(heuristics, "TENTATIVE", 1.0)
+    turn, _ = talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    assert find(store, "April 20").valid_until is None
+    assert not any("April 25" in node.content for node in extracted(store))
+    assert [one.turn.key for one in store.passing_statements.list_latest("project-1", 10)] == [turn.key]
+    assert store.edges.list_of_node(turn.key, "outdates") == []
+
+
+def test_statements_are_judged_as_if_nothing_had_been_said_in_passing(
+    store: Store, talk: Talk, context: MaintenanceContext, passing: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside: list[int] = []
+
+    class Counting:
+        def score(
+            self, new: object, living: Sequence[object], cosines: object = None, around: object = None
+        ) -> list[float]:
+            beside.append(len(living))
+            return [POSSIBLE if len(living) == standing else 0.0] * len(living)
+
+    standing = len(extracted(store))
+    monkeypatch.setattr(replacements, "load_replacement_scorer", Counting)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    assert set(beside) == {standing, standing + 1}
+    new = find(store, "April 25")
+    assert len(store.edges.list_of_node(new.key, "updates")) == standing
+    assert edges_between(store, new, passing) == []

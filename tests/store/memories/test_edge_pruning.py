@@ -71,8 +71,8 @@ def test_what_was_stated_confirmed_or_is_read_from_a_file_does_not_fade(store: S
 
 
 @pytest.mark.req("B.19", "D.02")
-@pytest.mark.parametrize("label", ["updates", "contradicts"])
-def test_a_question_that_nobody_settled_does_not_fade(store: Store, label: str) -> None:
+@pytest.mark.parametrize("label", ["supersedes", "updates", "outdates", "contradicts"])
+def test_what_replaced_a_memory_and_a_question_that_nobody_settled_do_not_fade(store: Store, label: str) -> None:
     newer, old = nodes(store, 2)
     asked = link(store, newer, old, label, sure=0.2)
     assert prune_edges(store, now=NOW + 100 * WEEK) == 0

@@ -301,7 +301,8 @@ class Consolidation:
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
                 self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
-                self._promote_sources(progress, [source for plan in portion for source in plan.sources])
+                used = (plan.sources for plan in portion if not plan.finding.is_passing)
+                self._promote_sources(progress, [source for sources in used for source in sources])
             saved, progress = _merge_saved(saved, part), replace(progress, through_seq=mark)
         return saved, True
 

@@ -22,7 +22,7 @@ from hyperloci.conversations.consolidation.findings import (
     NamedEntity,
     RejectedItem,
 )
-from hyperloci.conversations.consolidation.replacements import ReplacementResolver, may_replace
+from hyperloci.conversations.consolidation.replacements import ReplacementResolver, Resolution, may_replace
 from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
 from hyperloci.facts.memory_writer import MemoryWriter
@@ -135,7 +135,8 @@ class FindingWriter:
             if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
                 reason = "another item of this payload says the same"
             if reason is not None:
-                rejected.append(RejectedItem(finding.place or finding.kind, reason))
+                if not finding.is_passing:
+                    rejected.append(RejectedItem(finding.place or finding.kind, reason))
                 continue
             plans.append(self._make_plan(progress, finding, text, sources, said))
         return plans if strategy == HEURISTIC_STRATEGY else _note_reworded(plans, memories), rejected
@@ -149,7 +150,7 @@ class FindingWriter:
         said: Node | None,
     ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
-        known = said or self._find_known(text.text, progress.scope)
+        known = said or (None if finding.is_passing else self._find_known(text.text, progress.scope))
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return FindingPlan(
             finding=finding,
@@ -190,7 +191,7 @@ class FindingWriter:
         nodes: dict[str, Node] = {}
         uncertain = 0
         for plan in plans:
-            if plan.finding.is_tentative and not self._changes_what_holds(progress, plan):
+            if plan.finding.is_tentative and not self._keeps_tentative(progress, plan):
                 continue
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
@@ -205,10 +206,10 @@ class FindingWriter:
             for old, probability in self.replacements.detect_conflicts(node, plan.finding, progress) if is_new else ():
                 if old.id in declared:
                     continue
-                if self.replacements.resolve_conflict(node, old, probability):
+                resolution = self.replacements.resolve_conflict(node, old, probability)
+                if resolution is Resolution.ENDED:
                     superseded.append(old.id)
-                else:
-                    uncertain += 1
+                uncertain += resolution is Resolution.MARKED
         saved = SavedFindings(
             new=tuple(new),
             known=tuple(known),
@@ -218,8 +219,14 @@ class FindingWriter:
         )
         return saved, nodes
 
-    def _changes_what_holds(self, progress: ConsolidationProgress, plan: FindingPlan) -> bool:
-        return plan.known is None and self.replacements.changes_what_holds(plan.finding, plan.sources, progress.scope)
+    def _keeps_tentative(self, progress: ConsolidationProgress, plan: FindingPlan) -> bool:
+        """Tell whether something is kept because it changes what holds; if not, note it as said in passing."""
+        finding, sources = plan.finding, plan.sources
+        may_change = plan.known is None and not finding.is_passing
+        if may_change and self.replacements.changes_what_holds(finding, sources, progress.scope):
+            return True
+        self.replacements.note_in_passing(finding, sources)
+        return False
 
     def _store_plan(
         self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str

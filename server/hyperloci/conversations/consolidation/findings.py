@@ -78,6 +78,7 @@ class ExtractedFinding:
         due: of a deadline, the day (`2026-09-18`).
         place: where it stood in the payload (`facts[2]`).
         is_tentative: whether it is only worth keeping if it changes what holds (`make it 6`).
+        is_passing: whether it is not even then, but may be what a later statement replaces.
     """
 
     kind: FindingKind
@@ -88,6 +89,7 @@ class ExtractedFinding:
     due: str | None = None
     place: str = ""
     is_tentative: bool = False
+    is_passing: bool = False
 
     @property
     def statement(self) -> str:

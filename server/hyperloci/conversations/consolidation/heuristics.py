@@ -74,6 +74,11 @@ TENTATIVE: Final = 0.2
 """Probability from which on a sentence of the user's is kept if it changes what holds (`replacements.CHANGES`): who
 changes their mind says it in passing, and names little. Half as sure as what is kept by itself; below are tasks."""
 
+PASSING: Final = TENTATIVE / 2
+"""Probability from which on a sentence of the user's is noted as said in passing: nothing is made of it, but a later
+statement may replace it. In cross-validation over projects 41 of 65 such changes are told then, besides 124 others in
+112 projects; of those from `TENTATIVE` on 34 of 49, besides 84 (docs/benchmarks.md, "A past answer first")."""
+
 TENTATIVE_PER_TURN: Final = 3
 """Each is put beside all that holds, some milliseconds each."""
 
@@ -104,7 +109,8 @@ def extract(turns: Sequence[Node], earlier: Sequence[Node] = (), *, tentative: b
     Args:
         turns: turns of one session, in order.
         earlier: what was said right before them, in order.
-        tentative: whether to return also what is worth keeping only if it changes what holds.
+        tentative: whether to return also what is worth keeping only if it changes what holds, and what is said in
+            passing.
     """
     found: list[ExtractedFinding] = []
     for finding in extract_findings(_view_turns(turns), _view_turns(earlier), tentative=tentative):
@@ -147,6 +153,7 @@ def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> No
                 sources=sources,
                 confidence=max(other.confidence, finding.confidence),
                 is_tentative=other.is_tentative and finding.is_tentative,
+                is_passing=other.is_passing and finding.is_passing,
             )
             return
     found.append(finding)
@@ -166,8 +173,9 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
         # What passes and is refused, as a fact that is not sure enough, may change what holds all the same.
         kept = [run for run, finding in found.items() if finding is not None]
         for run in _find_tentative_runs(turn, scores, kept):
-            finding = _make_finding(turns, at, run, scores, facts_from=TENTATIVE)
-            found[run] = None if finding is None else replace(finding, is_tentative=True)
+            finding = _make_finding(turns, at, run, scores, facts_from=PASSING)
+            is_passing = max(scores[number].probability for number in run) < TENTATIVE
+            found[run] = None if finding is None else replace(finding, is_tentative=True, is_passing=is_passing)
     yield from (finding for finding in found.values() if finding is not None)
 
 
@@ -216,7 +224,7 @@ def _find_tentative_runs(
     taken = {number for run in kept for number in run}
     runs = [
         run
-        for run in _find_runs(turn, scores, TENTATIVE)
+        for run in _find_runs(turn, scores, PASSING)
         if taken.isdisjoint(run) and not all(turn.sentences[number].is_question for number in run)
     ]
     return sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:TENTATIVE_PER_TURN]

@@ -20,6 +20,14 @@ _SELECT_SAME_TEXT: Final = (
     " AND n.subtype IN ('episode', 'action') ORDER BY n.key"
 )
 
+_SELECT_PROMPTS_BESIDE: Final = """
+SELECT a.key, b.key FROM json_each(?) j CROSS JOIN nodes a ON a.key = j.value
+CROSS JOIN nodes b ON b.session_key = a.session_key AND b.seq IN (
+    (SELECT max(p.seq) FROM nodes p WHERE p.session_key = a.session_key AND p.seq < a.seq AND p.subtype = 'episode'),
+    (SELECT min(p.seq) FROM nodes p WHERE p.session_key = a.session_key AND p.seq > a.seq AND p.subtype = 'episode'))
+WHERE b.subtype = 'episode' AND b.origin = 'user_prompt' AND b.deleted_at IS NULL ORDER BY a.key, b.seq
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameTurn:
@@ -84,6 +92,11 @@ class TurnRows:
             (session_key, role),
         ).fetchone()
         return node_from_row(row) if row else None
+
+    def list_prompts_beside(self, keys: Iterable[NodeKey]) -> list[tuple[NodeKey, NodeKey]]:
+        """Return turns with what the user said right before and right after each of them in its session."""
+        rows = self._connection.execute(_SELECT_PROMPTS_BESIDE, (json.dumps([int(key) for key in keys]),))
+        return [(NodeKey(row[0]), NodeKey(row[1])) for row in rows]
 
     def set_ids(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
         """Note the id by which a stored turn is known in the transcript, or to the hooks."""

@@ -1,0 +1,62 @@
+"""Hit order: hits as they are shown, nothing twice, and what replaced one of them before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.model.search import Placement
+from hyperloci.retrieval.order.newer_first import ArrangedHits, find_steps, put_newer_first
+from hyperloci.store import Store
+
+SPARE_HITS: Final = 5
+"""Hits that a search finds beyond those it shows, for those that are said twice."""
+
+_SAME_TEXT_SHARE: Final = 0.7
+"""Share of a turn's characters that a statement must hold to say all of it: the rest is a greeting or a reason."""
+
+
+def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
+    """Return hits as they are shown: nothing twice, and what replaced one of them before it.
+
+    Args:
+        store: where they are.
+        nodes: hits, best first; some more than are shown.
+        limit: how many are returned at most.
+        may_add: whether what replaced a hit, or may have, comes in if it is none itself.
+    """
+    folded = fold_said_twice(store, nodes)
+    newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
+    return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
+
+
+def fold_said_twice(store: Store, nodes: Sequence[Node]) -> ArrangedHits:
+    """Return nodes without the turns of which a hit says all: that hit stands at the better of both places."""
+    places = {node.key: node for node in nodes}
+    told = find_whole_statements(store, nodes)
+    statements = {turn: places[statement.key] for turn, statement in told.items() if statement.key in places}
+    order: dict[NodeKey, Node] = {}
+    placed: dict[NodeKey, Placement] = {}
+    for node in nodes:
+        statement = statements.get(node.key, node)
+        if statement.key not in order:
+            order[statement.key] = statement
+            if statement is not node:
+                placed[statement.key] = Placement.SAID
+    return ArrangedHits(nodes=tuple(order.values()), placed=placed)
+
+
+def find_whole_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, Node]:
+    """Return, of the turns among some nodes, the statement that says all of one, past ones too."""
+    turns = {node.key: node for node in nodes if node.subtype == "episode"}
+    steps = find_steps(store, list(turns), "derived_from", "in")
+    statements = store.nodes.get_by_keys({step.target for step in steps})
+    pairs = [(turns[step.source], statements.get(step.target)) for step in steps]
+    return {turn.key: said for turn, said in pairs if said is not None and _holds_all(said, turn)}
+
+
+def _holds_all(statement: Node, turn: Node) -> bool:
+    quote = str(statement.metadata.get("quote") or statement.content)
+    return quote in turn.content and len(quote) >= _SAME_TEXT_SHARE * len(turn.content.strip())

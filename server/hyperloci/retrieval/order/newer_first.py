@@ -1,0 +1,131 @@
+"""Newer first: what replaced a hit, or may have, right before it.
+
+A turn stands for what was made of it, and an answer of the assistant's for what the user said right before or after
+and it says as well: who asks finds what holds before the words that no longer do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
+from hyperloci.model.kinds import NodeKey, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.search import Placement
+from hyperloci.store import Store
+from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.store.memories.traversal import RelationStep
+from hyperloci.system.values import dataclass
+
+MAX_CHANGES: Final = 20
+"""Replacements followed one after the other, to what holds now: who changes a mind more often asks for its history."""
+
+ECHO_SHARE: Final = 0.25
+"""Share of a statement's terms that an answer beside its turn must say to say it too."""
+
+_LABELS: Final = ("supersedes", "updates", OUTDATED_LABEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrangedHits:
+    """Hits as they are shown, and why some of them stand before better ones."""
+
+    nodes: tuple[Node, ...]
+    placed: Mapping[NodeKey, Placement]
+
+
+def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
+    """Return nodes in their order, but what replaced one of them, or may have, right before that one.
+
+    Args:
+        store: where they are.
+        nodes: hits, best first.
+        limit: how many are returned at most.
+        may_add: whether what replaced a hit, or may have, comes in if it is none itself.
+    """
+    if not any(store.traversal.has_label(label) for label in _LABELS):
+        return ArrangedHits(nodes=tuple(nodes[:limit]), placed={})
+    newer = _find_newer(store, nodes, may_add=may_add)
+    order: dict[NodeKey, Node] = {}
+    placed: dict[NodeKey, Placement] = {}
+    for node in nodes:
+        for successor in newer.get(node.key, ()):
+            if successor.key not in order:
+                order[successor.key] = successor
+                placed[successor.key] = Placement.NEWER
+        order.setdefault(node.key, node)
+    return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
+
+
+def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
+    """Return what replaced each node, or may have, and lives; the hit that says so, if there is one."""
+    statements = _list_statements(store, nodes)
+    hits = {node.key: node for node in nodes}
+    found: dict[NodeKey, list[Node]] = {}
+    reached: dict[NodeKey, set[NodeKey]] = {}
+    ended = {statement: set(origins) for statement, origins in statements.items()}
+    for _ in range(MAX_CHANGES):
+        between: dict[NodeKey, set[NodeKey]] = {}
+        for label in _LABELS if ended else ():
+            steps = find_steps(store, list(ended), label, "in")
+            targets = {step.target for step in steps}
+            others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
+            for step in steps:
+                other = others.get(step.target)
+                origins = ended[step.source] - reached.get(step.target, set())
+                if other is None or other.deleted_at is not None or not origins:
+                    continue
+                reached.setdefault(other.key, set()).update(origins)
+                if other.valid_until is not None:
+                    between.setdefault(other.key, set()).update(origins)
+                    continue
+                shown = _find_saying(other, [hits[key] for key in statements.get(other.key, ())])
+                if shown is not None or (may_add and step.confidence >= POSSIBLE_SUCCESSOR):
+                    for key in origins:
+                        found.setdefault(key, []).append(shown or other)
+        ended = between
+    return found
+
+
+def _find_saying(statement: Node, hits: Sequence[Node]) -> Node | None:
+    """Return the hit that is a statement, or the turn that said it: not one that only asked, or repeats it."""
+    turn = statement.metadata.get("turn")
+    return next((hit for hit in hits if hit.key == statement.key or (hit.seq == turn and turn is not None)), None)
+
+
+def _list_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, list[NodeKey]]:
+    """Return the statements that nodes are, that were made of them or that they say too, with those they stand for."""
+    found: dict[NodeKey, list[NodeKey]] = {node.key: [node.key] for node in nodes}
+    turns = [node.key for node in nodes if node.subtype == "episode"]
+    for step in find_steps(store, turns, "derived_from", "in"):
+        found.setdefault(step.target, []).append(step.source)
+    for statement, echo in _list_echoes(store, nodes):
+        found.setdefault(statement, []).append(echo)
+    return found
+
+
+def _list_echoes(store: Store, nodes: Sequence[Node]) -> Iterator[tuple[NodeKey, NodeKey]]:
+    """Yield what the user said right before or after an answer of the assistant's that says it too, with the answer."""
+    answers = {n.key: n for n in nodes if n.subtype == "episode" and n.origin is Origin.CLAUDE_RESPONSE}
+    beside = store.turns.list_prompts_beside(answers) if answers else []
+    if not beside:
+        return
+    steps = find_steps(store, sorted({prompt for _, prompt in beside}), "derived_from", "in")
+    said = {prompt: [prompt, *(step.target for step in steps if step.source == prompt)] for _, prompt in beside}
+    texts = store.nodes.get_by_keys({key for keys in said.values() for key in keys})
+    for answer, prompt in beside:
+        terms = set(analyse_text(answers[answer].content))
+        yield from ((key, answer) for key in said[prompt] if key in texts and _says_too(terms, texts[key]))
+
+
+def _says_too(terms: set[str], statement: Node) -> bool:
+    wanted = set(analyse_query(str(statement.metadata.get("quote") or statement.content)))
+    return bool(wanted) and len(wanted & terms) >= ECHO_SHARE * len(wanted)
+
+
+def find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:
+    """Return the steps from each memory: hits that contradict each other are in one relation."""
+    if not store.traversal.has_label(label):
+        return []
+    return [step for key in keys for step in store.traversal.find_steps([key], label=label, direction=direction)]

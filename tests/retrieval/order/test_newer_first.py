@@ -1,0 +1,150 @@
+"""What replaced a hit, before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.memory import Memory
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit
+from hyperloci.model.turn import Speaker, Turn
+from hyperloci.retrieval.order.newer_first import put_newer_first
+from tests.support import FakeClock
+
+QUERY = "preStop sleep seconds"
+TOLD = "preStop sleep 20 seconds"
+ECHO = "`preStop.sleep.seconds: 20` is in the chart."
+
+
+def say(memory: Memory, clock: FakeClock, *texts: tuple[Speaker, str]) -> list[Node]:
+    """Have a session in which these are said; return its turns."""
+    memory.add_turns(
+        "s",
+        [
+            Turn(uuid=str(number), role=role, text=text, timestamp_ms=clock() + number)
+            for number, (role, text) in enumerate(texts)
+        ],
+    )
+    progress = memory.store.consolidations.get_progress("s")
+    assert progress is not None
+    return memory.store.consolidations.list_turns(progress.session_key, 0, 99)
+
+
+def told_by(memory: Memory, turn: Node, text: str) -> str:
+    """Remember what a turn says, made of it."""
+    id = memory.remember_fact(text).id
+    memory.relate("derived_from", [{"id": id, "role": "subject"}, {"id": turn.id, "role": "object"}])
+    return id
+
+
+def mark(memory: Memory, new: str, old: str, confidence: float) -> None:
+    """Note that one may take the place of another."""
+    newer, older = memory.store.nodes.get_node(new), memory.store.nodes.get_node(old)
+    assert newer is not None and older is not None
+    with memory.store.transaction():
+        memory.store.edges.link_nodes("outdates", newer.key, [older.key], now=0, confidence=confidence, automatic=True)
+
+
+def ids(hits: tuple[Hit, ...]) -> list[str]:
+    return [hit.id for hit in hits]
+
+
+@pytest.mark.req("B.12")
+def test_what_replaced_a_statement_stands_before_the_answer_that_repeats_it(memory: Memory, clock: FakeClock) -> None:
+    prompt, answer = say(memory, clock, (Speaker.USER, TOLD), (Speaker.ASSISTANT, ECHO))
+    new = memory.correct_fact(told_by(memory, prompt, TOLD), "the graph shows a tail: 45 now").id
+
+    found = ids(memory.search(QUERY, content_type="any").results)
+
+    assert {prompt.id, answer.id} <= set(found)
+    assert found[0] == new
+
+
+def test_what_was_proposed_and_accepted_stands_behind_what_replaced_it_too(memory: Memory, clock: FakeClock) -> None:
+    offer, prompt = say(
+        memory, clock, (Speaker.ASSISTANT, "Then a preStop sleep of 20 seconds covers it."), (Speaker.USER, TOLD)
+    )
+    new = memory.correct_fact(told_by(memory, prompt, TOLD), "the graph shows a tail: 45 now").id
+
+    found = ids(memory.search(QUERY).results)
+
+    assert found.index(new) < min(found.index(offer.id), found.index(prompt.id))
+
+
+def test_an_answer_that_speaks_of_something_else_brings_nothing_in(memory: Memory, clock: FakeClock) -> None:
+    prompt, answer = say(
+        memory, clock, (Speaker.USER, "keep the drain at 20"), (Speaker.ASSISTANT, "preStop sleep is a hook in seconds")
+    )
+    new = memory.correct_fact(told_by(memory, prompt, "keep the drain at 20"), "the graph shows a tail: 45 now").id
+
+    found = ids(memory.search(QUERY).results)
+
+    assert answer.id in found and new not in found
+
+
+@pytest.mark.req("B.12")
+def test_what_likely_replaced_what_a_turn_said_in_passing_comes_in_before_it_and_is_told(
+    memory: Memory, clock: FakeClock
+) -> None:
+    (turn,) = say(memory, clock, (Speaker.USER, TOLD))
+    new = memory.remember_fact("the graph shows a tail: 45 now").id
+    mark(memory, new, turn.id, 0.4)
+
+    first, second = memory.search(QUERY).results
+
+    assert (first.id, second.id) == (new, turn.id)
+    assert f"possibly replaced by {new}" in second.notes
+
+
+def test_of_two_hits_the_newer_comes_first_where_it_hardly_replaced_the_older_one(
+    memory: Memory, clock: FakeClock
+) -> None:
+    old = memory.remember_fact("preStop sleep 20 seconds").id
+    near = memory.remember_fact("preStop hooks wait 45 seconds").id
+    clock.advance(MS_PER_DAY)
+    far = memory.remember_fact("the graph shows a tail").id
+    assert ids(memory.search(QUERY).results)[0] == old
+
+    mark(memory, near, old, 0.15)
+    mark(memory, far, old, 0.15)
+
+    found = memory.search(QUERY).results
+    assert ids(found) == [near, old]
+    assert not any(note.startswith("possibly replaced") for hit in found for note in hit.notes)
+
+
+def test_a_turn_that_says_what_replaced_a_hit_moves_before_it_and_is_not_shown_twice(
+    memory: Memory, clock: FakeClock
+) -> None:
+    said = "the graph shows a tail until 38 s, and so the hook of preStop is 45 from now on, as the others are"
+    (turn,) = say(memory, clock, (Speaker.USER, said))
+    old = memory.remember_fact(TOLD).id
+    clock.advance(MS_PER_DAY)
+    new = memory.remember_fact("it is 45 now").id
+    memory.relate("derived_from", [{"id": new, "role": "subject"}, {"id": turn.id, "role": "object"}])
+    node = memory.store.nodes.get_node(new)
+    assert node is not None
+    with memory.store.transaction():
+        memory.store.nodes.update_node(node.id, now=0, reason="test", metadata={"turn": turn.seq})
+    mark(memory, new, old, 0.4)
+
+    assert ids(memory.search(QUERY).results) == [turn.id, old]
+
+
+def test_where_nothing_was_replaced_hits_stay_as_they_are(memory: Memory, clock: FakeClock) -> None:
+    turns = say(memory, clock, (Speaker.USER, TOLD), (Speaker.ASSISTANT, ECHO), (Speaker.USER, "no, 45 seconds of it"))
+    backwards = tuple(reversed(turns))
+
+    for limit in (2, 3):
+        arranged = put_newer_first(memory.store, backwards, limit=limit)
+        assert (arranged.nodes, arranged.placed) == (backwards[:limit], {})
+
+
+def test_who_asks_for_what_was_at_first_is_not_led_to_what_came_after_it(memory: Memory, clock: FakeClock) -> None:
+    (turn,) = say(memory, clock, (Speaker.USER, TOLD))
+    clock.advance(MS_PER_DAY)
+    new = memory.remember_fact("the graph shows a tail: 45 now").id
+    mark(memory, new, turn.id, 0.4)
+
+    assert ids(memory.search("how many seconds was the preStop sleep at first?").results) == [turn.id]
