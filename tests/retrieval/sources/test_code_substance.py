@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.sources.code_substance import (
     COMMENTED,
     LEAST_BRANCHING,
     find_substance_factors,
     weigh_substance,
 )
-from hyperloci.retrieval.search import Searcher
 from hyperloci.store import Store
 from tests.retrieval.sources.test_source_factors import CODE, COMMIT, EVERYTHING, add_at
 from tests.support import add, examples

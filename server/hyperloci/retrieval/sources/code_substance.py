@@ -20,7 +20,7 @@ ENOUGH_BRANCHES: Final = 3
 
 COMMENTED: Final = 0.15
 """What code loses that is all comment, of a part as much of it. With both 82 of 101 questions for a place on nine
-repositories are answered among five instead of 78, 52 at once instead of 37; 0.85 to 0.92, 1 to 6 branches and 0.1 to 0.2
+repositories are answered among five instead of 78, 52 at once instead of 37; 0.85 to 0.92, 1 to 6 branches, 0.1 to 0.2
 are within two among five, other choices of words within one (docs/benchmarks.md, "Questions")."""
 
 _CONTROL: Final = (
