@@ -2,7 +2,8 @@
 
 `bench/data/questions/NAME.jsonl` holds those of one repository: its address and commit first, then a question a line
 with its kind, three words that somebody would grep for, and its answers, any of which will do. An answer is
-`path::text`, the block of lines that begins where `text` first stands in the file, or `commit:id`.
+`path::text`, the block of lines that begins where `text` first stands in the file, or `commit:id`. A head that says
+`tuning` is of questions that constants were chosen on and that count in no goal; their words are their three longest.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class RepositoryCases:
 
     Attributes:
         is_held_out: whether no constant may be chosen on any of them.
+        is_tuning: whether all of them are there to choose constants on, and for nothing else.
     """
 
     name: str
@@ -80,12 +82,18 @@ class RepositoryCases:
     commit: str
     is_held_out: bool
     cases: tuple[QuestionCase, ...]
+    is_tuning: bool = False
 
 
 def list_repository_names(*, held_out: bool) -> list[str]:
-    """Return the repositories that there are questions for: those held out as a whole, or the others."""
-    names = sorted(path.stem for path in CASES.glob("*.jsonl"))
-    return [name for name in names if load_cases(name).is_held_out is held_out]
+    """Return the repositories that goals are for: those held out as a whole, or those of which half is."""
+    found = {path.stem: load_cases(path.stem) for path in sorted(CASES.glob("*.jsonl"))}
+    return [name for name, cases in found.items() if cases.is_held_out is held_out and not cases.is_tuning]
+
+
+def list_tuning_names() -> list[str]:
+    """Return the repositories whose questions are all there to choose constants on."""
+    return [path.stem for path in sorted(CASES.glob("*.jsonl")) if load_cases(path.stem).is_tuning]
 
 
 def load_cases(name: str) -> RepositoryCases:
@@ -96,11 +104,13 @@ def load_cases(name: str) -> RepositoryCases:
         repository=head["repository"],
         commit=head["commit"],
         is_held_out=(is_held_out := head.get("held_out", False)),
-        cases=tuple(_make_cases(rows, all_held_out=is_held_out)),
+        is_tuning=(is_tuning := head.get("tuning", False)),
+        cases=tuple(_make_cases(rows, held_out=is_held_out if is_held_out or is_tuning else None)),
     )
 
 
-def _make_cases(rows: Sequence[dict[str, object]], *, all_held_out: bool) -> Iterator[QuestionCase]:
+def _make_cases(rows: Sequence[dict[str, object]], *, held_out: bool | None) -> Iterator[QuestionCase]:
+    """Yield the questions; `held_out`: whether all of them are, None for every second of a kind."""
     seen = dict.fromkeys(KINDS, 0)
     for row in rows:
         kind = str(row["kind"])
@@ -112,7 +122,7 @@ def _make_cases(rows: Sequence[dict[str, object]], *, all_held_out: bool) -> Ite
             question=str(row["question"]),
             words=tuple(words),
             answers=tuple(answers),
-            is_held_out=all_held_out or seen[kind] % 2 == 0,
+            is_held_out=seen[kind] % 2 == 0 if held_out is None else held_out,
         )
 
 

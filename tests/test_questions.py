@@ -15,6 +15,7 @@ from bench._question_cases import (
     RepositoryCases,
     find_answer,
     list_repository_names,
+    list_tuning_names,
     load_cases,
 )
 from bench.questions import find_place
@@ -89,7 +90,7 @@ def test_there_are_four_repositories_and_two_held_out() -> None:
     names, held_out = list_repository_names(held_out=False), list_repository_names(held_out=True)
 
     assert len(names) >= 4 and len(held_out) >= 2
-    assert len(list(CASES.glob("*.jsonl"))) == len(names) + len(held_out)
+    assert len(list(CASES.glob("*.jsonl"))) == len(names) + len(held_out) + len(list_tuning_names())
 
 
 @pytest.mark.parametrize("name", list_repository_names(held_out=True))
@@ -98,6 +99,15 @@ def test_of_a_repository_that_is_held_out_all_questions_are(name: str) -> None:
 
     assert len(wanted.cases) >= 15 and all(case.is_held_out for case in wanted.cases)
     assert {"where", "why", "configured"} <= {case.kind for case in wanted.cases} <= set(KINDS)
+
+
+@pytest.mark.parametrize("name", list_tuning_names())
+def test_of_a_repository_for_tuning_no_question_is_held_out_and_none_counts_in_a_goal(name: str) -> None:
+    wanted = load_cases(name)
+
+    assert len(wanted.cases) >= 20 and not any(case.is_held_out for case in wanted.cases)
+    assert {case.kind for case in wanted.cases} == {"where", "why"}
+    assert name not in list_repository_names(held_out=False)
 
 
 def test_an_entry_of_a_changelog_is_answered_by_the_commits_with_its_number(tree: WorkingTree) -> None:

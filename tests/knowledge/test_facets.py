@@ -138,3 +138,51 @@ def test_what_nobody_stated_and_no_word_tells_is_open() -> None:
 def test_a_changelog_is_for_nobody_in_particular() -> None:
     found = docs("Fixed: a comparison of benchmarks; see how to install it.", section_type="changelog")
     assert (found.diataxis, found.persona) == (None, None)
+
+
+@pytest.mark.req("D.07")
+@pytest.mark.parametrize("name", ["CHANGELOG.md", "docs/release-notes.md", "HISTORY.md"])
+def test_a_file_of_changes_is_told_by_its_name_whatever_its_headings_say(name: str) -> None:
+    found = classify_chunk_facets(page(name, "# v1.7.0\n\nHow to: possible values; a comparison, compared to others."))
+    assert (found.diataxis, found.persona, found.section_type) == (None, None, "changelog")
+
+
+@pytest.mark.req("D.07")
+def test_the_folder_of_a_page_tells_what_it_is_for_where_its_section_does_not() -> None:
+    assert (
+        classify_chunk_facets(page("docs/tutorial/first.md", "The default value is 3.")).diataxis == Diataxis.TUTORIAL
+    )
+    assert classify_chunk_facets(page("docs/how-to/rotate.md", "Keys.")).diataxis == Diataxis.HOWTO
+    within = page("docs/tutorial/first.md", "Keys.", section_type="api")
+    assert classify_chunk_facets(within).diataxis == Diataxis.REFERENCE
+    assert classify_chunk_facets(page("docs/first.md", "Keys.")).diataxis is None
+
+
+@pytest.mark.req("D.07")
+def test_code_between_fences_tells_nothing_of_a_page() -> None:
+    fenced = "It runs.\n\n```sh\nset-up # how to: possible values; pytest\n```\n"
+    assert (docs(fenced).diataxis, docs(fenced).domain_tags) == (None, ())
+
+
+@pytest.mark.req("D.07")
+def test_two_forms_of_a_weak_cue_are_one() -> None:
+    assert docs("One branch of many branches.").domain_tags == ()
+    assert docs("A commit to a branch.").domain_tags == ("git",)
+    assert docs("One setting of the settings.").domain_tags == ("config",)
+
+
+@pytest.mark.req("D.07")
+def test_whom_a_text_speaks_to_takes_more_than_one_cue() -> None:
+    assert docs("Encourage a newcomer to send a patch.").persona is None
+    assert docs("Getting started, for beginners.").persona == Persona.NOVICE
+
+
+@pytest.mark.req("D.07")
+def test_the_branches_that_a_merge_names_say_nothing_of_it() -> None:
+    merge = "Merge branch 'master' into feat/sql-cache\n\nThe CLI reads two files."
+    assert classify_facets(merge, Origin.COMMIT).domain_tags == ("cli",)
+    assert classify_facets("Fix the rebase of two branches", Origin.COMMIT).domain_tags == ("git",)
+
+
+def page(path: str, text: str, section_type: str | None = None) -> TextChunk:
+    return TextChunk(text=text, kind=ChunkKind.MARKDOWN, position=Position(path=path), section_type=section_type)

@@ -1,7 +1,8 @@
 """Facet rules: classify a memory by cue words; the words are data (`knowledge/data/facets.toml`) (D.07).
 
 A facet is told by evidence or left open: what holds of nearly all memories says nothing of any. A cue that means other
-things as often (`model`, `default`) is weak: alone it tells nothing.
+things as often (`model`, `default`) is weak: alone it tells nothing, nor do two forms of it. Of a document the prose is
+read, not the code between fences; its file's name tells a changelog, its folder a tutorial or a reference.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from hyperloci.model.chunk import TextChunk
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import TRUST, Origin
 from hyperloci.system.values import dataclass
+from hyperloci.text.chunking.file_kinds import is_changelog_path
 from hyperloci.text.chunking.programming_languages import is_test_path
+from hyperloci.text.chunking.section_types import SectionType, infer_section_type
+from hyperloci.text.language.code_fences import mask_code
 
 MAX_CHARS: Final = 4_000
 """Characters of a text that are read: its beginning shows what it is."""
@@ -33,11 +37,18 @@ WEAK_CUE: Final = 0.5
 TELLING: Final = 1.0
 """Cues that tell a facet: a strong one, or two weak ones."""
 
+SURE: Final = TELLING + WEAK_CUE
+"""Cues that tell whom a text speaks to, or of a long one what it is for: a text about newcomers need not speak to them.
+By one cue 12 of 45 were right that were read (docs/benchmarks.md, "Facets")."""
+
 _ADDRESS: Final = re.compile(r"https?://\S+|\]\([^()\s]*\)")
 """Where a link leads says nothing of the text: `https` is no API, and `/blob/master/docs` no documentation."""
 
 _DOCUMENT_FOLDER: Final = re.compile(r"(?<![^/\s])documentation/")
 """That a document stands among the documents says nothing of what it is about."""
+
+_MERGE: Final = re.compile(r"\AMerge (?:remote-tracking )?(?:branch|pull request|tag|commit)[^\n]*")
+"""The subject of a merge names branches, and says nothing of what is in them."""
 
 _STATED: Final = frozenset({Origin.TOOL, Origin.EXTRACTION, Origin.IMPORT, Origin.TEAMMATE})
 """Channels through which somebody says how sure a statement is."""
@@ -92,7 +103,9 @@ class _CueSet:
 
     def weigh(self, words: frozenset[str], lowered: str) -> float:
         """Return what the cues in a text count together."""
-        return len(self.words & words) + WEAK_CUE * len(self.weak & words) + self.count_phrases(lowered)
+        strong = {_find_root(word) for word in self.words & words}
+        weak = {_find_root(word) for word in self.weak & words} - strong
+        return len(strong) + WEAK_CUE * len(weak) + self.count_phrases(lowered)
 
     def count_phrases(self, lowered: str) -> int:
         """Return how many phrases a text has."""
@@ -158,19 +171,24 @@ def classify_facets(
         section_type: what its section is for, if it stands in one.
         use_words: what else tells its domain: its path, its symbol.
     """
-    rules, lowered = _load_rules(), _ADDRESS.sub(" ", text[:MAX_CHARS]).lower()
+    is_document = origin in (Origin.MARKDOWN, Origin.IMPORT)
+    told = text[:MAX_CHARS]
+    if is_document:
+        told = mask_code(told)
+    elif origin is Origin.COMMIT:
+        told = _MERGE.sub("", told)
+    rules, lowered = _load_rules(), _ADDRESS.sub(" ", told).lower()
     words = frozenset(_WORD.findall(lowered))
     source = _SOURCES.get(origin, SourceType.CONVERSATION)
-    is_document = origin in (Origin.MARKDOWN, Origin.IMPORT)
     settled = section_type in rules.sections
     is_list = settled and rules.sections[section_type or ""] is None
     return Facets(
         diataxis=rules.sections[section_type or ""]
         if settled
-        else _choose_value(rules.diataxis, words, lowered)
+        else _choose_value(rules.diataxis, words, lowered, TELLING if len(words) <= LONG_WORDS else SURE)
         if is_document
         else None,
-        persona=_choose_value(rules.persona, words, lowered) if is_document and not is_list else None,
+        persona=_choose_value(rules.persona, words, lowered, SURE) if is_document and not is_list else None,
         confidence_level=_confidence_level(confidence if origin in _STATED else None, rules, words, lowered),
         section_type=section_type,
         source_type=source,
@@ -185,7 +203,8 @@ def classify_chunk_facets(chunk: TextChunk) -> Facets:
     place = " ".join(part for part in (chunk.position.path, chunk.position.symbol) if part)
     if chunk.code is None:
         about = _DOCUMENT_FOLDER.sub("", place)
-        return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=about)
+        section = _tell_section(chunk.position.path or "", chunk.section_type)
+        return classify_facets(chunk.text, Origin.MARKDOWN, section_type=section, use_words=about)
     words = frozenset(_split_path(place))
     # `spec/thor_spec.rb`: each language has its own word for tests.
     if chunk.position.path is not None and is_test_path(chunk.position.path):
@@ -197,15 +216,32 @@ def classify_chunk_facets(chunk: TextChunk) -> Facets:
     )
 
 
+def _tell_section(path: str, own: str | None) -> str | None:
+    """Return the type of a section: its own where that settles what it is for, else that of its file or folder."""
+    if is_changelog_path(path):
+        return SectionType.CHANGELOG.value
+    settling = _load_rules().sections
+    if own in settling:
+        return own
+    folders = (_CAMEL.sub(" ", folder) for folder in reversed(path.split("/")[:-1]))
+    return next((found.value for found in map(infer_section_type, folders) if found.value in settling), own)
+
+
 def _split_path(place: str) -> list[str]:
     return [part.lower() for word in place.split() for part in _CAMEL.split(word) if part]
 
 
-def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowered: str) -> _Value | None:
-    """Return the value that most cues speak for; none on a tie, or where too little tells."""
+def _find_root(word: str) -> str:
+    """Return what a cue's forms have in common: `flag` and `flags` are one cue."""
+    if word.endswith(("sses", "ches")):
+        return word[:-2]
+    return word if word.endswith("ss") else word.removesuffix("s")
+
+
+def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowered: str, least: float) -> _Value | None:
+    """Return the value that most cues speak for; none on a tie, or where they count less than `least`."""
     counts = sorted(((cues.weigh(words, lowered), value) for value, cues in rules.items()), reverse=True)
     (most, value), (next_most, _) = counts[:2]
-    least = TELLING if len(words) <= LONG_WORDS else TELLING + WEAK_CUE
     return value if most > next_most and most >= least else None
 
 
@@ -223,11 +259,15 @@ def _confidence_level(
 def _domain_tags(rules: _FacetRules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
     least = 2 * TELLING if len(words) > LONG_WORDS else TELLING
     counts: dict[str, float] = dict.fromkeys(rules.domains, 0.0)
+    cues: dict[tuple[str, str], float] = {}
     for word in words & rules.domains_of_word.keys():
         for name, count in rules.domains_of_word[word].items():
-            counts[name] += count
+            cue = name, _find_root(word)
+            cues[cue] = max(count, cues.get(cue, 0.0))
+    for (name, _), count in cues.items():
+        counts[name] += count
     if lowered:
-        for name, cues in rules.domains.items():
-            counts[name] += cues.count_phrases(lowered)
+        for name, told in rules.domains.items():
+            counts[name] += told.count_phrases(lowered)
     best = sorted((name for name, count in counts.items() if count >= least), key=lambda name: (-counts[name], name))
     return tuple(sorted(best[:MAX_TAGS]))

@@ -19,6 +19,7 @@ from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.reranking.reranker import rerank_candidates
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
+from hyperloci.retrieval.sources.code_substance import find_substance_factors
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
 from hyperloci.retrieval.sources.question_shape import find_shape
 from hyperloci.retrieval.sources.source_factors import LINE_COMMIT_WEIGHTS
@@ -117,12 +118,15 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _make_fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _score_by_spaces(scorer, nodes, profile)
+    factors = dict(scorer.source_factors)
+    for key, factor in find_substance_factors(scorer.text, nodes).items():
+        factors[key] = factors.get(key, 1.0) * factor
     scores = combine_scores(
         spaces,
         nodes,
         profile=profile,
         target_speaker=find_target_speaker(scorer.text),
-        source_factors=scorer.source_factors,
+        source_factors=factors,
         line_commits=_score_line_commits(scorer, nodes),
     )
     # A perspective that was asked for is what counts then.

@@ -19,6 +19,10 @@ from tests.working_tree import WorkingTree
         ("why did we get rid of the cache?", "Removing cached responses"),
         ("why are redirects to sockets refused?", "Disallow redirects to sockets"),
         ("почему выкинули кэш?", "Remove cache"),
+        ("why are aborted uploads no longer logged?", "log: suppress aborted uploads"),
+        ("why is there no prefix any more?", "Don't prepend the name"),
+        ("why are sockets off unless asked for?", "Make sockets false by default"),
+        ("почему закрытые сокеты больше не пишутся?", "Skip closed sockets"),
     ],
 )
 def test_a_change_is_known_by_whatever_word(question: str, subject: str) -> None:
@@ -55,3 +59,17 @@ def test_of_commits_that_say_the_same_the_one_that_explains_leads(settings: Sett
         found = memory.search("why are there snapshots of turnips?").results
 
     assert "maintainers" in found[0].content
+
+
+@pytest.mark.req("E.02")
+def test_of_a_reason_that_names_nothing_four_commits_come_before_pages(settings: Settings, tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    for number, word in enumerate(("grow", "shrink", "drain", "fill", "stall")):
+        tree.commit(f"the pond may {word}", **{f"file{number}_py": f"VALUE_{number} = {number}\n"})
+    page = "# Pond\n\nWhy does the pond freeze? The pond may freeze when the pond is cold.\n"
+    tree.commit("page", pond_md=page)
+    with Memory.open(settings, tree.root) as memory:
+        memory.index_path()
+        found = memory.search("why does the pond freeze?", limit=10).results
+    kinds = [hit.subtype for hit in found]
+    assert kinds[:4] == ["commit"] * 4 and "markdown" in kinds

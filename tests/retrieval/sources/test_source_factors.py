@@ -62,7 +62,7 @@ def test_where_a_memory_stands_tells_its_kind_of_source(source: NodeSource, kind
 def test_of_sources_that_say_the_same_the_kind_that_is_asked_for_leads(
     store: Store, question: str, wanted: str
 ) -> None:
-    said = "an empty upload is refused"
+    said = "if an empty upload is refused, raise, else return"
     stored = {
         "test": add_at(store, "tests/test_upload.py", said, **CODE),
         "page": add_at(store, "docs/upload.md", said, **PAGE),

@@ -11,13 +11,13 @@ import functools
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.sources.question_shape import QuestionShape, find_shape
 from hyperloci.store.memories.nodes import NodeSource
+from hyperloci.text.chunking.file_kinds import is_changelog_path
 from hyperloci.text.chunking.programming_languages import is_test_path
 
 _TEST_SYMBOL: Final = re.compile(r"(?:^|\.)(?:tests?(?:$|\.)|test_)")
@@ -108,8 +108,7 @@ def tell_source_kind(source: NodeSource) -> SourceKind | None:
         return SourceKind.TEST if kind is SourceKind.CODE and _TEST_SYMBOL.search(source.symbol or "") else kind
     if source.subtype == "text":
         return SourceKind.SETTINGS
-    is_changelog = PurePosixPath(source.path).stem.casefold() in ("changelog", "changes", "history", "news", "releases")
-    return SourceKind.CHANGELOG if is_changelog else SourceKind.DOCUMENT
+    return SourceKind.CHANGELOG if is_changelog_path(source.path) else SourceKind.DOCUMENT
 
 
 @functools.lru_cache(maxsize=4_096)

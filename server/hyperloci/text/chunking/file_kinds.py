@@ -29,6 +29,10 @@ _PROSE_NAMES: Final = frozenset(
     {"readme", "changelog", "changes", "history", "news", "authors", "contributing", "contributors", "install", "todo"}
 )
 
+_CHANGELOG_NAMES: Final = frozenset(
+    {"changelog", "changes", "history", "news", "releases", "release-notes", "release_notes"}
+)
+
 _CONFIG: Final = frozenset(
     {".toml", ".yaml", ".yml", ".json", ".jsonc", ".json5", ".ini", ".cfg", ".conf", ".properties", ".mk", ".service"}
 )
@@ -146,3 +150,8 @@ def file_kind_of(path: str, text: str = "") -> FileKind | None:
 def language_of_plain_file(path: str) -> str | None:
     """Return the name of a language without a grammar, by the file's ending."""
     return _PLAIN_CODE.get(PurePosixPath(path).suffix.lower())
+
+
+def is_changelog_path(path: str) -> bool:
+    """Return whether a file tells what changed from version to version, by its name."""
+    return PurePosixPath(path).stem.casefold() in _CHANGELOG_NAMES
