@@ -427,6 +427,17 @@ def test_the_turn_of_what_was_said_in_passing_is_outdated_by_what_replaces_it(
     assert turn.valid_until is None
 
 
+@pytest.mark.req("B.17")
+def test_what_is_said_in_passing_twice_is_noted_where_it_stands(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    turn, *_ = talk.session("one", (USER, BEFORE), NOTED, (USER, "the deadline of the release is april 20"))
+    consolidate_sessions(context)
+    (said,) = store.passing_statements.list_latest("project-1", 10)
+    assert (said.turn.key, said.quote) == (turn.key, BEFORE)
+
+
 def test_what_was_said_in_passing_is_judged_by_meaning_too(
     store: Store,
     talk: Talk,

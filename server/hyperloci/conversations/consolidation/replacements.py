@@ -129,11 +129,13 @@ class ReplacementResolver:
 
         Args:
             finding: what was said.
-            sources: the turns that say so; of an answer, what it answers too.
+            sources: the turns that say so, some in other words; of an answer, what it answers too.
         """
-        *answered, turn = sorted(sources, key=lambda node: node.seq or 0)
-        said = PassingStatement(turn, finding.content, finding.about or "")
-        self._store.passing_statements.add(said, answered[0] if answered else None)
+        ordered = sorted(sources, key=lambda node: node.seq or 0)
+        for place, turn in enumerate(ordered):
+            if turn.origin is Origin.USER_PROMPT and finding.content in turn.content:
+                said = PassingStatement(turn, finding.content, finding.about or "")
+                self._store.passing_statements.add(said, ordered[place - 1] if place else None)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
