@@ -9,9 +9,10 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
-from hyperloci.conversations.consolidation import heuristics, replacements
+from hyperloci.conversations.consolidation import consolidator, heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import (
     ORDERS,
@@ -479,6 +480,32 @@ def test_what_is_only_said_in_passing_is_not_kept_whatever_it_changes(
     assert not any("April 25" in node.content for node in extracted(store))
     assert [one.turn.key for one in store.passing_statements.list_latest("project-1", 10)] == [turn.key]
     assert store.edges.list_of_node(turn.key, "outdates") == []
+
+
+def test_what_is_said_in_passing_keeps_no_statement_that_says_the_same_out(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answer, statement = talk.session(
+        "one",
+        (ASSISTANT, "Which port is it that the proxy listens on?"),
+        (USER, "8080, please"),
+        (USER, "The port that the proxy listens on is 8080."),
+    )
+    found = [
+        ExtractedFinding(
+            kind=FindingKind.DECISION,
+            content="8080, please",
+            about=asked.content,
+            sources=(asked.seq or 0, answer.seq or 0),
+            is_tentative=True,
+            is_passing=True,
+        ),
+        ExtractedFinding(kind=FindingKind.DECISION, content=statement.content, sources=(statement.seq or 0,)),
+    ]
+    payload = ConsolidationPayload(findings=tuple(found))
+    monkeypatch.setattr(consolidator, "extract", lambda *_, **__: payload)
+    consolidate_sessions(context)
+    assert [node.content for node in extracted(store)] == [statement.content]
 
 
 def test_statements_are_judged_as_if_nothing_had_been_said_in_passing(

@@ -80,7 +80,9 @@ class FindingPlanner:
             said = memories.find_said(text.text, sources) if reason is None else None
             if said is not None and said.valid_until is not None:
                 reason = "was made of the same turns before, and replaced since"
-            if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
+            # What was said in passing is no memory, and in the place of none.
+            others = (plan for plan in plans if finding.is_passing or not plan.finding.is_passing)
+            if reason is None and any(says_same(text.text, plan.text.text) for plan in others):
                 reason = "another item of this payload says the same"
             if reason is not None:
                 if not finding.is_passing:
