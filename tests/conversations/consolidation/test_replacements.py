@@ -458,6 +458,19 @@ def test_what_was_said_in_passing_is_judged_by_meaning_too(
     assert edge.confidence == pytest.approx(0.2)
 
 
+def test_a_mark_stays_of_what_has_no_vector_when_its_successor_is_judged_by_meaning(
+    store: Store, talk: Talk, context: MaintenanceContext, passing: Node, resolver: ReplacementResolver
+) -> None:
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    new = find(store, "April 25")
+    embed(store, (new, [1.0, 0.1]))
+    resolver.review_statements()
+    (edge,) = edges_between(store, new, passing)
+    assert edge.label == "outdates"
+    assert edge.confidence >= POSSIBLE
+
+
 @pytest.mark.parametrize("probability", [ORDERS, POSSIBLE - 0.01])
 def test_a_change_too_unsure_to_be_told_only_puts_two_in_order(
     store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver, probability: float
