@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hyperloci import config
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
+from hyperloci.idle_settings import list_idle_settings
 from hyperloci.system.data_paths import database_key
 from tests.support import examples
 
@@ -196,13 +197,13 @@ def test_every_variable_that_is_read_is_known() -> None:
 
 
 def test_settings_that_do_nothing_as_things_are_are_told(home: Path) -> None:
-    assert config.list_idle_settings(load(home)) == []
+    assert list_idle_settings(load(home)) == []
     changed = load(home, HYPERLOCI_RRF_K="10", HYPERLOCI_RRF_WEIGHT_FTS="2", HYPERLOCI_CLAUDE_MODEL="opus")
-    assert config.list_idle_settings(changed) == [
+    assert list_idle_settings(changed) == [
         'rrf_k, rrf_weight_fts act in strategy pipeline only unless fusion = "rrf"',
         'claude_model acts nowhere unless consolidation = "claude"',
     ]
-    assert config.list_idle_settings(load(home, HYPERLOCI_RRF_K="10", HYPERLOCI_FUSION="rrf")) == []
+    assert list_idle_settings(load(home, HYPERLOCI_RRF_K="10", HYPERLOCI_FUSION="rrf")) == []
 
 
 @pytest.mark.parametrize("name", sorted({field.name for field in fields(Settings)} - config._PROJECT_KEYS))

@@ -19,8 +19,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci.config import Settings, list_idle_settings, list_unknown_variables
+from hyperloci.config import Settings, list_unknown_variables
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
+from hyperloci.idle_settings import list_idle_settings
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
 from hyperloci.system.own_folders import make_own_folders, open_own_file

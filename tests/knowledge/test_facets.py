@@ -169,6 +169,8 @@ def test_two_forms_of_a_weak_cue_are_one() -> None:
     assert docs("One branch of many branches.").domain_tags == ()
     assert docs("A commit to a branch.").domain_tags == ("git",)
     assert docs("One setting of the settings.").domain_tags == ("config",)
+    assert docs("One query of many queries.").domain_tags == ()
+    assert docs("A retry of all retries.").domain_tags == ()
 
 
 @pytest.mark.req("D.07")

@@ -83,6 +83,25 @@ def test_mentions_fill_what_the_other_relations_leave(memory: Memory) -> None:
     assert [hit.relation for hit in memory.find_related("Redis").related] == ["supports", "mentions"]
 
 
+def test_of_many_mentions_only_those_shown_are_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        memory.remember_fact(f"Redis number {number} is kept", entities=["Redis"])
+    read: list[int] = []
+    get_by_keys = memory.store.nodes.get_by_keys
+
+    def count(keys: Any) -> Any:
+        found = get_by_keys(keys)
+        read.extend(node.key for node in found.values() if "is kept" in node.content)
+        return found
+
+    monkeypatch.setattr(memory.store.nodes, "get_by_keys", count)
+    answer = memory.find_related("Redis", limit=2)
+
+    assert answer.relations == ("mentions in 5",)
+    assert [hit.content for hit in answer.related] == ["Redis number 4 is kept", "Redis number 3 is kept"]
+    assert len(read) == 2
+
+
 @pytest.mark.req("D.02")
 @pytest.mark.parametrize(("label", "meant"), [("causal", "causes"), ("Temporal", "follows"), ("entity", "mentions")])
 def test_a_relation_is_not_stored_under_a_name_that_only_the_documents_have(

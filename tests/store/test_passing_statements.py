@@ -56,3 +56,53 @@ def test_what_is_forgotten_or_withheld_is_not_read(store: Store, turns: tuple[No
     assert list_said(store) == [("every 60 s.", "")]
     store.nodes.delete_node(said.id, now=NOW, reason="wrong")
     assert list_said(store) == []
+
+
+def test_a_turn_whose_text_is_gone_said_nothing(store: Store, turns: tuple[Node, Node]) -> None:
+    asked, said = turns
+    note(store, turns)
+    store.nodes.update_node(asked.id, now=NOW, reason="archive expired", content="How [...]")
+    assert list_said(store) == [("every 60 s.", "")]
+    store.nodes.update_node(said.id, now=NOW, reason="archive expired", content="hm. [...]")
+    assert list_said(store) == []
+
+
+def test_a_turn_that_another_process_forgets_meanwhile_is_left_out(
+    store: Store, turns: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, said = turns
+    note(store, turns)
+    read_turns = store.passing_statements._read_turns
+
+    def forget_first(keys: set[int | None]) -> dict[int | None, Node]:
+        with Store.open(store.path) as other:
+            other.nodes.delete_node(said.id, now=NOW, reason="wrong")
+        return read_turns(keys)
+
+    monkeypatch.setattr(store.passing_statements, "_read_turns", forget_first)
+    assert list_said(store) == []
+
+
+def test_the_memories_of_a_project_are_not_read_for_what_was_said_in_passing(
+    store: Store, turns: tuple[Node, Node]
+) -> None:
+    note(store, turns)
+
+    def count_steps() -> int:
+        steps = [0]
+
+        def count() -> int:
+            steps[0] += 1
+            return 0
+
+        store.connection.set_progress_handler(count, 10)
+        assert list_said(store)
+        store.connection.set_progress_handler(None, 0)
+        return steps[0]
+
+    before = count_steps()
+    with store.transaction():
+        for number in range(300):
+            add(store, f"fact {number}", scope="p")
+    # To look at each of the 300 takes some 300 of these ten steps.
+    assert count_steps() < before + 30

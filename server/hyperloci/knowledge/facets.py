@@ -232,8 +232,10 @@ def _split_path(place: str) -> list[str]:
 
 
 def _find_root(word: str) -> str:
-    """Return what a cue's forms have in common: `flag` and `flags` are one cue."""
-    if word.endswith(("sses", "ches")):
+    """Return what a cue's forms have in common: `flag` and `flags` are one cue, and so are `retry` and `retries`."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "ches", "shes")):
         return word[:-2]
     return word if word.endswith("ss") else word.removesuffix("s")
 

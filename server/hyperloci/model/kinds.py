@@ -169,6 +169,11 @@ LABEL_FAMILIES: Final[dict[str, tuple[str, ...]]] = {
 about a symbol elaborates it; a test is the evidence for what it tests."""
 
 
+def fold_label(label: str) -> str:
+    """Return a label as it is stored, however it is written: `Depends on` is `depends_on`."""
+    return label.strip().lower().replace(" ", "_")
+
+
 def list_labels_of(label: str) -> tuple[str, ...]:
     """Return the labels that one stands for, itself first."""
     return LABEL_FAMILIES.get(label, (label,))

@@ -33,7 +33,7 @@ from hyperloci.model.answers import (
     RelatedHit,
 )
 from hyperloci.model.edge import EdgeMember, RelatedMemory
-from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, MENTIONS, EdgeType, NodeType, Role
+from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, MENTIONS, EdgeType, NodeKey, NodeType, Role, fold_label
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import Present
@@ -69,11 +69,13 @@ class RelationService:
         found = find_related(self.store, key, relationship, direction, steps, limit, scopes=self.scopes, also=rest)
         relations = count_relations(self.store, key, self.scopes, rest)
         if start.node.type is NodeType.ENTITY:
-            mentioning = self._list_mentioning(start.node)
-            relations += [f"{MENTIONS} in {len(mentioning)}"] if mentioning else []
-            if direction != OUTWARD and relationship.strip().lower() in (ANY, MENTIONS):
-                reached = {item.node_key for item in found}
-                found = [*found, *(item for item in mentioning if item.node_key not in reached)][:limit]
+            with self.store.snapshot():
+                mentioning = self._list_mentioning(start.node)
+                relations += [f"{MENTIONS} in {len(mentioning)}"] if mentioning else []
+                if direction != OUTWARD and fold_label(relationship) in (ANY, MENTIONS):
+                    reached = {item.node_key for item in found}
+                    others = [key for key in mentioning if key not in reached]
+                    found += self._describe_mentioning(start.node, others[: limit - len(found)])
         places = self._locate_related(found)
         return RelatedAnswer(
             node=self.present_hits([start.node])[0],
@@ -96,11 +98,13 @@ class RelationService:
             ),
         )
 
-    def _list_mentioning(self, entity: Node) -> list[RelatedMemory]:
+    def _list_mentioning(self, entity: Node) -> list[NodeKey]:
         """Return what mentions an entity, the latest first: mentions are rows of their own, no hyperedges."""
         scopes = [key for scope in self.scopes if (key := self.store.scopes.find_key(scope)) is not None]
         kinds = [kind for kind in NodeType if kind is not NodeType.ENTITY]
-        keys = self.store.entities.find_mentioning([entity.key], scopes, types=kinds, limit=MAX_NODES)
+        return self.store.entities.find_mentioning([entity.key], scopes, types=kinds, limit=MAX_NODES)
+
+    def _describe_mentioning(self, entity: Node, keys: Sequence[NodeKey]) -> list[RelatedMemory]:
         nodes = self.store.nodes.get_by_keys(keys)
         return [
             RelatedMemory(
@@ -180,7 +184,7 @@ class RelationService:
         """Join memories in a hyperedge and return its id; its type follows from the label unless given."""
         if edge_type is not None and edge_type not in set(EdgeType):
             raise BadRequestError(describe_unknown_value("type", edge_type, list(EdgeType)))
-        word = sanitize_argument("label", label).text.strip().lower().replace(" ", "_")
+        word = fold_label(sanitize_argument("label", label).text)
         if not word or len(word) > MAX_LABEL_CHARS:
             raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
         if len(members) > MAX_MEMBERS:

@@ -9,9 +9,10 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
-from hyperloci.conversations.consolidation import heuristics, replacements
+from hyperloci.conversations.consolidation import consolidator, heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import (
     ORDERS,
@@ -427,6 +428,17 @@ def test_the_turn_of_what_was_said_in_passing_is_outdated_by_what_replaces_it(
     assert turn.valid_until is None
 
 
+@pytest.mark.req("B.17")
+def test_what_is_said_in_passing_twice_is_noted_where_it_stands(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    turn, *_ = talk.session("one", (USER, BEFORE), NOTED, (USER, "the deadline of the release is april 20"))
+    consolidate_sessions(context)
+    (said,) = store.passing_statements.list_latest("project-1", 10)
+    assert (said.turn.key, said.quote) == (turn.key, BEFORE)
+
+
 def test_what_was_said_in_passing_is_judged_by_meaning_too(
     store: Store,
     talk: Talk,
@@ -444,6 +456,19 @@ def test_what_was_said_in_passing_is_judged_by_meaning_too(
     (edge,) = edges_between(store, new, passing)
     assert edge.label == "outdates"
     assert edge.confidence == pytest.approx(0.2)
+
+
+def test_a_mark_stays_of_what_has_no_vector_when_its_successor_is_judged_by_meaning(
+    store: Store, talk: Talk, context: MaintenanceContext, passing: Node, resolver: ReplacementResolver
+) -> None:
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    new = find(store, "April 25")
+    embed(store, (new, [1.0, 0.1]))
+    resolver.review_statements()
+    (edge,) = edges_between(store, new, passing)
+    assert edge.label == "outdates"
+    assert edge.confidence >= POSSIBLE
 
 
 @pytest.mark.parametrize("probability", [ORDERS, POSSIBLE - 0.01])
@@ -468,6 +493,32 @@ def test_what_is_only_said_in_passing_is_not_kept_whatever_it_changes(
     assert not any("April 25" in node.content for node in extracted(store))
     assert [one.turn.key for one in store.passing_statements.list_latest("project-1", 10)] == [turn.key]
     assert store.edges.list_of_node(turn.key, "outdates") == []
+
+
+def test_what_is_said_in_passing_keeps_no_statement_that_says_the_same_out(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answer, statement = talk.session(
+        "one",
+        (ASSISTANT, "Which port is it that the proxy listens on?"),
+        (USER, "8080, please"),
+        (USER, "The port that the proxy listens on is 8080."),
+    )
+    found = [
+        ExtractedFinding(
+            kind=FindingKind.DECISION,
+            content="8080, please",
+            about=asked.content,
+            sources=(asked.seq or 0, answer.seq or 0),
+            is_tentative=True,
+            is_passing=True,
+        ),
+        ExtractedFinding(kind=FindingKind.DECISION, content=statement.content, sources=(statement.seq or 0,)),
+    ]
+    payload = ConsolidationPayload(findings=tuple(found))
+    monkeypatch.setattr(consolidator, "extract", lambda *_, **__: payload)
+    consolidate_sessions(context)
+    assert [node.content for node in extracted(store)] == [statement.content]
 
 
 def test_statements_are_judged_as_if_nothing_had_been_said_in_passing(

@@ -97,6 +97,28 @@ def test_what_likely_replaced_what_a_turn_said_in_passing_comes_in_before_it_and
     assert f"possibly replaced by {new}" in second.notes
 
 
+def test_what_is_joined_to_a_turn_surely_and_unsurely_comes_in(memory: Memory, clock: FakeClock) -> None:
+    (turn,) = say(memory, clock, (Speaker.USER, f"{TOLD}, and that is a long enough pause for every one of the pods"))
+    old = told_by(memory, turn, TOLD)
+    new = memory.remember_fact("the graph shows a tail: 45 now").id
+    mark(memory, new, turn.id, 0.15)
+    mark(memory, new, old, 0.4)
+    turn_alone = memory.store.nodes.get_by_keys([turn.key])[turn.key]
+
+    arranged = put_newer_first(memory.store, [turn_alone], limit=5)
+
+    assert [node.id for node in arranged.nodes] == [new, turn.id]
+
+
+def test_what_replaced_an_unsure_successor_does_not_come_in_either(memory: Memory, clock: FakeClock) -> None:
+    (turn,) = say(memory, clock, (Speaker.USER, TOLD))
+    between = memory.remember_fact("the graph shows a tail").id
+    mark(memory, between, turn.id, 0.15)
+    memory.correct_fact(between, "the graph shows none")
+
+    assert ids(memory.search(QUERY).results) == [turn.id]
+
+
 def test_of_two_hits_the_newer_comes_first_where_it_hardly_replaced_the_older_one(
     memory: Memory, clock: FakeClock
 ) -> None:

@@ -127,3 +127,15 @@ def test_a_general_relation_is_followed_by_what_shows_it(store: Store, asked: st
     assert (step.target, step.label) == (b.key, stored)
     assert [target for _, target, _ in store.traversal.iterate_crossings([a.key], label=asked)] == [b.key]
     assert store.traversal.find_steps([a.key], label="summarizes") == []
+
+
+def test_a_memory_without_such_a_relation_takes_one_statement_and_one_with_it_three_at_most(store: Store) -> None:
+    old, new, other = (add(store, text).key for text in ("old", "new", "other"))
+    join(store, "updates", (new, Role.SUBJECT), (old, Role.OBJECT))
+    said: list[str] = []
+    store.connection.set_trace_callback(said.append)
+    assert steps(store, other, label="updates") == []
+    assert len(said) == 1
+    assert steps(store, old, label="updates", direction="in") == [(old, new, "in")]
+    assert len(said) <= 1 + 3
+    store.connection.set_trace_callback(None)

@@ -639,6 +639,27 @@ def test_a_side_that_a_memory_has_no_more_is_found_no_more(store: Store, monkeyp
     assert integrity.count_violations(store).get(integrity.WRONG_CODES) is None
 
 
+def test_what_is_stored_together_has_the_codes_that_are_made_of_all_vectors(store: Store) -> None:
+    keys = make_nodes(store, BLOCK_ROWS + 8)[-16:]
+    rows = random_rows(48)
+    with store.transaction():
+        model = store.vectors.use_model("m", rows.shape[1], now=NOW)
+        for place, spaces in enumerate((("e1", "e7"), ("e1",), ("e7", "e9"))):
+            # All of them at first; then every second one loses a space, and gets it back without the other.
+            chosen = keys if place == 0 else keys[::2]
+            made = {
+                key: {space: stored(space, row) for space in spaces}
+                for key, row in zip(chosen, rows[16 * place :], strict=False)
+            }
+            store.vectors.put_fingerprints(made, model, now=NOW)
+    select = "SELECT space, block, codes FROM code_blocks ORDER BY space, block"
+    together = [tuple(row) for row in store.connection.execute(select)]
+    with store.transaction():
+        store.vectors.rebuild_codes()
+    assert [tuple(row) for row in store.connection.execute(select)] == together
+    assert len({block for _, block, _ in together}) == 2
+
+
 @pytest.mark.req("D.13")
 def test_codes_of_every_scanned_space_are_checked_and_made_anew(store: Store) -> None:
     (key,) = (NodeKey(key) for key in make_nodes(store, 1))

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, cast
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from hyperloci.model.kinds import fold_label
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit, Reason
@@ -61,7 +62,7 @@ async def relate(
         lambda memory: memory.relate(label, cast(list[dict[str, str]], members), weight=weight, evidence=evidence)
     )
     shaped: IdOut = {"id": edge}
-    return tool_result(shaped, f"{len(members)} memories joined by {label.strip().lower()!r} (relation id {edge}).")
+    return tool_result(shaped, f"{len(members)} memories joined by {fold_label(label)!r} (relation id {edge}).")
 
 
 TOOLS: Final = (

@@ -18,8 +18,9 @@ from hyperloci.cli.diagnostics.storage_checks import check_archive, check_backup
 from hyperloci.cli.install import installer
 from hyperloci.cli.layout import count_things
 from hyperloci.clock import system_clock
-from hyperloci.config import Settings, list_idle_settings, list_unknown_variables
+from hyperloci.config import Settings, list_unknown_variables
 from hyperloci.errors import HyperlociError
+from hyperloci.idle_settings import list_idle_settings
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.project.places import PlaceAccount, describe_place
 from hyperloci.store import Store

@@ -21,7 +21,8 @@ from hyperloci.config import Settings
 from hyperloci.conversations import transcript_prompt
 from hyperloci.conversations.chat_model import ChatError, ChatModel
 from hyperloci.conversations.claude_allowance import AllowanceSpentError, ClaudeAllowance
-from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
+from hyperloci.conversations.consolidation.finding_plans import FindingPlan, FindingPlanner
+from hyperloci.conversations.consolidation.finding_writer import FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.rewording import find_standing_memories
@@ -121,6 +122,7 @@ class Consolidation:
         self._progress = store.consolidations
         self._allowance = ClaudeAllowance(store, settings, clock)
         self.write = FindingWriter(store, settings, clock)
+        self._plan = FindingPlanner(store, self.write.conflicts)
 
     def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
         """Return the sessions that wait, the oldest first; those left to the assistant only when it let them lie."""
@@ -288,7 +290,7 @@ class Consolidation:
         """
         by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
         by_seq |= {int(turn.seq): turn for turn in self._list_earlier(progress) if turn.seq is not None}
-        plans, refused = self.write.plan_findings(progress, payload, by_seq, strategy=strategy)
+        plans, refused = self._plan.plan_findings(progress, payload, by_seq, strategy=strategy)
         saved, nodes = SavedFindings(), dict[str, Node]()
         declared = {conflict.old for conflict in payload.conflicts}
         for portion, mark in _split_portions(plans, progress.through_seq, through):
@@ -404,7 +406,7 @@ class Consolidation:
             if turn.seq is not None
         }
         payload = read_payload(given, turns)
-        plans, refused = self.write.plan_findings(progress, payload, turns, strategy=HOST_STRATEGY)
+        plans, refused = self._plan.plan_findings(progress, payload, turns, strategy=HOST_STRATEGY)
         through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
         with self._store.transaction():
             saved, nodes = self.write.save_nodes_batch(

@@ -129,11 +129,13 @@ class ReplacementResolver:
 
         Args:
             finding: what was said.
-            sources: the turns that say so; of an answer, what it answers too.
+            sources: the turns that say so, some in other words; of an answer, what it answers too.
         """
-        *answered, turn = sorted(sources, key=lambda node: node.seq or 0)
-        said = PassingStatement(turn, finding.content, finding.about or "")
-        self._store.passing_statements.add(said, answered[0] if answered else None)
+        ordered = sorted(sources, key=lambda node: node.seq or 0)
+        for place, turn in enumerate(ordered):
+            if turn.origin is Origin.USER_PROMPT and finding.content in turn.content:
+                said = PassingStatement(turn, finding.content, finding.about or "")
+                self._store.passing_statements.add(said, ordered[place - 1] if place else None)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
@@ -177,14 +179,20 @@ class ReplacementResolver:
     def _detect_by_meaning(self, new: Node) -> list[tuple[Node, float]]:
         living = self._list_living(new, self._scope_of(new))
         cosines = self._store.vectors.compare_with(new.key, list(dict.fromkeys(one.node.key for one in living)))
-        living = [one for one in living if one.node.key in cosines]
+        # A turn is not judged anew once it has a vector, which comes after those of later statements: its words decide.
+        living = [one for one in living if one.is_passing or one.node.key in cosines]
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
 
         def score(olds: Sequence[Standing]) -> list[float]:
-            told, scorer = (_compared(new), [one.said for one in olds]), load_replacement_scorer()
-            by_words = scorer.score(*told, around=around)
-            by_meaning = scorer.score(*told, [cosines[one.node.key] for one in olds], around)
-            return [_weigh_both(*pair) for pair in zip(by_words, by_meaning, strict=True)]
+            statement, scorer = _compared(new), load_replacement_scorer()
+            by_words = scorer.score(statement, [one.said for one in olds], around=around)
+            seen = {place: cosines[one.node.key] for place, one in enumerate(olds) if one.node.key in cosines}
+            told = scorer.score(statement, [olds[place].said for place in seen], list(seen.values()), around)
+            by_meaning = dict(zip(seen, told, strict=True))
+            return [
+                _weigh_both(words, by_meaning[place]) if place in seen else words
+                for place, words in enumerate(by_words)
+            ]
 
         return _choose_likely(living, _score_apart(living, score))
 

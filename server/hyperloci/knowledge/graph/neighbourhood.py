@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import RelatedMemory
-from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
+from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey, fold_label
 from hyperloci.names import suggest_value
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
@@ -113,7 +113,7 @@ def resolve_label(traversal: Traversal, relationship: str) -> str | None:
     Raises:
         BadRequestError: it is unknown; the message lists those in use.
     """
-    label = relationship.strip().lower().replace(" ", "_")
+    label = fold_label(relationship)
     if label == ANY:
         return None
     if label not in EDGE_TYPE_OF_LABEL and not traversal.has_label(label):

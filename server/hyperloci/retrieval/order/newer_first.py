@@ -63,27 +63,29 @@ def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[N
     statements = _list_statements(store, nodes)
     hits = {node.key: node for node in nodes}
     found: dict[NodeKey, list[Node]] = {}
-    reached: dict[NodeKey, set[NodeKey]] = {}
-    ended = {statement: set(origins) for statement, origins in statements.items()}
+    # By what is reached and from which hit, whether surely: a way is as sure as its unsurest step.
+    reached: dict[tuple[NodeKey, NodeKey], bool] = {}
+    ended = {statement: dict.fromkeys(origins, True) for statement, origins in statements.items()}
     for _ in range(MAX_CHANGES):
-        between: dict[NodeKey, set[NodeKey]] = {}
+        between: dict[NodeKey, dict[NodeKey, bool]] = {}
         for label in _LABELS if ended else ():
             steps = find_steps(store, list(ended), label, "in")
             targets = {step.target for step in steps}
             others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
             for step in steps:
                 other = others.get(step.target)
-                origins = ended[step.source] - reached.get(step.target, set())
-                if other is None or other.deleted_at is not None or not origins:
-                    continue
-                reached.setdefault(other.key, set()).update(origins)
-                if other.valid_until is not None:
-                    between.setdefault(other.key, set()).update(origins)
+                if other is None or other.deleted_at is not None:
                     continue
                 shown = _find_saying(other, [hits[key] for key in statements.get(other.key, ())])
-                if shown is not None or (may_add and step.confidence >= POSSIBLE_SUCCESSOR):
-                    for key in origins:
-                        found.setdefault(key, []).append(shown or other)
+                for origin, was_sure in ended[step.source].items():
+                    is_sure = was_sure and step.confidence >= POSSIBLE_SUCCESSOR
+                    if reached.get((other.key, origin)) in (True, is_sure):
+                        continue
+                    reached[other.key, origin] = is_sure
+                    if other.valid_until is not None:
+                        between.setdefault(other.key, {})[origin] = is_sure
+                    elif shown is not None or (may_add and is_sure):
+                        found.setdefault(origin, []).append(shown or other)
         ended = between
     return found
 

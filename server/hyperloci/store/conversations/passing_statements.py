@@ -48,21 +48,24 @@ class PassingStatements:
         )
 
     def list_latest(self, scope: str, limit: int) -> list[PassingStatement]:
-        """Return the latest of a project, of turns that are neither forgotten nor withheld, the last one first."""
+        """Return the latest of a project, of turns that are neither forgotten nor withheld, the last one first.
+
+        Of turns whose text is gone with its archive there are none: their nodes keep only the beginning.
+        """
         rows = self._connection.execute(
-            "SELECT p.* FROM passing_statements p JOIN nodes n ON n.key = p.node_key"
+            # In this order: a project has many times more memories than were said in passing.
+            "SELECT p.* FROM passing_statements p CROSS JOIN nodes n ON n.key = p.node_key"
             " WHERE n.scope_key = (SELECT key FROM scopes WHERE id = ?) AND n.deleted_at IS NULL"
             f" AND {NOT_WITHHELD} ORDER BY n.event_time DESC, n.key DESC, p.first LIMIT ?",
             (scope, limit),
         ).fetchall()
         turns = self._read_turns({row["node_key"] for row in rows} | {row["about_key"] for row in rows})
+        # Another process may forget a turn between the two queries.
+        said = [(turn, row) for row in rows if (turn := turns.get(row["node_key"])) is not None]
         return [
-            PassingStatement(
-                turns[row["node_key"]],
-                _cut(turns[row["node_key"]], row["first"], row["length"]),
-                _cut(turns.get(row["about_key"]), row["about_first"], row["about_length"]),
-            )
-            for row in rows
+            PassingStatement(turn, quote, _cut(turns.get(row["about_key"]), row["about_first"], row["about_length"]))
+            for turn, row in said
+            if (quote := _cut(turn, row["first"], row["length"]))
         ]
 
     def _read_turns(self, keys: set[int | None]) -> dict[int | None, Node]:
@@ -75,4 +78,7 @@ class PassingStatements:
 
 
 def _cut(turn: Node | None, first: int | None, length: int | None) -> str:
-    return "" if turn is None or first is None or length is None else turn.content[first : first + length]
+    """Return words of a turn; '' where there are none, or it no longer holds all of them."""
+    if turn is None or first is None or length is None or first + length > len(turn.content):
+        return ""
+    return turn.content[first : first + length]

@@ -150,9 +150,10 @@ class Traversal:
         for row, side in self._find_ways(list(sources), label):
             if direction in (BOTH_WAYS, _DIRECTIONS[side]) or side is None:
                 ways.setdefault((row["edge"], side), []).append(row)
+        # Only of sides that are gone to: most memories have no relation of a label, and a search asks for each.
         members = {
             side: self._members_on_side([edge for edge, other in ways if other is side], side, scopes)
-            for side in _DIRECTIONS
+            for side in {side for _, side in ways}
         }
         steps = [
             (row, _make_step(row, target, side))
@@ -170,7 +171,8 @@ class Traversal:
         ).fetchall()
         spoken = {row["edge"] for row in rows if row["speaks"]}
         asked = sorted({row["edge"] for row in rows} - spoken)
-        spoken |= {row[0] for row in self._connection.execute(_SELECT_DIRECTED, (json.dumps(asked),))}
+        if asked:
+            spoken |= {row[0] for row in self._connection.execute(_SELECT_DIRECTED, (json.dumps(asked),))}
         for row in rows:
             if row["label"] in SYMMETRIC_LABELS or row["edge"] not in spoken:
                 yield row, None

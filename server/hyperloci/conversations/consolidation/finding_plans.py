@@ -1,0 +1,163 @@
+"""Finding plans: what of a payload is stored, and all that is read for it, before anything is written (B.17).
+
+A finding is data: it is cleaned and redacted like any text, rejected if it reads like an instruction to the assistant
+or isn't supported by the turns it names, and gets no more confidence than the least trusted of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.findings import (
+    HEURISTIC_STRATEGY,
+    ConsolidationPayload,
+    ExtractedFinding,
+    FindingKind,
+    RejectedItem,
+)
+from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded
+from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
+from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.conversations.consolidations import ConsolidationProgress
+from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingPlan:
+    """A finding that will be stored, with everything that was read for it beforehand.
+
+    Attributes:
+        finding: what was found.
+        text: the statement, cleaned.
+        scope: where it belongs.
+        confidence: no more than the least trusted of its sources.
+        flags: what is suspicious about them.
+        sources: the turns that say so.
+        known: a memory that says so already.
+        reworded: what rules made of the same turns, and it says in other words.
+    """
+
+    finding: ExtractedFinding
+    text: SanitizedText
+    scope: str
+    confidence: float
+    flags: tuple[str, ...]
+    sources: tuple[Node, ...]
+    known: Node | None
+    reworded: tuple[Node, ...] = ()
+
+
+class FindingPlanner:
+    """Decides what of a payload is stored, over one store; it only reads."""
+
+    def __init__(self, store: Store, conflicts: ConflictResolver) -> None:
+        self._store = store
+        self._conflicts = conflicts
+
+    def plan_findings(
+        self,
+        progress: ConsolidationProgress,
+        payload: ConsolidationPayload,
+        turns: Mapping[int, Node],
+        *,
+        strategy: str,
+    ) -> tuple[list[FindingPlan], list[RejectedItem]]:
+        """Decide what of a payload is stored, outside of any transaction."""
+        rejected = list(payload.rejected)
+        plans: list[FindingPlan] = []
+        memories = TurnMemories(self._store)
+        for finding in payload.findings:
+            text = sanitize(finding.statement)
+            sources = tuple(turns[seq] for seq in finding.sources)
+            reason = _refusal_reason(text, sources)
+            said = memories.find_said(text.text, sources) if reason is None else None
+            if said is not None and said.valid_until is not None:
+                reason = "was made of the same turns before, and replaced since"
+            # What was said in passing is no memory, and in the place of none.
+            others = (plan for plan in plans if finding.is_passing or not plan.finding.is_passing)
+            if reason is None and any(says_same(text.text, plan.text.text) for plan in others):
+                reason = "another item of this payload says the same"
+            if reason is not None:
+                if not finding.is_passing:
+                    rejected.append(RejectedItem(finding.place or finding.kind, reason))
+                continue
+            plans.append(self._make_plan(progress, finding, text, sources, said))
+        return plans if strategy == HEURISTIC_STRATEGY else _note_reworded(plans, memories), rejected
+
+    def _make_plan(
+        self,
+        progress: ConsolidationProgress,
+        finding: ExtractedFinding,
+        text: SanitizedText,
+        sources: tuple[Node, ...],
+        said: Node | None,
+    ) -> FindingPlan:
+        scope = _choose_scope(progress.scope, finding, sources)
+        known = said or (None if finding.is_passing else self._find_known(text.text, progress.scope))
+        flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
+        return FindingPlan(
+            finding=finding,
+            text=text,
+            scope=scope,
+            confidence=min(finding.confidence, trust_in(finding, sources)),
+            flags=tuple(flags),
+            sources=sources,
+            known=known,
+        )
+
+    def _find_known(self, text: str, scope: str) -> Node | None:
+        return next((node for node in self._conflicts.find_near(text, scope) if _is_known_by(node, text)), None)
+
+
+def _note_reworded(plans: Sequence[FindingPlan], memories: TurnMemories) -> list[FindingPlan]:
+    """Return plans, with what rules made of the same turns and they word anew."""
+    readings = [(plan.text.text, plan.sources) for plan in plans]
+    reworded = find_reworded(readings, memories, made_by=HEURISTIC_STRATEGY)
+    return [replace(plan, reworded=reworded.get(place, ())) for place, plan in enumerate(plans)]
+
+
+def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
+    if not text.text.strip() or text.text.strip() == "[private]":
+        return "content is empty, or all of it is private"
+    if text.flags:
+        meaning = FLAG_REASONS.get(text.flags[0], text.flags[0])
+        return f"reads like an instruction, not like something learned: it {meaning}"
+    return why_ungrounded(text.text, (node.content for node in sources))
+
+
+def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
+    """Return where a finding belongs: who the user is, in words of their own, concerns every project."""
+    about_user = finding.kind is FindingKind.USER_INFO
+    own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
+    return GLOBAL_SCOPE if about_user and own_words else project
+
+
+def _is_known_by(node: Node, text: str) -> bool:
+    return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+
+
+def trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:
+    """Return how far the turns can be believed: of an answer, the turn that gave it; what it answers only explains."""
+    said = [max(sources, key=lambda node: node.seq or 0)] if finding.about else sources
+    return min(node.confidence for node in said)
+
+
+def said_fields(plan: FindingPlan) -> dict[str, Any]:
+    """Return what is noted beside the text: the words themselves, what they answer, who said them and in which turn."""
+    finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
+    fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
+    fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
+    return {name: value for name, value in {**fields, "due": finding.due}.items() if value is not None}
+
+
+def speaker_word(node: Node) -> str:
+    """Return who said a turn, in a word."""
+    words = {Origin.USER_PROMPT: "user", Origin.CLAUDE_RESPONSE: "assistant", Origin.HOOK: "tool"}
+    return words.get(node.origin, str(node.origin))
