@@ -51,6 +51,7 @@ CHANGES_FILES = tuple(FOLDER.parent / name for name in ("changed_minds.jsonl", "
 """What holds in a project and what is said then, with the answer; in the second also what was asked before."""
 
 ENDING = ("replaces", "withdraws")
+REFINING = ("refines",)
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
 
@@ -137,6 +138,7 @@ class Situation:
         ended: the names of those that it replaces or takes back.
         unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
             they are of the same turn.
+        refined: the names of those that it changes in part: they neither end nor stay as they are.
         around: what the assistant said right before and after the new one.
         weight: how much its pairs count in training.
         is_crowd: whether most of those that hold are of other projects.
@@ -147,6 +149,7 @@ class Situation:
     living: tuple[Said, ...]
     ended: frozenset[str]
     unclear: frozenset[str] = frozenset()
+    refined: frozenset[str] = frozenset()
     around: Surroundings = NOTHING_HEARD
     weight: float = 1.0
     is_crowd: bool = False
@@ -163,6 +166,7 @@ class Pair:
         project: where both are from.
         weight: how much it counts in training.
         is_made: whether those that held then were chosen.
+        is_refined: whether the later changes the earlier one in part.
     """
 
     features: dict[str, float]
@@ -170,6 +174,7 @@ class Pair:
     project: str
     weight: float = 1.0
     is_made: bool = False
+    is_refined: bool = False
 
 
 def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
@@ -195,15 +200,14 @@ def read_sessions(projects: Iterable[LabelledProject]) -> Iterator[Situation]:
                 for said, labels in found:
                     for kept in labels:
                         extracted.setdefault(kept.name, set()).add(said.name)
-                ends = {
-                    said: {old for kept in labels for name in _name_ended(kept) for old in extracted.get(name, ())}
-                    - {said.name}
-                    for said, labels in found
-                }
+                ends = {said: _find_affected(said, labels, extracted, ENDING) for said, labels in found}
+                refines = {said: _find_affected(said, labels, extracted, REFINING) for said, labels in found}
                 of_turn = {name for names in ends.values() for name in names}
                 around = _read_surroundings(views, turn.view.seq)
                 for said, ended in ends.items():
-                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended), around)
+                    yield Situation(
+                        said, tuple(living), ended, frozenset(of_turn - ended), refines[said] - of_turn, around
+                    )
                 living = [old for old in living if old.name not in of_turn] + [said for said, _ in found]
 
 
@@ -219,8 +223,12 @@ def _extract_by_turn(views: Sequence[TurnView]) -> dict[int, list[ExtractedFindi
     return found
 
 
-def _name_ended(kept: KeptStatement) -> frozenset[str]:
-    return frozenset({kept.old[0]} if kept.old is not None and kept.old[1] in ENDING else ())
+def _find_affected(
+    said: Said, labels: Iterable[KeptStatement], extracted: Mapping[str, Iterable[str]], how: Sequence[str]
+) -> frozenset[str]:
+    """Return the names of the older statements that a new one's labels say it affects in one of some ways."""
+    names = (kept.old[0] for kept in labels if kept.old is not None and kept.old[1] in how)
+    return frozenset(old for name in names for old in extracted.get(name, ())) - {said.name}
 
 
 def read_changes(paths: Iterable[Path]) -> Iterator[Situation]:
@@ -261,7 +269,11 @@ def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situa
     """
     chance = random.Random(SEED)
     for situation in situations:
-        others = [said for said in situation.living if said.name not in situation.ended | situation.unclear]
+        others = [
+            said
+            for said in situation.living
+            if said.name not in situation.ended | situation.unclear | situation.refined
+        ]
         for draw in BEGINNINGS:
             stay = set(situation.ended if draw.keeps_ended else ())
             drawn = chance.sample(others, min(len(others), max(0, chance.randint(1, most) - len(stay))))
@@ -381,7 +393,8 @@ def make_pairs(
             if situation.is_crowd and not ends and "rank=3" in row:
                 weight = weight / FAR_ONES if chance.random() < FAR_ONES else 0.0
             if weight and old.name not in situation.unclear:
-                yield Pair(row, ends, situation.new.project, weight, situation.is_made)
+                is_refined = old.name in situation.refined
+                yield Pair(row, ends, situation.new.project, weight, situation.is_made, is_refined)
 
 
 def drop_meaning(pair: Pair) -> Pair:
