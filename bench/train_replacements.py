@@ -59,6 +59,9 @@ APART = 0.3
 """How much a pair counts that was written apart from a session: such pairs show more wordings, and more changes of mind
 than there are."""
 
+REFINED = 0.5
+"""How much a change in part counts as an end, and else as none: it should be marked, not ended."""
+
 WORDINGS = ("w:", "b:", "before1:", "before2:", "after:")
 """Features of single words: trees would learn them by heart."""
 
@@ -71,6 +74,10 @@ all."""
 
 CROWD = 100
 """Statements of other projects that a new one is put beside too; a project of its own has some thirty."""
+
+CROWDED = 0.25
+"""The share of the statements that end nothing that are put beside them; each counts for all. There are nine
+of those for one that ends something."""
 
 BEGINNING = 4
 """Statements that hold, at most, in a project that has just begun."""
@@ -258,7 +265,11 @@ def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation
         others = [said for said in drawn if said.project != situation.new.project]
         # Names are of a project: "0/3/0" of another one is somebody else's.
         strange = tuple(replace(said, name=f"{said.project}/{said.name}") for said in others)
-        yield replace(situation, living=(*strange, *situation.living), is_crowd=True, is_made=True)
+        if situation.ended:
+            yield replace(situation, living=(*strange, *situation.living), is_crowd=True, is_made=True)
+        elif chance.random() < CROWDED:
+            living, weight = (*strange, *situation.living), situation.weight / CROWDED
+            yield replace(situation, living=living, weight=weight, is_crowd=True, is_made=True)
 
 
 def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situation]:
@@ -405,9 +416,19 @@ def drop_meaning(pair: Pair) -> Pair:
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, Any]:
     """Return a model as `replacement.scorer` reads it."""
+    pairs = [part for pair in pairs for part in _share_refined(pair)]
     seen = Counter(name for pair in pairs if pair.ends for name in pair.features)
     known = {name for name, count in seen.items() if count >= min_pairs}
     return {"weights": train_weights(pairs, known, strength), **train_trees(pairs, known)}
+
+
+def _share_refined(pair: Pair) -> Iterator[Pair]:
+    """Yield a pair; of a change in part, one that ends and one that doesn't, which count as much together."""
+    if pair.is_refined and not pair.ends:
+        yield replace(pair, ends=True, weight=pair.weight * REFINED)
+        yield replace(pair, weight=pair.weight * (1.0 - REFINED))
+    else:
+        yield pair
 
 
 def train_weights(pairs: Sequence[Pair], known: set[str], strength: float) -> dict[str, float]:
