@@ -498,7 +498,7 @@ def main() -> None:
     """Train, and report by cross-validation over projects."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
-    parser.add_argument("--pairs", type=int, default=5, help="changed minds that must have a feature")
+    parser.add_argument("--pairs", type=int, default=8, help="changed minds that must have a feature")
     parser.add_argument("--strength", type=float, default=1.0, help="inverse strength of regularisation")
     parser.add_argument("--crowd", type=int, default=CROWD, help="statements of other projects to stand among")
     parser.add_argument("--beginning", type=int, default=BEGINNING, help="statements that hold in a new project")

@@ -47,9 +47,10 @@ from hyperloci.conversations.consolidation.turn_view import (
 from hyperloci.model.node import Node
 
 KEEP: Final = 0.5
-"""Probability from which on a sentence of the user's is kept. Chosen on six writers of twelve projects each, each judged
-by a model that learned from the others: from .45 on .81 of what matters is kept and .09 of what must not be, from .5 on
-.79 and .08, from .55 on .76 and .07 (docs/benchmarks.md, "Sessions"). A wrong memory does more harm than a missing one."""
+"""Probability from which on a sentence of the user's is kept. Chosen on six writers of twelve projects each, each
+judged by a model that learned from the others: from .45 on .81 of what matters is kept and .09 of what must not be,
+from .5 on .79 and .08, from .55 on .76 and .07 (docs/benchmarks.md, "Sessions"). A wrong memory does more harm than a
+missing one."""
 
 KEEP_UNANSWERED: Final = 0.32
 """The same where the assistant has not answered: how it takes what is said tells, and all are less sure without it."""
