@@ -49,6 +49,14 @@ def test_that_something_was_done_before_the_answer_is_read() -> None:
     assert "reply acted" not in read_features(done[0], done[2])
 
 
+def test_an_answer_to_the_question_behind_a_statement_says_nothing_of_the_statement() -> None:
+    answer = (ASSISTANT, "You could load less at once.")
+    asked = read_features((USER, "The bundle has to stay below 250 kB. What else could we trim?"), answer)
+    told = read_features((USER, "The bundle has to stay below 250 kB. We measured it."), answer)
+    assert "reply w:less" not in asked
+    assert "reply w:less" in told
+
+
 def test_how_it_is_answered_is_not_read_of_the_assistants_own_words() -> None:
     found = read_features((ASSISTANT, "The job reads the wrong file."), (USER, "Noted."), (ASSISTANT, "Good."))
     assert not [name for name in found if name.startswith("reply")]

@@ -20,7 +20,8 @@ A feature is a name that is there or not. Groups, by prefix:
 - `echo`: the answer repeats what was said; `number echoed`, `name echoed`: it names the same figure, name or
   identifier; `number ignored`: it names none of its figures.
 - `reply w:`, `reply^`, `reply c:`, `reply len`, `reply?`: the assistant's first sentence after the user's words, and
-  how long all of it is; `reply acted`: it did something before it spoke.
+  how long all of it is; `reply acted`: it did something before it spoke. Not of what stands before a question or a
+  request in the same turn: that is what is answered.
 - `turn len`: how long the whole turn is.
 - `then echo`: of the assistant's words: the user takes some of them up. `told why`, `told paste`: the user had asked
   for a reason, had shown a log or code.
@@ -155,9 +156,10 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     found.update(_place_features(turn, number))
     found.add(f"{prefix}{_length_name('turn len', len(turn.text.split()))}")
     if turn.speaker == USER:
-        found.update(_read_reply_features(find_reply_after(turns, at)))
-        if at + 1 < len(turns) and turns[at + 1].speaker == ACTION:
-            found.add("reply acted")
+        if not any(is_asking(later.text) for later in turn.sentences[number + 1 :]):
+            found.update(_read_reply_features(find_reply_after(turns, at)))
+            if at + 1 < len(turns) and turns[at + 1].speaker == ACTION:
+                found.add("reply acted")
         asked = _read_asked_features(find_reply_before(turns, at))
         found.update(asked)
         if number == 0:
