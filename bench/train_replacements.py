@@ -1,6 +1,6 @@
-"""Train the replacement scorer on labelled sessions and changes, and say how well it does on unseen projects.
+"""Train the replacement scorer on labelled sessions and changes, and say how well it does on unseen writers.
 
-    python -m bench train_replacements [--write] [--folds 5] [--cache FILE.npz]
+    python -m bench train_replacements [--write] [--unchecked] [--cache FILE.npz]
 
 A pair is a later statement and an earlier one of the same project; it counts if the later replaces the earlier one or
 takes it back. Two models are trained, by words alone and with the bundled model's cosines, each of weights and shallow
@@ -30,7 +30,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, read_projects
 from bench._shared import MarkdownTable
-from bench.train_extraction import KINDS_FILE, Sample, train_kinds
+from bench.train_extraction import KINDS_FILE, Sample, read_writer, train_kinds
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.heuristics import extract_findings
 from hyperloci.conversations.consolidation.replacement import scorer as replacement_scorer
@@ -481,12 +481,17 @@ def _select_features(pairs: Sequence[Pair], names: set[str]) -> list[dict[str, f
     return [{name: value for name, value in pair.features.items() if name in names} for pair in pairs]
 
 
-def cross_validate(pairs: Sequence[Pair], folds: int, **how: Any) -> list[float]:
-    """Return each pair's probability by a model that did not see its project."""
-    names = sorted({pair.project for pair in pairs})
+def leave_writers_out(pairs: Sequence[Pair], names: set[str], **how: Any) -> list[float]:
+    """Return the probability of each pair of a session, by a model that learned from other writers; 0 of the others.
+
+    Args:
+        pairs: all that is learned from.
+        names: the projects of sessions: what was written apart is always learned from.
+        how: it is learned.
+    """
     found = [0.0] * len(pairs)
-    for fold in range(folds):
-        held_out = set(names[fold::folds])
+    for writer in sorted({read_writer(name) for name in names}):
+        held_out = {name for name in names if read_writer(name) == writer}
         model = ReplacementModel.of_document(train([pair for pair in pairs if pair.project not in held_out], **how))
         unseen = [number for number, pair in enumerate(pairs) if pair.project in held_out]
         for number, estimate in zip(unseen, model.estimate([pairs[at].features for at in unseen]), strict=True):
@@ -495,9 +500,9 @@ def cross_validate(pairs: Sequence[Pair], folds: int, **how: Any) -> list[float]
 
 
 def main() -> None:
-    """Train, and report by cross-validation over projects."""
+    """Train, and report on each writer by what was learned from the others."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
+    parser.add_argument("--unchecked", action="store_true", help="leave out the report on writers left out")
     parser.add_argument("--pairs", type=int, default=8, help="changed minds that must have a feature")
     parser.add_argument("--strength", type=float, default=1.0, help="inverse strength of regularisation")
     parser.add_argument("--crowd", type=int, default=CROWD, help="statements of other projects to stand among")
@@ -516,11 +521,11 @@ def main() -> None:
     cosine = embed_statements(situations, options.cache)
     by_meaning = make_all_pairs(situations, kinds, cosine, options.jobs)
     pairs = {"words": [drop_meaning(pair) for pair in by_meaning], "meaning": by_meaning}
-    if options.folds:
+    if not options.unchecked:
         names = {project.name for project in projects}
         table = MarkdownTable("by", "pairs", "average precision", *(f"recall at {least:.0%}" for least in LEVELS))
         for name, found in pairs.items():
-            add_row(table, name, found, cross_validate(found, options.folds, **how), names)
+            add_row(table, name, found, leave_writers_out(found, names, **how), names)
         table.print()
     if options.write:
         trained = run_in_processes(lambda name: train(pairs[name], **how), pairs)

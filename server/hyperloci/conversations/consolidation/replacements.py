@@ -23,14 +23,15 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 
-SURE: Final = 0.7
-"""Probability by words from which on the old statement is ended at once: with `SURE_BY_MEANING`, of the pairs of
-statements extracted of 14 projects nobody trained on 38 are ended then, 35 of them rightly, of 57 (docs/benchmarks.md,
+SURE: Final = 0.6
+"""Probability by words from which on the old statement is ended at once: of three writers nobody trained on 118 are
+ended then, 54 of which are replaced or taken back and 47 changed in part; from .7 on 93, 42 and 41 (docs/benchmarks.md,
 "Sessions")."""
 
-SURE_BY_MEANING: Final = 0.6
-"""The same once both statements have a vector, of what words and meaning say together (the mean of their log-odds).
-From .5 on nine of those 14 projects' pairs are ended wrongly, and no more rightly."""
+SURE_BY_MEANING: Final = 0.5
+"""The same once both statements have a vector, of what words and meaning say together (the mean of their log-odds): of
+the same writers 148 are ended, of which 72 are replaced or taken back and 55 changed in part; from .6 on 122, 62 and
+46."""
 
 LEAST: Final = 1e-6
 """Probabilities nearer to 0 or 1 are as sure as this one."""
@@ -39,9 +40,10 @@ CHANGES: Final = 0.35
 """Probability from which on a statement that is otherwise not worth keeping is kept, because it changes what holds: of
 the development projects four more are kept from .25 on that say nothing worth keeping, or must not be kept."""
 
-POSSIBLE: Final = 0.3
-"""Probability from which on the old statement is marked as possibly replaced: of the pairs of 14 projects nobody
-trained on 43 of 57 are marked or ended, besides 32 others; from .2 on the same 43, and 53 others."""
+POSSIBLE: Final = 0.25
+"""Probability from which on the old statement is marked as possibly replaced: of the same writers' 163 that are
+replaced or taken back 105 are ended or marked then, and half of what is only marked is changed, wholly or in part; from
+.2 on 111, and fewer of the marks are right."""
 
 MAX_LIVING: Final = 400
 """Living statements that a new one is compared with, the newest of each type: more than a year of sessions leaves."""
