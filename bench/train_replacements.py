@@ -1,6 +1,6 @@
-"""Train the replacement scorer on labelled sessions and changes, and say how well it does on unseen projects.
+"""Train the replacement scorer on labelled sessions and changes, and say how well it does on unseen writers.
 
-    python -m bench train_replacements [--write] [--folds 5] [--cache FILE.npz]
+    python -m bench train_replacements [--write] [--unchecked] [--cache FILE.npz]
 
 A pair is a later statement and an earlier one of the same project; it counts if the later replaces the earlier one or
 takes it back. Two models are trained, by words alone and with the bundled model's cosines, each of weights and shallow
@@ -30,7 +30,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, read_projects
 from bench._shared import MarkdownTable
-from bench.train_extraction import KINDS_FILE, Sample, train_kinds
+from bench.train_extraction import KINDS_FILE, Sample, read_writer, train_kinds
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.heuristics import extract_findings
 from hyperloci.conversations.consolidation.replacement import scorer as replacement_scorer
@@ -51,12 +51,16 @@ CHANGES_FILES = tuple(FOLDER.parent / name for name in ("changed_minds.jsonl", "
 """What holds in a project and what is said then, with the answer; in the second also what was asked before."""
 
 ENDING = ("replaces", "withdraws")
+REFINING = ("refines",)
 MIN_WEIGHT = 0.02
 """Smaller weights change nothing, and make the file long."""
 
 APART = 0.3
 """How much a pair counts that was written apart from a session: such pairs show more wordings, and more changes of mind
 than there are."""
+
+REFINED = 0.5
+"""How much a change in part counts as an end, and else as none: it should be marked, not ended."""
 
 WORDINGS = ("w:", "b:", "before1:", "before2:", "after:")
 """Features of single words: trees would learn them by heart."""
@@ -70,6 +74,10 @@ all."""
 
 CROWD = 100
 """Statements of other projects that a new one is put beside too; a project of its own has some thirty."""
+
+CROWDED = 0.25
+"""The share of the statements that end nothing that are put beside them; each counts for all. There are nine
+of those for one that ends something."""
 
 BEGINNING = 4
 """Statements that hold, at most, in a project that has just begun."""
@@ -141,6 +149,7 @@ class Situation:
         ended: the names of those that it replaces or takes back.
         unclear: the names of those of which its labels don't say it: another statement of the same turn ends them, or
             they are of the same turn.
+        refined: the names of those that it changes in part: they neither end nor stay as they are.
         around: what the assistant said right before and after the new one.
         weight: how much its pairs count in training.
         is_crowd: whether most of those that hold are of other projects.
@@ -151,6 +160,7 @@ class Situation:
     living: tuple[Said, ...]
     ended: frozenset[str]
     unclear: frozenset[str] = frozenset()
+    refined: frozenset[str] = frozenset()
     around: Surroundings = NOTHING_HEARD
     weight: float = 1.0
     is_crowd: bool = False
@@ -167,6 +177,7 @@ class Pair:
         project: where both are from.
         weight: how much it counts in training.
         is_made: whether those that held then were chosen.
+        is_refined: whether the later changes the earlier one in part.
     """
 
     features: dict[str, float]
@@ -174,6 +185,7 @@ class Pair:
     project: str
     weight: float = 1.0
     is_made: bool = False
+    is_refined: bool = False
 
 
 def read_sessions(projects: Iterable[LabelledProject], *, tentative: bool = False) -> Iterator[Situation]:
@@ -210,15 +222,14 @@ def read_sessions(projects: Iterable[LabelledProject], *, tentative: bool = Fals
                 for said, labels in found:
                     for kept in labels:
                         extracted.setdefault(kept.name, set()).add(said.name)
-                ends = {
-                    said: {old for kept in labels for name in _name_ended(kept) for old in extracted.get(name, ())}
-                    - {said.name}
-                    for said, labels in found
-                }
+                ends = {said: _find_affected(said, labels, extracted, ENDING) for said, labels in found}
+                refines = {said: _find_affected(said, labels, extracted, REFINING) for said, labels in found}
                 of_turn = {name for names in ends.values() for name in names}
                 around = _read_surroundings(views, turn.view.seq)
                 for said, ended in ends.items():
-                    yield Situation(said, tuple(living), frozenset(ended), frozenset(of_turn - ended), around)
+                    yield Situation(
+                        said, tuple(living), ended, frozenset(of_turn - ended), refines[said] - of_turn, around
+                    )
                 living = [old for old in living if old.name not in of_turn] + [said for said, _ in found]
 
 
@@ -234,8 +245,12 @@ def _extract_by_turn(views: Sequence[TurnView], *, tentative: bool) -> dict[int,
     return found
 
 
-def _name_ended(kept: KeptStatement) -> frozenset[str]:
-    return frozenset({kept.old[0]} if kept.old is not None and kept.old[1] in ENDING else ())
+def _find_affected(
+    said: Said, labels: Iterable[KeptStatement], extracted: Mapping[str, Iterable[str]], how: Sequence[str]
+) -> frozenset[str]:
+    """Return the names of the older statements that a new one's labels say it affects in one of some ways."""
+    names = (kept.old[0] for kept in labels if kept.old is not None and kept.old[1] in how)
+    return frozenset(old for name in names for old in extracted.get(name, ())) - {said.name}
 
 
 def read_changes(paths: Iterable[Path]) -> Iterator[Situation]:
@@ -265,7 +280,11 @@ def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation
         others = [said for said in drawn if said.project != situation.new.project]
         # Names are of a project: "0/3/0" of another one is somebody else's.
         strange = tuple(replace(said, name=f"{said.project}/{said.name}") for said in others)
-        yield replace(situation, living=(*strange, *situation.living), is_crowd=True, is_made=True)
+        if situation.ended:
+            yield replace(situation, living=(*strange, *situation.living), is_crowd=True, is_made=True)
+        elif chance.random() < CROWDED:
+            living, weight = (*strange, *situation.living), situation.weight / CROWDED
+            yield replace(situation, living=living, weight=weight, is_crowd=True, is_made=True)
 
 
 def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situation]:
@@ -276,7 +295,11 @@ def add_beginnings(situations: Sequence[Situation], most: int) -> Iterator[Situa
     """
     chance = random.Random(SEED)
     for situation in situations:
-        others = [said for said in situation.living if said.name not in situation.ended | situation.unclear]
+        others = [
+            said
+            for said in situation.living
+            if said.name not in situation.ended | situation.unclear | situation.refined
+        ]
         for draw in BEGINNINGS:
             stay = set(situation.ended if draw.keeps_ended else ())
             drawn = chance.sample(others, min(len(others), max(0, chance.randint(1, most) - len(stay))))
@@ -396,7 +419,8 @@ def make_pairs(
             if situation.is_crowd and not ends and "rank=3" in row:
                 weight = weight / FAR_ONES if chance.random() < FAR_ONES else 0.0
             if weight and old.name not in situation.unclear:
-                yield Pair(row, ends, situation.new.project, weight, situation.is_made)
+                is_refined = old.name in situation.refined
+                yield Pair(row, ends, situation.new.project, weight, situation.is_made, is_refined)
 
 
 def drop_meaning(pair: Pair) -> Pair:
@@ -407,9 +431,19 @@ def drop_meaning(pair: Pair) -> Pair:
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, Any]:
     """Return a model as `replacement.scorer` reads it."""
+    pairs = [part for pair in pairs for part in _share_refined(pair)]
     seen = Counter(name for pair in pairs if pair.ends for name in pair.features)
     known = {name for name, count in seen.items() if count >= min_pairs}
     return {"weights": train_weights(pairs, known, strength), **train_trees(pairs, known)}
+
+
+def _share_refined(pair: Pair) -> Iterator[Pair]:
+    """Yield a pair; of a change in part, one that ends and one that doesn't, which count as much together."""
+    if pair.is_refined and not pair.ends:
+        yield replace(pair, ends=True, weight=pair.weight * REFINED)
+        yield replace(pair, weight=pair.weight * (1.0 - REFINED))
+    else:
+        yield pair
 
 
 def train_weights(pairs: Sequence[Pair], known: set[str], strength: float) -> dict[str, float]:
@@ -462,12 +496,17 @@ def _select_features(pairs: Sequence[Pair], names: set[str]) -> list[dict[str, f
     return [{name: value for name, value in pair.features.items() if name in names} for pair in pairs]
 
 
-def cross_validate(pairs: Sequence[Pair], folds: int, **how: Any) -> list[float]:
-    """Return each pair's probability by a model that did not see its project."""
-    names = sorted({pair.project for pair in pairs})
+def leave_writers_out(pairs: Sequence[Pair], names: set[str], **how: Any) -> list[float]:
+    """Return the probability of each pair of a session, by a model that learned from other writers; 0 of the others.
+
+    Args:
+        pairs: all that is learned from.
+        names: the projects of sessions: what was written apart is always learned from.
+        how: it is learned.
+    """
     found = [0.0] * len(pairs)
-    for fold in range(folds):
-        held_out = set(names[fold::folds])
+    for writer in sorted({read_writer(name) for name in names}):
+        held_out = {name for name in names if read_writer(name) == writer}
         model = ReplacementModel.of_document(train([pair for pair in pairs if pair.project not in held_out], **how))
         unseen = [number for number, pair in enumerate(pairs) if pair.project in held_out]
         for number, estimate in zip(unseen, model.estimate([pairs[at].features for at in unseen]), strict=True):
@@ -476,10 +515,10 @@ def cross_validate(pairs: Sequence[Pair], folds: int, **how: Any) -> list[float]
 
 
 def main() -> None:
-    """Train, and report by cross-validation over projects."""
+    """Train, and report on each writer by what was learned from the others."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folds", type=int, default=5, help="parts of cross-validation; 0 for none")
-    parser.add_argument("--pairs", type=int, default=5, help="changed minds that must have a feature")
+    parser.add_argument("--unchecked", action="store_true", help="leave out the report on writers left out")
+    parser.add_argument("--pairs", type=int, default=8, help="changed minds that must have a feature")
     parser.add_argument("--strength", type=float, default=1.0, help="inverse strength of regularisation")
     parser.add_argument("--crowd", type=int, default=CROWD, help="statements of other projects to stand among")
     parser.add_argument("--beginning", type=int, default=BEGINNING, help="statements that hold in a new project")
@@ -497,11 +536,11 @@ def main() -> None:
     cosine = embed_statements(situations, options.cache)
     by_meaning = make_all_pairs(situations, kinds, cosine, options.jobs)
     pairs = {"words": [drop_meaning(pair) for pair in by_meaning], "meaning": by_meaning}
-    if options.folds:
+    if not options.unchecked:
         names = {project.name for project in projects}
         table = MarkdownTable("by", "pairs", "average precision", *(f"recall at {least:.0%}" for least in LEVELS))
         for name, found in pairs.items():
-            add_row(table, name, found, cross_validate(found, options.folds, **how), names)
+            add_row(table, name, found, leave_writers_out(found, names, **how), names)
         table.print()
     if options.write:
         trained = run_in_processes(lambda name: train(pairs[name], **how), pairs)

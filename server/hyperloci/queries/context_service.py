@@ -131,13 +131,21 @@ class ContextService:
         entities = self._describe_entities(query) if sort_terms(query, share).subject else ()
         return arrange_hits(hits, tuple(entities))
 
+    def _list_said_in(self, key: NodeKey) -> list[NodeKey]:
+        """Return a memory, and the turns that it was made of: causes are joined as turns."""
+        edges = self.asking.store.edges.list_of_node(key, "derived_from")
+        return [key, *(member.node for edge in edges if edge.members[0].node == key for member in edge.members[1:])]
+
     def _admit_causes(self, found: Sequence[Hit], relevant: Sequence[Hit]) -> list[Hit]:
         """Return the relevant hits and those found that are a known cause of one, in the order in which they came."""
         nodes = {hit.id: self.asking.store.nodes.get_node(hit.id) for hit in found}
         keys = {id: node.key for id, node in nodes.items() if node is not None}
         is_cause = self.asking.store.consolidations.are_linked_causes
-        effects = [keys[hit.id] for hit in relevant if hit.id in keys]
-        causes = {id for id, key in keys.items() if any(is_cause(key, effect) for effect in effects)}
+        effects = [place for hit in relevant if hit.id in keys for place in self._list_said_in(keys[hit.id])]
+        said_in = {id: self._list_said_in(key) for id, key in keys.items()}
+        causes = {
+            id for id, places in said_in.items() if any(is_cause(one, other) for one in places for other in effects)
+        }
         return [hit for hit in found if hit in relevant or hit.id in causes]
 
     def _describe_entities(self, query: str) -> Iterator[ContextLine]:

@@ -292,7 +292,7 @@ def test_what_the_assistant_found_out_is_looked_at_again_with_the_answer_to_it()
 def test_what_is_not_sure_enough_is_yielded_only_as_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = [turn(0, USER, "The release deadline moved, it is April 25 now.")]
     (sure,) = extract(turns, tentative=True).findings
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    monkeypatch.setattr(heuristics, "KEEP_UNANSWERED", 1.0)
     assert extract(turns).findings == ()
     (unsure,) = extract(turns, tentative=True).findings
     assert (sure.is_tentative, unsure.is_tentative) == (False, True)
@@ -309,7 +309,7 @@ def test_what_is_less_sure_still_is_only_said_in_passing(monkeypatch: pytest.Mon
 
 
 def test_a_mere_question_is_not_even_tentative(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    monkeypatch.setattr(heuristics, "KEEP_UNANSWERED", 1.0)
     assert extract([turn(0, USER, "Is the release deadline April 25 now?")], tentative=True).findings == ()
 
 

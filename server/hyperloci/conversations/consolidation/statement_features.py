@@ -12,12 +12,17 @@ A feature is a name that is there or not. Groups, by prefix:
   (`data/statement_cues.toml`).
 - `bans`, `sets`, `sets it`: it begins as a ban does (`nothing on Fridays`), or sets a value (`put 50`, `cap it at 9`).
 - `supposes`: it says what would be if something were.
+- `once`: it limits itself to a time (`tomorrow only`, `for this Friday alone`); `reply once`: the answer does.
 - `leans`: what it is about is not in it (`referents`).
 - `acted`: of the assistant's words: it ran or changed something since the user's.
 - `told c:`, `then^`, `then c:`, `then?`: what the user came with, and how they took the assistant's words.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
 - `echo`: the answer repeats what was said; `number echoed`, `name echoed`: it names the same figure, name or
   identifier; `number ignored`: it names none of its figures.
+- `reply w:`, `reply^`, `reply c:`, `reply len`, `reply?`: the assistant's first sentence after the user's words, and
+  how long all of it is; `reply acted`: it did something before it spoke. Not of what stands before a question or a
+  request in the same turn: that is what is answered.
+- `turn len`: how long the whole turn is.
 - `then echo`: of the assistant's words: the user takes some of them up. `told why`, `told paste`: the user had asked
   for a reason, had shown a log or code.
 - `in quote`: it stands in a longer quotation.
@@ -96,6 +101,21 @@ _SUPPOSITION: Final = re.compile(
     re.IGNORECASE,
 )
 
+_TIME: Final = (
+    r"(?:today|tonight|tomorrow|now|nights?|days?|evenings?|mornings?|weeks?|weekends?|times?|runs?|demo|hours?|"
+    r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)day|heute|morgen|abend|nacht|tag|mal|woche|сегодня|завтра|раз|ночь|день)"
+)
+_LIMIT: Final = (
+    r"(?:only|just|alone|solely|exclusively|one|single|nur|allein|einmalig|bloß|только|лишь|один|seulement|solo|unique)"
+)
+_ONCE: Final = re.compile(
+    rf"\b{_LIMIT}\s{{1,3}}(?:[\w']{{1,12}}\s{{1,3}}){{0,2}}{_TIME}\b"
+    rf"|\b{_TIME}\W{{1,3}}(?:[\w']{{1,12}}\W{{1,3}})?(?:only|alone|just|nur|только)\b"
+    rf"|\buntil\s{{1,3}}(?:\w{{1,9}}\s)?{_TIME}\b|(?:^|[.!]\s)once\b",
+    re.IGNORECASE,
+)
+"""A limit beside a time. Neither tells alone: rules say `only`, and deadlines name days."""
+
 _ANSWERABLE: Final = frozenset({"asked last", "asked or", "offered list"})
 """What a turn of a word or two answers: `PostgreSQL` says nothing else."""
 
@@ -109,6 +129,10 @@ _IDENTIFIER_WORDS: Final = re.compile(r"\b\w*(?:_|[a-z][A-Z])\w+")
 
 MAX_TAKEN_UP: Final = 3
 """Words of the assistant's that the user repeats: more say no more."""
+
+MAX_REPLY_WORDS: Final = 25
+"""Words of the answer's first sentence that are read. With the writer left out, average precision of the user's
+sentences is .860 with them, .858 with forty words of the whole answer, .834 without."""
 
 MIN_ECHO_CHARS: Final = 4
 """Shorter words are in every answer."""
@@ -130,7 +154,12 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     found = {f"{prefix}{name}" for name in own} if prefix else own
     found.update((f"who={turn.speaker}", _length_name("len", len(words))))
     found.update(_place_features(turn, number))
+    found.add(f"{prefix}{_length_name('turn len', len(turn.text.split()))}")
     if turn.speaker == USER:
+        if not any(is_asking(later.text) for later in turn.sentences[number + 1 :]):
+            found.update(_read_reply_features(find_reply_after(turns, at)))
+            if at + 1 < len(turns) and turns[at + 1].speaker == ACTION:
+                found.add("reply acted")
         asked = _read_asked_features(find_reply_before(turns, at))
         found.update(asked)
         if number == 0:
@@ -209,6 +238,7 @@ def _own_features(sentence: Sentence, words: Sequence[str]) -> Iterator[str]:
         "asks": not sentence.is_question and is_asking(text),
         "leans": leans_on_context(text),
         "supposes": _SUPPOSITION.search(text) is not None,
+        "once": _ONCE.search(text) is not None,
         "bans": _BAN.match(text) is not None,
         "sets": NUMBER_SIGN in words and is_setter,
         "sets it": NUMBER_SIGN in told[2:4] and is_setter and told[1] in read_words("objects"),
@@ -288,6 +318,26 @@ def _asked_features(reply: TurnView | None) -> Iterator[str]:
         yield from (f"asked c:{cue}" for cue in read_cues(split_words(reply.sentences[-1].text)))
 
 
+@functools.lru_cache(maxsize=1)  # Every sentence of a turn is followed by the same words.
+def _read_reply_features(reply: TurnView | None) -> frozenset[str]:
+    """Return how the assistant took the user's words: `Only this Friday.`, `Noted.`, `It isn't in the log.`."""
+    if reply is None or not reply.sentences:
+        return frozenset()
+    words = split_words(reply.sentences[0].text)[:MAX_REPLY_WORDS]
+    asks = ("reply?",) if reply.sentences[-1].is_question else ()
+    once = ("reply once",) if _ONCE.search(reply.sentences[0].text) else ()
+    return frozenset(
+        (
+            *(f"reply w:{word}" for word in words if word != NUMBER_SIGN),
+            *_first_words("reply^", words, 2),
+            *(f"reply c:{cue}" for cue in read_cues(words)),
+            _length_name("reply len", len(split_words(reply.text))),
+            *asks,
+            *once,
+        )
+    )
+
+
 @functools.lru_cache(maxsize=1)  # Every sentence of a turn answers the same words.
 def _told_features(prompt: TurnView | None) -> frozenset[str]:
     """Return what the user came with."""
@@ -327,7 +377,7 @@ def _then_features(answer: TurnView | None) -> frozenset[str]:
 
 
 def _echo_features(turns: Sequence[TurnView], at: int, words: Sequence[str]) -> Iterator[str]:
-    """Yield whether the answer repeats what was said; how else it is worded tells of the assistant, not of that."""
+    """Yield whether the answer repeats what was said."""
     reply = find_reply_after(turns, at)
     said = {word for word in words if len(word) >= MIN_ECHO_CHARS or word == "#"}
     if reply is None or not said:
