@@ -89,7 +89,7 @@ class ScorerWeights:
 
 
 def _add_weights(weights: Mapping[str, float], names: Iterable[str]) -> float:
-    return sum(weights.get(name, 0.0) for name in names)
+    return math.fsum(weights.get(name, 0.0) for name in names)  # The same in whichever order a set has them.
 
 
 @functools.cache
