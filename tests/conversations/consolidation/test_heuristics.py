@@ -301,7 +301,7 @@ def test_what_is_not_sure_enough_is_yielded_only_as_tentative(monkeypatch: pytes
 
 def test_what_is_less_sure_still_is_only_said_in_passing(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = [turn(0, USER, "The release deadline moved, it is April 25 now.")]
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    monkeypatch.setattr(heuristics, "KEEP_UNANSWERED", 1.0)
     (unsure,) = extract(turns, tentative=True).findings
     monkeypatch.setattr(heuristics, "TENTATIVE", 1.0)
     (passing,) = extract(turns, tentative=True).findings

@@ -433,6 +433,7 @@ def test_what_is_said_in_passing_twice_is_noted_where_it_stands(
     store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    monkeypatch.setattr(heuristics, "KEEP_UNANSWERED", 1.0)
     turn, *_ = talk.session("one", (USER, BEFORE), NOTED, (USER, "the deadline of the release is april 20"))
     consolidate_sessions(context)
     (said,) = store.passing_statements.list_latest("project-1", 10)
