@@ -26,9 +26,22 @@ from bench.quality import EvaluationCorpus, EvaluationDocument, EvaluationQuesti
 
 SEED: Final = 7
 DATA: Final = Path(__file__).parent / "data"
+LATER_WRITERS: Final = "norstu"
+"""Those of twelve projects each."""
 
-TALKS: Final = (("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"), tuple(f"i{n}" for n in range(1, 10)))
-"""Projects that are stored together: work on programs, and everything else."""
+
+def _half(letter: str, first: int) -> tuple[str, ...]:
+    return tuple(f"{letter}{number}" for number in range(first, first + 6))
+
+
+TALKS: Final = (
+    tuple(f"a{number}" for number in range(1, 10)),
+    tuple(f"i{number}" for number in range(1, 10)),
+    ("b3", "c4", "d5", "e6", "f7", "g8", "h9", "j1", "k1", "l1", "m1", "m5"),
+    *(_half(letter, first) for letter in LATER_WRITERS for first in (1, 7)),
+)
+"""Projects that are stored together, 370 to 1,100 turns: work on programs, everything else, one of each early writer,
+and the later writers' one by one, half of each at a time."""
 
 CLONES: Final = ("got", "gin", "ripgrep")
 OWN_COMMIT: Final = "567700fc"
