@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import ONE_OCCASION_MS, SearchCandidate
-from hyperloci.retrieval.adjacent_turns import find_adjacent
 from hyperloci.retrieval.scoring import Scores, SpaceScores
-from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.system.values import dataclass
 
@@ -30,9 +28,6 @@ SCORED: Final = ("e1", "e6", "e12", "e13")
 
 FORMS: Final = ("number", "time", "person")
 """What a question may ask for by its form, tables of `data/answer_forms.toml`."""
-
-BESIDE: Final = ("speaker", "before", "after", "joint")
-"""Who said it, and what was said right before and after."""
 
 FEATURES: Final = (
     "rule",
@@ -43,7 +38,6 @@ FEATURES: Final = (
     "length",
     "nearby",
     *FORMS,
-    *BESIDE,
 )
 """The features, in the order of the columns:
 
@@ -53,10 +47,7 @@ FEATURES: Final = (
   the question;
 - `length`: of the text, logarithmic, 1 from LONG_CHARS;
 - `nearby`: how well other candidates score that were said near it;
-- `number`, `time`, `person`: 1 if the question asks for such a thing and the text holds one;
-- `speaker`: 1 for a turn of the one whose words are asked for;
-- `before`, `after`: `rule` of what was said right before and right after;
-- `joint`: the cosine of E1 with the candidate and those two as one text, about.
+- `number`, `time`, `person`: 1 if the question asks for such a thing and the text holds one.
 """
 
 RANK_STEP: Final = 3.0
@@ -70,9 +61,6 @@ SHARPNESS: Final = 8.0
 
 REACH: Final = 5.0
 """Turns after which that falls to 1/e."""
-
-LIKENESS: Final = 0.3
-"""Cosine of turns that follow each other, about: with their vectors themselves `joint` is worth the same."""
 
 _FILE: Final = Path(__file__).parent / "data" / "answer_forms.toml"
 
@@ -138,7 +126,6 @@ def measure_candidates(
         columns[space][:] = [max(0.0, seen.get(key, 0.0)) for key in nodes]
         columns[f"{space}_rank"][:] = _share_ranks(columns[space])
     asked = frozenset(analyse_query(text))
-    speaker = find_target_speaker(text)
     wanted = {name: form for name, form in _load_forms().items() if form.asked.search(text)}
     for row, node in enumerate(nodes.values()):
         title = _title_terms(node.title.rpartition(" > ")[2])
@@ -146,27 +133,10 @@ def measure_candidates(
             shared = len(asked & title)
             columns["title_asked"][row], columns["title_named"][row] = shared / len(asked), shared / len(title)
         columns["length"][row] = min(1.0, math.log1p(len(node.content)) / math.log1p(LONG_CHARS))
-        columns["speaker"][row] = speaker.is_speaker_of(node)
         for name, form in wanted.items():
             columns[name][row] = form.is_held_by(node.content)
     columns["nearby"][:] = _weigh_nearby(list(nodes.values()), np.array([scores[key].total for key in nodes]))
-    _look_beside(columns, nodes)
     return found
-
-
-def _look_beside(columns: Mapping[str, NDArray[np.float64]], nodes: Mapping[NodeKey, SearchCandidate]) -> None:
-    """Fill in what stands right before and after each."""
-    rows = {key: row for row, key in enumerate(nodes)}
-    rule, cosines = columns["rule"], columns["e1"]
-    columns["joint"][:] = cosines
-    for key, beside in find_adjacent(nodes.values()).items():
-        row, others = rows[key], [rows[other] for other in beside if other is not None]
-        for name, other in zip(("before", "after"), beside, strict=True):
-            if other is not None:
-                columns[name][row] = rule[rows[other]]
-        count = 1 + len(others)
-        spread = math.sqrt(count * (1.0 + LIKENESS * (count - 1)))
-        columns["joint"][row] = (cosines[row] + cosines[others].sum()) / spread
 
 
 def _share_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
