@@ -40,7 +40,7 @@ from hyperloci.errors import EmbedderError, NotReadyError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.filters import build_conditions
-from hyperloci.retrieval.reranking.ranking_features import FEATURES, measure_candidates
+from hyperloci.retrieval.reranking.ranking_features import BESIDE, FEATURES, FORMS, measure_candidates
 from hyperloci.retrieval.reranking.reranker import WEIGHTS
 from hyperloci.retrieval.sources.content_kind import ContentKind
 from hyperloci.retrieval.space_scorer import SpaceScorer
@@ -51,7 +51,7 @@ T = TypeVar("T")
 USED: Final[Mapping[ContentKind, tuple[str, ...]]] = {
     ContentKind.SAID: tuple(name for name in FEATURES if not name.startswith("title")),
     ContentKind.DOCUMENT: tuple(
-        name for name in FEATURES if name not in ("nearby", "number", "time", "person", "e12", "e12_rank")
+        name for name in FEATURES if name not in ("nearby", *FORMS, *BESIDE, "e12", "e12_rank")
     ),
 }
 """Features that can differ within a kind: turns have no title, E12 does not count for documents."""
