@@ -38,12 +38,11 @@ def find_adjacent(nodes: Iterable[SearchCandidate]) -> Adjacent:
 
 
 def _find_turns_beside(nodes: list[SearchCandidate]) -> Adjacent:
-    turns = [node for node in nodes if node.subtype == "episode" and node.session_id and node.seq is not None]
     places = {(node.session_id, node.seq): node.key for node in nodes if node.session_id and node.seq is not None}
     return {
-        turn.key: (places.get((turn.session_id, turn.seq - 1)), places.get((turn.session_id, turn.seq + 1)))
-        for turn in turns
-        if turn.seq is not None
+        node.key: (places.get((node.session_id, node.seq - 1)), places.get((node.session_id, node.seq + 1)))
+        for node in nodes
+        if node.subtype == "episode" and node.session_id and node.seq is not None
     }
 
 

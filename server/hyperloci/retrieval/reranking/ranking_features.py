@@ -154,16 +154,17 @@ def measure_candidates(
 def _look_beside(columns: Mapping[str, NDArray[np.float64]], nodes: Mapping[NodeKey, SearchCandidate]) -> None:
     """Fill in what stands right before and after each."""
     rows = {key: row for row, key in enumerate(nodes)}
-    rule, cosines = columns["rule"], columns["e1"]
-    columns["joint"][:] = cosines
+    rule, cosines = columns["rule"].tolist(), columns["e1"].tolist()
+    joint = list(cosines)
     for key, beside in find_adjacent(nodes.values()).items():
-        row, others = rows[key], [rows[other] for other in beside if other is not None]
+        row, count = rows[key], 1
         for name, other in zip(("before", "after"), beside, strict=True):
             if other is not None:
                 columns[name][row] = rule[rows[other]]
-        count = 1 + len(others)
-        spread = math.sqrt(count * (1.0 + LIKENESS * (count - 1)))
-        columns["joint"][row] = (cosines[row] + cosines[others].sum()) / spread
+                joint[row] += cosines[rows[other]]
+                count += 1
+        joint[row] /= math.sqrt(count * (1.0 + LIKENESS * (count - 1)))
+    columns["joint"][:] = joint
 
 
 def _share_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
