@@ -1,7 +1,7 @@
 """What `bench train_ranking` learns from: texts with questions whose answers are known, under free licences.
 
-- talks: the labelled sessions of `bench/data/sessions`, with questions of our own
-  (`bench/data/ranking_questions.jsonl`), stored as turns and told as facts;
+- talks: labelled sessions of `bench/data/sessions`, with questions of our own (`bench/data/ranking_questions.jsonl`),
+  stored as turns and told as facts; the later ones of these are measured with only;
 - documents: the Markdown sections of got, gin and ripgrep at the commits of `bench questions`, and of this repository
   at a commit of its own, with the texts of their links to other sections; and the same with one sentence cut out of a
   section, which is asked for.
@@ -30,6 +30,14 @@ DATA: Final = Path(__file__).parent / "data"
 TALKS: Final = (("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"), tuple(f"i{n}" for n in range(1, 10)))
 """Projects that are stored together: work on programs, and everything else."""
 
+LATER_TALKS: Final = (
+    ("b3", "c4", "d5", "e6", "f7", "g8", "h9", "j1", "k1", "l1", "m1", "m5"),
+    *(tuple(f"{writer}{n}" for n in half) for writer in "norstu" for half in (range(1, 7), range(7, 13))),
+)
+"""Projects of later writers, to measure with: one of each early hand, then each writer's twelve in two halves. Two
+thirds of the questions about them have several answers, and share few words with them. Weights learned from them order
+such questions better and LoCoMo's worse (docs/benchmarks.md, "Reranking")."""
+
 CLONES: Final = ("got", "gin", "ripgrep")
 OWN_COMMIT: Final = "567700fc"
 """Of this repository: its pages go on changing."""
@@ -44,17 +52,17 @@ _MARKUP: Final = re.compile(r"[`*]")
 _LINK: Final = re.compile(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")
 
 
-def make_talks() -> Iterator[EvaluationCorpus]:
-    """Yield sessions with the questions about them."""
+def make_talks(groups: Sequence[Sequence[str]] = TALKS, name: str = "talks") -> Iterator[EvaluationCorpus]:
+    """Yield sessions with the questions about them, a corpus for each group of projects."""
     rows = [json.loads(line) for line in (DATA / "ranking_questions.jsonl").read_text(encoding="utf-8").splitlines()]
-    for number, projects in enumerate(TALKS):
-        documents = [turn for name in projects for turn in _read_turns(name)]
+    for number, projects in enumerate(groups):
+        documents = [turn for project in projects for turn in _read_turns(project)]
         questions = [
             EvaluationQuestion(row["question"], frozenset(_find_turns(row["answers"], row["project"], documents)))
             for row in rows
             if row["project"] in projects
         ]
-        yield EvaluationCorpus(f"talks{number}", documents, questions, "conversation")
+        yield EvaluationCorpus(f"{name}{number}", documents, questions, "conversation")
 
 
 def _read_turns(name: str) -> Iterator[EvaluationDocument]:

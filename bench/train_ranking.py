@@ -4,13 +4,14 @@ Stores what `bench._ranking_corpora` makes, asks its questions, measures every c
 (`retrieval.reranking`), and fits the weights of each kind of content: the probability of the answers among the
 candidates of a question, by a softmax over them, is made as large as possible, with an L2 penalty on weights of
 standardised features. Weights are rounded to tenths. The table is of questions that the weights had not read (folds by
-project or repository), with the 95 % interval of a paired bootstrap.
+project or repository), with the 95 % interval of a paired bootstrap; the row of later talks is of the weights found.
 
 Two runs on one machine come to the same bytes: the clock stands still, and no question is encoded before the embedder
 has settled on one form of its model (in its first seconds it answers in another precision).
 
 CLONES holds the clones of `bench questions`; `--keep` keeps the stored and embedded memories; `--write` writes
-`server/hyperloci/retrieval/reranking/data/ranking_weights.json`.
+`server/hyperloci/retrieval/reranking/data/ranking_weights.json`. With `--kinds said` no clones are read, and the other
+weights stay as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -29,7 +30,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench._ranking_corpora import make_documents, make_talks
+from bench._ranking_corpora import LATER_TALKS, make_documents, make_talks
 from bench._shared import MarkdownTable, bench_settings
 from bench.bake_off import bootstrap_difference, tell_as_facts
 from bench.quality import METRICS, EvaluationCorpus, EvaluationQuestion, Named, evaluate_ranking, store_corpus
@@ -39,7 +40,7 @@ from hyperloci.errors import EmbedderError, NotReadyError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.filters import build_conditions
-from hyperloci.retrieval.reranking.ranking_features import FEATURES, measure_candidates
+from hyperloci.retrieval.reranking.ranking_features import BESIDE, FEATURES, FORMS, measure_candidates
 from hyperloci.retrieval.reranking.reranker import WEIGHTS
 from hyperloci.retrieval.sources.content_kind import ContentKind
 from hyperloci.retrieval.space_scorer import SpaceScorer
@@ -50,7 +51,7 @@ T = TypeVar("T")
 USED: Final[Mapping[ContentKind, tuple[str, ...]]] = {
     ContentKind.SAID: tuple(name for name in FEATURES if not name.startswith("title")),
     ContentKind.DOCUMENT: tuple(
-        name for name in FEATURES if name not in ("nearby", "number", "time", "person", "e12", "e12_rank")
+        name for name in FEATURES if name not in ("nearby", *FORMS, *BESIDE, "e12", "e12_rank")
     ),
 }
 """Features that can differ within a kind: turns have no title, E12 does not count for documents."""
@@ -160,7 +161,7 @@ def _measure_question(
 
 def _fold_of(corpus: EvaluationCorpus, question: EvaluationQuestion) -> str:
     answer = min(question.relevant)
-    return answer.split(":")[0] if corpus.name.startswith("talks") else corpus.name.removesuffix("-cut")
+    return answer.split(":")[0] if corpus.name.startswith(("talks", "later")) else corpus.name.removesuffix("-cut")
 
 
 def fit_weights(questions: Sequence[MeasuredQuestion], used: Sequence[str]) -> NDArray[np.float64]:
@@ -210,25 +211,47 @@ def evaluate_unread(
     questions: Sequence[MeasuredQuestion], used: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the metrics of the rule and of weights that did not read the question's fold."""
-    rule, learned = [], []
+    found = []
     for fold in sorted({one.fold for one in questions}):
         weights = fit_weights([one for one in questions if one.fold != fold], used)
-        for one in (one for one in questions if one.fold == fold):
-            rule.append(one.evaluate(one.totals))
-            learned.append(one.evaluate(one.features @ weights))
-    return np.array(rule), np.array(learned)
+        found.append(evaluate_weights([one for one in questions if one.fold == fold], weights))
+    return np.concatenate([rule for rule, _ in found]), np.concatenate([learned for _, learned in found])
 
 
-def list_corpora(clones: Path) -> dict[ContentKind, list[tuple[EvaluationCorpus, bool]]]:
-    """Return what is read for each kind, and whether it is told as facts."""
-    talks = list(make_talks())
-    return {
-        ContentKind.SAID: [
-            *((corpus, False) for corpus in talks),
-            *((replace(corpus, name=f"{corpus.name}-facts", content_type="any"), True) for corpus in talks),
-        ],
-        ContentKind.DOCUMENT: [(corpus, False) for corpus in make_documents(clones)],
-    }
+def evaluate_weights(
+    questions: Sequence[MeasuredQuestion], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the metrics of the rule and of these weights."""
+    rule = [one.evaluate(one.totals) for one in questions]
+    return np.array(rule), np.array([one.evaluate(one.features @ weights) for one in questions])
+
+
+def list_corpora(kind: ContentKind, clones: Path) -> list[tuple[EvaluationCorpus, bool]]:
+    """Return what is read for a kind, and whether it is told as facts."""
+    if kind is ContentKind.DOCUMENT:
+        return [(corpus, False) for corpus in make_documents(clones)]
+    return _store_both_ways(make_talks())
+
+
+def _store_both_ways(talks: Iterable[EvaluationCorpus]) -> list[tuple[EvaluationCorpus, bool]]:
+    """Return talks as turns, then told as facts."""
+    turns = list(talks)
+    facts = [replace(corpus, name=f"{corpus.name}-facts", content_type="any") for corpus in turns]
+    return [*((corpus, False) for corpus in turns), *((corpus, True) for corpus in facts)]
+
+
+def _measure_all(corpora: Iterable[tuple[EvaluationCorpus, bool]], folder: Path) -> list[MeasuredQuestion]:
+    return [
+        one for corpus, as_facts in corpora for one in measure_corpus(corpus, folder / corpus.name, as_facts=as_facts)
+    ]
+
+
+def _add_row(table: MarkdownTable, name: str, rule: NDArray[np.float64], learned: NDArray[np.float64]) -> None:
+    changes = [
+        "{:+.1f} ({:+.1f} to {:+.1f})".format(*bootstrap_difference(rule[:, place], learned[:, place]))
+        for place in range(0, len(METRICS), 2)
+    ]
+    table.add(name, len(rule), *(f"{value:.3f}" for value in rule.mean(axis=0)[::2]), *changes)
 
 
 def main() -> None:
@@ -237,27 +260,22 @@ def main() -> None:
     parser.add_argument("clones", type=Path, help="folder with got, gin and ripgrep")
     parser.add_argument("--keep", type=Path, help="keep the memories here and use them again")
     parser.add_argument("--write", action="store_true", help="write the weights that the server reads")
+    parser.add_argument("--kinds", default="said,document", help="learn of these alone")
     options = parser.parse_args()
     table = MarkdownTable(
         "kind", "n", *(f"{name}, rule" for name in METRICS[::2]), *(f"{name}, learned" for name in METRICS[::2])
     )
-    weights: dict[str, dict[str, float]] = {}
+    weights: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as temporary:
-        for kind, corpora in list_corpora(options.clones).items():
-            folder = options.keep or Path(temporary)
-            questions = [
-                one
-                for corpus, as_facts in corpora
-                for one in measure_corpus(corpus, folder / corpus.name, as_facts=as_facts)
-            ]
-            rule, learned = evaluate_unread(questions, USED[kind])
-            changes = [
-                "{:+.1f} ({:+.1f} to {:+.1f})".format(*bootstrap_difference(rule[:, place], learned[:, place]))
-                for place in range(0, len(METRICS), 2)
-            ]
-            table.add(kind, len(questions), *(f"{value:.3f}" for value in rule.mean(axis=0)[::2]), *changes)
-            found = fit_weights(questions, USED[kind])
-            weights[str(kind)] = {name: round(float(found[FEATURES.index(name)]), 1) for name in USED[kind]}
+        folder = options.keep or Path(temporary)
+        for kind in (ContentKind(name) for name in options.kinds.split(",")):
+            questions = _measure_all(list_corpora(kind, options.clones), folder)
+            _add_row(table, kind, *evaluate_unread(questions, USED[kind]))
+            found = fit_weights(questions, USED[kind]).round(1)
+            weights[str(kind)] = {name: float(found[FEATURES.index(name)]) for name in USED[kind]}
+            if kind is ContentKind.SAID:
+                later = _measure_all(_store_both_ways(make_talks(LATER_TALKS, "later")), folder)
+                _add_row(table, "said, later talks", *evaluate_weights(later, found))
     table.print()
     text = json.dumps(weights, indent=2) + "\n"
     if options.write:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench._ranking_corpora import make_talks
-from bench.quality import EvaluationCorpus
-from bench.train_ranking import USED, MeasuredQuestion, fit_weights, measure_corpus
+from bench._ranking_corpora import DATA, LATER_TALKS, TALKS, make_talks
+from bench.quality import EvaluationCorpus, EvaluationQuestion
+from bench.train_ranking import USED, MeasuredQuestion, evaluate_weights, fit_weights, measure_corpus
 from hyperloci.retrieval.sources.content_kind import ContentKind
 
 TURNS = 24
@@ -28,6 +28,38 @@ def cut_talk() -> EvaluationCorpus:
 def learn(folder: Path, *, as_facts: bool) -> tuple[list[MeasuredQuestion], bytes]:
     found = list(measure_corpus(cut_talk(), folder, as_facts=as_facts))
     return found, fit_weights(found, USED[ContentKind.SAID]).tobytes()
+
+
+def test_every_question_is_asked_once_of_the_talks_that_hold_its_answers() -> None:
+    corpora = [*make_talks(), *make_talks(LATER_TALKS, "later")]
+
+    rows = (DATA / "ranking_questions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert sum(len(corpus.questions) for corpus in corpora) == len(rows) == len(set(rows))
+    for corpus in corpora:
+        known = {document.id for document in corpus.documents}
+        assert all(question.relevant and question.relevant <= known for question in corpus.questions)
+
+
+def test_no_project_is_both_learned_from_and_measured_with() -> None:
+    learned = {project for group in TALKS for project in group}
+    measured = [project for group in LATER_TALKS for project in group]
+
+    assert learned.isdisjoint(measured)
+    assert len(measured) == len(set(measured))
+
+
+def test_an_order_by_weights_is_measured_beside_the_rule() -> None:
+    question = MeasuredQuestion(
+        fold="a",
+        features=np.array([[0.0, 1.0], [1.0, 0.0]]),
+        documents=("wrong", "right"),
+        question=EvaluationQuestion("q", frozenset({"right"})),
+        totals=np.array([2.0, 1.0]),
+    )
+
+    rule, learned = evaluate_weights([question], np.array([1.0, 0.0]))
+
+    assert (rule[0, 0], learned[0, 0]) == (0.0, 1.0)
 
 
 @pytest.mark.model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import ONE_OCCASION_MS, Node
-from hyperloci.retrieval.adjacent_turns import MAX_FACT_KEYS, score_neighbours
+from hyperloci.retrieval.adjacent_turns import MAX_FACT_KEYS, find_adjacent, score_neighbours
 from hyperloci.store import Store
 from tests.support import NOW, add, candidates
 
@@ -83,3 +83,17 @@ def test_what_was_read_and_not_told_stands_beside_nothing(store: Store) -> None:
     found = score_neighbours(candidates(store, fact, read).values(), {fact.key: 0.5, read.key: 0.9})
 
     assert found == {fact.key: 0.0}
+
+
+def test_what_stands_before_is_told_from_what_stands_after(store: Store) -> None:
+    first, second = turns(store, "a", "b")
+    one, two = told(store, "c", "d")
+
+    found = find_adjacent(candidates(store, first, second, one, two).values())
+
+    assert found == {
+        first.key: (None, second.key),
+        second.key: (first.key, None),
+        one.key: (None, two.key),
+        two.key: (one.key, None),
+    }

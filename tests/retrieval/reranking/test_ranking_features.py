@@ -94,6 +94,38 @@ def test_facts_told_on_one_occasion_are_near_each_other_and_others_are_not(store
     assert rows[2]["nearby"] == 0.0
 
 
+def test_what_was_said_right_before_and_after_counts_by_its_own_score(store: Store) -> None:
+    with store.transaction():
+        session = store.sessions.note_seen("s", store.scopes.ensure_scope("global", now=NOW), now=NOW).key
+    turns = [add(store, f"turn {seq}", session_key=session, session_id="s", seq=seq, **TURN) for seq in (1, 2, 4)]
+
+    asked, reply, alone = measure(
+        store, "q", *turns, spaces={"e1": {turns[0].key: 0.8, turns[1].key: 0.2, turns[2].key: 0.2}}
+    )
+
+    assert (reply["before"], reply["after"]) == (asked["rule"], 0.0)
+    assert (asked["before"], asked["after"]) == (0.0, reply["rule"])
+    assert (alone["before"], alone["after"]) == (0.0, 0.0)
+
+
+def test_a_turn_and_what_stands_beside_it_are_seen_as_one_text(store: Store) -> None:
+    first, second, other = add(store, "a"), add(store, "b"), add(store, "c", now=NOW + 86_400_000)
+    spaces = {"e1": {first.key: 0.8, second.key: 0.2, other.key: 0.2}}
+
+    lifting, lifted, alone = measure(store, "q", first, second, other, spaces=spaces)
+
+    assert lifting["joint"] == lifted["joint"] > 0.2
+    assert alone["joint"] == 0.2
+
+
+def test_a_document_has_nothing_beside_it(store: Store) -> None:
+    section: dict[str, Any] = {"type": NodeType.SNIPPET, "subtype": "markdown", "origin": Origin.MARKDOWN}
+
+    rows = measure(store, "q", add(store, "a", **section), add(store, "b", **section))
+
+    assert [(row["before"], row["after"]) for row in rows] == [(0.0, 0.0)] * 2
+
+
 def test_no_feature_is_below_nothing(store: Store) -> None:
     node = add(store, "-")
 

@@ -14,7 +14,7 @@ from hyperloci.retrieval.reranking.reranker import WEIGHTS, load_weights, rerank
 from hyperloci.retrieval.scoring import Scores, combine_scores
 from hyperloci.retrieval.sources.content_kind import ContentKind
 from hyperloci.store import Store
-from tests.support import add, candidates
+from tests.support import NOW, add, candidates
 
 TURN: dict[str, Any] = {"type": NodeType.EXPERIENCE, "subtype": "episode", "origin": Origin.USER_PROMPT}
 SECTION: dict[str, Any] = {"type": NodeType.SNIPPET, "subtype": "markdown", "origin": Origin.MARKDOWN}
@@ -78,6 +78,22 @@ def test_what_is_told_of_a_place_adds_up_to_the_order(store: Store) -> None:
     assert set(told[answer.key]) <= set(FEATURES)
     assert told[answer.key]["number"] > 0
     assert sum(told[answer.key].values()) > sum(told[vague.key].values())
+
+
+def test_of_two_that_score_alike_the_one_that_follows_what_was_asked_about_comes_first(store: Store) -> None:
+    with store.transaction():
+        session = store.sessions.note_seen("s", store.scopes.ensure_scope("global", now=NOW), now=NOW).key
+    turns = [
+        add(store, text, session_key=session, session_id="s", seq=seq, **TURN)
+        for seq, text in ((9, "it depends on the day"), (1, "how often do we try again"), (2, "it depends on the case"))
+    ]
+    elsewhere, asked, reply = turns
+
+    _, learned = rank(store, {elsewhere.key: 0.4, asked.key: 0.6, reply.key: 0.4}, *turns)
+
+    assert learned[reply.key].total > learned[elsewhere.key].total
+    assert learned[reply.key].learned["before"] > 0
+    assert "before" not in learned[elsewhere.key].learned
 
 
 def test_long_messages_keep_the_order_of_the_rule(store: Store) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import ONE_OCCASION_MS, SearchCandidate
+from hyperloci.retrieval.adjacent_turns import find_adjacent
 from hyperloci.retrieval.scoring import Scores, SpaceScores
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.system.values import dataclass
@@ -29,6 +30,9 @@ SCORED: Final = ("e1", "e6", "e12", "e13")
 FORMS: Final = ("number", "time", "person")
 """What a question may ask for by its form, tables of `data/answer_forms.toml`."""
 
+BESIDE: Final = ("before", "after", "joint")
+"""What was said right before and right after."""
+
 FEATURES: Final = (
     "rule",
     *SCORED,
@@ -38,6 +42,7 @@ FEATURES: Final = (
     "length",
     "nearby",
     *FORMS,
+    *BESIDE,
 )
 """The features, in the order of the columns:
 
@@ -47,7 +52,9 @@ FEATURES: Final = (
   the question;
 - `length`: of the text, logarithmic, 1 from LONG_CHARS;
 - `nearby`: how well other candidates score that were said near it;
-- `number`, `time`, `person`: 1 if the question asks for such a thing and the text holds one.
+- `number`, `time`, `person`: 1 if the question asks for such a thing and the text holds one;
+- `before`, `after`: `rule` of what was said right before and right after;
+- `joint`: the cosine of E1 with the candidate and those two as one text, about.
 """
 
 RANK_STEP: Final = 3.0
@@ -61,6 +68,10 @@ SHARPNESS: Final = 8.0
 
 REACH: Final = 5.0
 """Turns after which that falls to 1/e."""
+
+LIKENESS: Final = 0.3
+"""Cosine of turns that follow each other, about. Reading their vectors instead changes no set (docs/benchmarks.md,
+"Reranking")."""
 
 _FILE: Final = Path(__file__).parent / "data" / "answer_forms.toml"
 
@@ -136,7 +147,24 @@ def measure_candidates(
         for name, form in wanted.items():
             columns[name][row] = form.is_held_by(node.content)
     columns["nearby"][:] = _weigh_nearby(list(nodes.values()), np.array([scores[key].total for key in nodes]))
+    _look_beside(columns, nodes)
     return found
+
+
+def _look_beside(columns: Mapping[str, NDArray[np.float64]], nodes: Mapping[NodeKey, SearchCandidate]) -> None:
+    """Fill in what stands right before and after each."""
+    rows = {key: row for row, key in enumerate(nodes)}
+    rule, cosines = columns["rule"].tolist(), columns["e1"].tolist()
+    joint = list(cosines)
+    for key, beside in find_adjacent(nodes.values()).items():
+        row, count = rows[key], 1
+        for name, other in zip(("before", "after"), beside, strict=True):
+            if other is not None:
+                columns[name][row] = rule[rows[other]]
+                joint[row] += cosines[rows[other]]
+                count += 1
+        joint[row] /= math.sqrt(count * (1.0 + LIKENESS * (count - 1)))
+    columns["joint"][:] = joint
 
 
 def _share_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
