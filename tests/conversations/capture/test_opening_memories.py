@@ -239,7 +239,9 @@ def test_what_concerns_the_user_everywhere_stands_in_every_project(house: House)
 
 def test_of_a_long_answer_what_it_answers_is_cut_and_not_the_answer(house: House) -> None:
     asked = (
-        "Shall I hand the connection on to `mail_plan`, which opens its own today, or send the mail after the commit?"
+        "Shall I hand the connection on to `mail_plan`, which opens its own today, or send the mail after the commit? "
+        "The first keeps both in one transaction, so that a mail that can't be sent undoes the plan; the second sends "
+        "what is sure, and a mail that fails is sent again by the job at night."
     )
     answer = (
         "after the commit. Mails must never go out for a plan that was undone, people stood about in the wrong orchard."
