@@ -281,7 +281,9 @@ def _vectorize(samples: Sequence[Sample], min_projects: int) -> tuple[DictVector
     seen = Counter(name for _, name in {(sample.project, name) for sample in samples for name in sample.features})
     vectors = DictVectorizer()
     known = [{name: 1.0 for name in sample.features if seen[name] >= min_projects} for sample in samples]
-    return vectors, vectors.fit_transform(known)
+    matrix = vectors.fit_transform(known)
+    matrix.sort_indices()  # Whatever order its set has.
+    return vectors, matrix
 
 
 def _weights(names: Sequence[str], intercept: float, weights: Sequence[float]) -> dict[str, float]:

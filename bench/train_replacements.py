@@ -450,6 +450,7 @@ def train_weights(pairs: Sequence[Pair], known: set[str], strength: float) -> di
     """Return the weights of a linear model over some features."""
     vectors = DictVectorizer()
     matrix = vectors.fit_transform(_select_features(pairs, known))
+    matrix.sort_indices()  # In a set's order its sums would differ in their last digits, and weights in the second.
     model = LogisticRegression(C=strength, max_iter=5_000).fit(
         matrix, [pair.ends for pair in pairs], [pair.weight for pair in pairs]
     )

@@ -128,7 +128,7 @@ def read_statement(quote: str, about: str = "") -> ComparedStatement:
 @functools.lru_cache(maxsize=8_192)
 def _stem_word(word: str) -> str:
     """Return a word as `meaningful_words` has it; one that it leaves out, as it begins."""
-    return next(iter(meaningful_words(word)), word[:STEM_CHARS])
+    return min(meaningful_words(word), default=word[:STEM_CHARS])
 
 
 @functools.lru_cache(maxsize=2_048)
