@@ -29,8 +29,8 @@ A feature is a name that is there or not. Groups, by prefix:
 
 Those of an assistant's sentence begin with `A|`: the same words mean something else there.
 
-It is one file, though long: the names above are what the weights know, and a group that stood elsewhere would be changed
-without a look at the others.
+It is one file, though long: the names above are what the weights know, and a group that stood elsewhere would be
+changed without a look at the others.
 """
 
 from __future__ import annotations
