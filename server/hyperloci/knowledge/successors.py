@@ -17,7 +17,7 @@ OUTDATED_LABEL: Final = "outdates"
 """A statement with the turns of which nothing was made and that say what it replaced, or may have. Only what is found
 is put in order by it: there is nothing to settle."""
 
-POSSIBLE_SUCCESSOR: Final = 0.25
+POSSIBLE_SUCCESSOR: Final = 0.35
 """Confidence from which on that is worth telling."""
 
 

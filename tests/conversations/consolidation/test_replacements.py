@@ -39,7 +39,7 @@ AFTER = [(USER, "the release deadline moved, it is April 25 now"), (ASSISTANT, "
 
 DOUBTED = "we use Redis for the sessions"
 DOUBTFUL = [
-    (USER, "sessions of the admin area are in Postgres"),
+    (USER, "we keep the sessions of the admin area in Postgres"),
     (ASSISTANT, "Understood."),
 ]
 
