@@ -11,6 +11,7 @@ from hypothesis import settings as hypothesis_settings
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
+from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
 from tests.support import SLOW_IS_FINE, USUAL_EXAMPLES, FakeClock, FakeEncoder
 from tests.working_tree import WorkingTree
@@ -43,6 +44,19 @@ def closes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     Its limit is for a process that ends, and whose threads end with it; here they would answer to a loop that has gone.
     """
     monkeypatch.setattr("hyperloci.app.CLOSE_SECONDS", 100.0)
+
+
+@pytest.fixture(autouse=True)
+def takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what runs in the test's own process take longer than a person would wait, on a machine that is busy.
+
+    What these limits do has tests that set them.
+    """
+    monkeypatch.setattr("hyperloci.memory.SHARED_SECONDS", 100.0)
+    monkeypatch.setattr("hyperloci.project.author_lookup.LOOKUP_SECONDS", 100.0)
+    defaults = identify_project.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "git_timeout", 100.0)
 
 
 @pytest.fixture

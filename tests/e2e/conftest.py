@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 
-SOON = 20
+SOON = 50
 """Seconds that a process may take to answer or end on a busy machine; a hang is a failure, slowness is not."""
 
 KEPT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG")

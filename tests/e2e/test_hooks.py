@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.house import AS_USUAL, PATIENT, PROCESS_SECONDS, House, assistant
+from tests.embedder.helpers import wait_for
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 EVENTS = (
@@ -195,8 +196,9 @@ def test_a_locked_database_costs_nothing_but_time(house: House) -> None:
     writer.execute("BEGIN IMMEDIATE")
     assert house.hook("UserPromptSubmit", prompt=f"Use {SECRET} for the release", prompt_id="p1") == {}
     assert house.hook("Stop", last_assistant_message="Released.") == {}
+    # On a busy machine a hook answers before its record is there.
+    wait_for(lambda: len(house.spooled()) == 2)
     spooled = house.spooled()
-    assert len(spooled) == 2
     assert os.name != "posix" or all(path.stat().st_mode & 0o777 == 0o600 for path in spooled)
     assert SECRET.encode() not in house.all_bytes()
     writer.execute("ROLLBACK")

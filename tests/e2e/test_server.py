@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.e2e.conftest import House
+from tests.e2e.conftest import SOON, House
 from tests.support import call, text_of
 
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
@@ -238,7 +238,7 @@ def test_the_server_ends_at_a_signal_though_stdin_stays_open(
         if spoken:
             server.call("remember_fact", fact="One.")
         server.process.send_signal(number)
-        assert server.process.wait(20) == 0
+        assert server.process.wait(SOON) == 0
         assert server.complaints() == ""
 
 
@@ -354,9 +354,12 @@ def test_with_embedder_and_watchers_memories_are_found_by_meaning_and_the_file_s
     with house.server() as server:
         server.shake_hands()
         fact = server.call("remember_fact", fact="We ship the billing service on Fridays.")["structuredContent"]
-        stats = server.until(lambda stats: stats["nodes"] == 2 and stats["fingerprints_pending"] == 0)
+        stats = server.until(
+            lambda stats: (
+                stats["nodes"] == 2 and stats["fingerprints_pending"] == 0 and stats["embedder"].get("warm", False)
+            )
+        )
         embedder = stats["embedder_process"]["pid"]
-        assert stats["embedder"]["warm"]
         assert stats["watchers"]["running"]
         found = server.call("search_memory", query="when is the invoicing software released?")["structuredContent"]
         assert found["mode"] == "hybrid"
@@ -365,7 +368,7 @@ def test_with_embedder_and_watchers_memories_are_found_by_meaning_and_the_file_s
         assert found["results"][0]["source"]["path"] == "guide.md"
         assert server.end() == 0
         assert server.complaints() == ""
-    psutil.wait_procs([psutil.Process(embedder)] if psutil.pid_exists(embedder) else [], timeout=20)
+    psutil.wait_procs([psutil.Process(embedder)] if psutil.pid_exists(embedder) else [], timeout=SOON)
     assert not psutil.pid_exists(embedder)
     with house.memory() as memory:
         assert memory.store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.conftest import House, Server
 
-SOON = 40
+SOON = 60
 """Seconds for what takes two to five on an idle machine: noticing a death, loading a model, indexing a file."""
 
 EMBEDDING_AND_WATCHING = {"HYPERLOCI_EMBEDDER": "1", "HYPERLOCI_WATCH": "1"}

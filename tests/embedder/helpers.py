@@ -5,6 +5,7 @@ Child processes load this module, so it must stay cheap: no torch.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -17,15 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
+from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.priority_lock import EncoderStage
-from hyperloci.errors import ConfigurationError
+from hyperloci.embedder.status import EmbedderStatus
+from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
 from tests.support import vector_of
 
 DIMENSIONS = 8
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 20.0) -> None:
+SOON = 100.0
+"""Seconds that anything may take on a busy machine: a hang is a failure, slowness is not."""
+
+
+def wait_for(condition: Callable[[], object], seconds: float = SOON) -> None:
     """Return as soon as `condition` holds; fail once `seconds` have passed."""
     deadline = time.monotonic() + seconds
     pause = threading.Event()
@@ -40,6 +47,21 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def hang(client: EmbedderClient) -> EmbedderStatus:
+    """Have a model hang, and return the status that shows it; a busy machine may begin with a request too late."""
+    found: list[EmbedderStatus] = []
+
+    def is_hanging() -> bool:
+        with contextlib.suppress(EmbedderError, NotReadyError):
+            client.embed(["hang"], 0.2)
+        status = client.status()
+        found.extend([status] if status is not None and status.busy_seconds > 0 else [])
+        return bool(found)
+
+    wait_for(is_hanging)
+    return found[0]
 
 
 class ObedientEncoder:

@@ -21,11 +21,16 @@ from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.embedder.transport import find_embedder_address, make_private_folder
 from hyperloci.memory import Memory
 from hyperloci.store import Store
-from tests.embedder.helpers import command, wait_for
+from tests.embedder.helpers import SOON, command, wait_for
 from tests.support import add
 
 ENOUGH = 1.0
-"""Seconds of patience that count."""
+"""Seconds of patience that count, whatever a busy machine makes of them before they are looked at."""
+
+
+@pytest.fixture(autouse=True)
+def half_of_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperloci.embedder.client.MIN_COUNTED_TIMEOUT", ENOUGH / 2)
 
 
 class Counted(EmbedderClient):
@@ -98,7 +103,7 @@ def test_a_frozen_embedder_is_waited_for_once_and_used_again_when_it_is_back(set
     client = Counted(settings)
     with EmbedderSupervisor(settings, command=command()) as owner:
         assert owner.ensure_running()
-        wait_for(client.is_ready)
+        wait_for(lambda: client.is_ready(ENOUGH / 4))
         assert owner.pid is not None
         with stopped(owner.pid):
             client.asked = []
@@ -111,9 +116,9 @@ def test_a_frozen_embedder_is_waited_for_once_and_used_again_when_it_is_back(set
             assert client.silent_since is not None
             assert client.status() is None
             assert client.notify(settings.database) is False
-        wait_for(lambda: client.is_ready())
+        wait_for(lambda: client.is_ready(ENOUGH / 4))
         assert client.silent_since is None
-        assert client.embed(["a"]).shape == (1, 8)
+        assert client.embed(["a"], SOON).shape == (1, 8)
 
 
 @pytest.mark.req("E.17")
@@ -138,9 +143,9 @@ def test_one_that_is_stuck_with_a_request_is_not_waited_for_again(settings: Sett
     client = EmbedderClient(settings)
     with EmbedderSupervisor(settings, command=command()) as owner:
         assert owner.ensure_running()
-        wait_for(client.is_ready)
-        with pytest.raises(protocol.DeadlineError, match="busy or stuck"):
-            client.embed(["hang"], ENOUGH)
+        wait_for(lambda: client.is_ready(ENOUGH / 4))
+        with pytest.raises(protocol.DeadlineError):
+            client.embed(["hang"], 3 * ENOUGH)
         with pytest.raises(EmbedderSilentError):
             client.embed(["a"], ENOUGH)
 
@@ -170,6 +175,6 @@ def test_a_session_starts_an_embedder_where_somebody_only_holds_the_socket(setti
         takeover = EmbedderFailover(settings, owner.ensure_running, 0.02)
         takeover.start()
         try:
-            wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).is_ready())
+            wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).is_ready(0.5))
         finally:
-            takeover.stop(20)
+            takeover.stop(SOON)

@@ -14,7 +14,7 @@ from hyperloci.embedder.failover import EmbedderFailover
 from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.store import Store
 from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
-from tests.embedder.helpers import alive, command, wait_for
+from tests.embedder.helpers import SOON, alive, command, wait_for
 from tests.support import add
 
 OFTEN = 0.01
@@ -27,7 +27,7 @@ def looking(settings: Settings, start: Callable[[], object]) -> Iterator[Embedde
     try:
         yield takeover
     finally:
-        takeover.stop(20)
+        takeover.stop(SOON)
 
 
 def looked(takeover: EmbedderFailover, times: int = 5) -> None:
@@ -45,7 +45,7 @@ def looked(takeover: EmbedderFailover, times: int = 5) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(takeover, "_is_embedder_running", counted)
-        assert done.wait(20)
+        assert done.wait(SOON)
 
 
 def test_a_survivor_that_is_asked_nothing_starts_an_embedder_when_the_owner_is_gone(settings: Settings) -> None:
@@ -56,11 +56,11 @@ def test_a_survivor_that_is_asked_nothing_starts_an_embedder_when_the_owner_is_g
     with second, looking(settings, second.ensure_running) as takeover:
         with first:
             assert first.ensure_running()
-            wait_for(client.is_ready)
+            wait_for(lambda: client.is_ready(0.5))
             looked(takeover)
             gone = first.pid
             assert gone is not None
-        wait_for(lambda: second.pid is not None and client.is_ready())
+        wait_for(lambda: second.pid is not None and client.is_ready(0.5))
         assert second.pid != gone
         assert not alive(gone)
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.embedder import protocol
+from tests.embedder.helpers import SOON
 from tests.support import examples
 
 Pair = tuple[socket.socket, socket.socket]
@@ -26,7 +27,7 @@ def pair() -> Iterator[Pair]:
 
 
 def soon() -> float:
-    return protocol.deadline_after(5)
+    return protocol.deadline_after(SOON)
 
 
 HEADERS = st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers() | st.text(max_size=30))

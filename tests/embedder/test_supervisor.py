@@ -23,11 +23,15 @@ from hyperloci.embedder.supervisor import EmbedderSupervisor, SupervisionPolicy
 from hyperloci.embedder.transport import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from tests.embedder.conftest import ROOT
-from tests.embedder.helpers import alive, command, wait_for
+from tests.embedder.helpers import SOON, alive, command, hang, wait_for
 
 QUICK = SupervisionPolicy(
-    check_every=0.2, check_timeout=0.5, checks_missed=2, first_delay=0.01, longest_delay=0.05, crashes=3
+    check_every=0.2, check_timeout=0.5, checks_missed=300, first_delay=0.01, longest_delay=0.05, crashes=3
 )
+"""Starts again at once, and waits for a child that a busy machine is slow to start: a look at it takes 0.2 s then."""
+
+STRICT = replace(QUICK, checks_missed=2, stuck_after=0.1)
+"""For a child that is up: one that has just been started would be killed for not being there yet."""
 
 
 def owner_of(settings: Settings, policy: SupervisionPolicy = QUICK, stages: str = "stages") -> EmbedderSupervisor:
@@ -37,20 +41,28 @@ def owner_of(settings: Settings, policy: SupervisionPolicy = QUICK, stages: str 
 def started(owner: EmbedderSupervisor, client: EmbedderClient) -> int:
     """Wait until the owner's embedder answers; return its process id."""
     assert owner.ensure_running()
-    assert client.wait_until_ready(20)
-    status = client.status()
+    assert client.wait_until_ready(SOON)
+    status = client.status(SOON)
     assert status is not None and status.pid == owner.pid
     return status.pid
 
 
+@contextmanager
+def strictly(owner: EmbedderSupervisor) -> Iterator[None]:
+    """Have an owner mind that its child hangs, until it has killed it; the next one starts in peace."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, "_policy", STRICT)
+        yield
+
+
 @pytest.mark.parametrize("transport", [None, LOOPBACK])
 def test_an_embedder_is_started_serves_and_ends_with_its_owner(settings: Settings, transport: str | None) -> None:
-    client = EmbedderClient(settings, transport=transport)
+    client = EmbedderClient(settings, transport=transport, insistent=True)
     with EmbedderSupervisor(settings, transport=transport, command=command()) as owner:
         with pytest.raises(NotReadyError):
             client.embed(["a"])
         pid = started(owner, client)
-        assert client.embed(["a"]).shape == (1, 8)
+        assert client.embed(["a"], SOON).shape == (1, 8)
     assert not alive(pid)
     assert not client.is_ready(1)
     assert not owner.ensure_running()
@@ -63,14 +75,14 @@ def test_asking_again_starts_no_second_one(settings: Settings) -> None:
             asker.start()
         for asker in askers:
             asker.join()
-        pid = started(owner, EmbedderClient(settings))
+        pid = started(owner, EmbedderClient(settings, insistent=True))
         assert owner.ensure_running()
         assert owner.pid == pid
         assert children(os.getpid()) == [pid]
 
 
 def test_another_session_uses_the_one_that_runs_and_takes_over_when_its_owner_closes(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with owner_of(settings) as second:
         with owner_of(settings) as first:
             pid = started(first, client)
@@ -81,34 +93,36 @@ def test_another_session_uses_the_one_that_runs_and_takes_over_when_its_owner_cl
 
 
 def test_a_killed_embedder_is_an_error_at_once_and_is_started_again(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with owner_of(settings) as owner:
         pid = started(owner, client)
         asked = time.monotonic()
         with pytest.raises(EmbedderError):
-            client.embed(["die"], 60)
-        assert time.monotonic() - asked < 30
+            client.embed(["die"], 500)
+        assert time.monotonic() - asked < 100
         wait_for(lambda: (status := client.status()) and status.pid != pid)
-        assert client.embed(["a"]).shape == (1, 8)
+        assert client.embed(["a"], SOON).shape == (1, 8)
 
 
 def test_a_hung_embedder_is_an_error_at_the_deadline_and_is_replaced(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with owner_of(settings) as owner:
         pid = started(owner, client)
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises(EmbedderError, match="did not answer in time"):
             client.embed(["a"], 0.2)
-        wait_for(lambda: not alive(pid))
+        with strictly(owner):
+            wait_for(lambda: not alive(pid))
         wait_for(lambda: client.status() is not None)
 
 
 def test_a_stuck_model_is_replaced(settings: Settings) -> None:
-    client = EmbedderClient(settings)
-    with owner_of(settings, replace(QUICK, stuck_after=0.1)) as owner:
+    client = EmbedderClient(settings, insistent=True)
+    with owner_of(settings) as owner:
         pid = started(owner, client)
-        with pytest.raises(EmbedderError, match="busy or stuck"):
-            client.embed(["hang"], 0.2)
+        hang(client)
+        with strictly(owner):
+            wait_for(lambda: not alive(pid))
         wait_for(lambda: (status := client.status()) and status.pid != pid)
 
 
@@ -128,14 +142,18 @@ def test_an_owner_that_gave_up_leaves_the_lock_to_others(settings: Settings, cap
         assert unlucky.ensure_running()
         wait_for(lambda: "ended 3 times in a row" in caplog.text)
         wait_for(lambda: other.ensure_running() and other.pid)
-        started(other, EmbedderClient(settings))
+        started(other, EmbedderClient(settings, insistent=True))
 
 
 def test_an_idle_embedder_ends_and_is_started_again_on_demand(settings: Settings) -> None:
     short = replace(settings, embedder_idle_seconds=1)
-    client = EmbedderClient(short)
+    client = EmbedderClient(short, insistent=True)
     with owner_of(short) as owner:
-        pid = started(owner, client)
+        # It may have gone idle again before it is asked anything.
+        assert owner.ensure_running()
+        wait_for(lambda: owner.pid)
+        pid = owner.pid
+        assert pid is not None
         wait_for(lambda: not alive(pid))
         wait_for(lambda: owner.pid is None)
         wait_for(lambda: owner.ensure_running() and client.is_ready(1))
@@ -143,10 +161,10 @@ def test_an_idle_embedder_ends_and_is_started_again_on_demand(settings: Settings
 
 
 def test_stopping_it_is_no_crash(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with owner_of(settings) as owner:
         started(owner, client)
-        assert client.stop_embedder()
+        wait_for(lambda: client.stop_embedder() or owner.pid is None)
         wait_for(lambda: owner.pid is None)
         assert not client.is_ready(1)
     assert "starting it again" not in caplog.text
@@ -178,14 +196,14 @@ def test_modules_in_the_working_folder_are_not_imported(settings: Settings, tmp_
     os.chdir(tmp_path)
     try:
         with owner_of(settings) as owner:
-            started(owner, EmbedderClient(settings))
+            started(owner, EmbedderClient(settings, insistent=True))
     finally:
         os.chdir(before)
 
 
 def test_what_the_child_says_goes_to_the_log_file(settings: Settings, capfd: pytest.CaptureFixture[str]) -> None:
     with owner_of(settings) as owner:
-        started(owner, EmbedderClient(settings))
+        started(owner, EmbedderClient(settings, insistent=True))
     assert "obedient@0/8 ready on cpu" in settings.log_file.read_text()
     assert capfd.readouterr().out == ""
 
@@ -219,30 +237,27 @@ def session(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_an_embedder_dies_with_a_parent_that_is_killed_and_the_next_session_starts_its_own(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with session(settings) as parent, owner_of(settings) as heir:
-        assert client.wait_until_ready(30)
-        status = client.status()
+        assert client.wait_until_ready(SOON)
+        status = client.status(SOON)
         assert status is not None and children(parent.pid) == [status.pid]
         assert heir.ensure_running() and heir.pid is None
         parent.kill()
         parent.wait()
-        wait_for(lambda: not alive(status.pid), 5)
+        wait_for(lambda: not alive(status.pid))
         wait_for(lambda: heir.ensure_running() and heir.pid)
         started(heir, client)
 
 
 def test_it_dies_with_its_parent_in_the_middle_of_a_batch_too(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with session(settings) as parent:
-        assert client.wait_until_ready(30)
-        with pytest.raises(EmbedderError):
-            client.embed(["hang"], 0.1)
-        status = client.status()
-        assert status is not None and status.busy_seconds > 0
+        assert client.wait_until_ready(SOON)
+        pid = hang(client).pid
         parent.kill()
         parent.wait()
-        wait_for(lambda: not alive(status.pid), 5)
+        wait_for(lambda: not alive(pid))
 
 
 @contextmanager
@@ -260,23 +275,22 @@ def bare_child(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_the_end_of_the_pipe_alone_ends_the_child(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with bare_child(settings) as child:
         assert child.stdin is not None
         child.stdin.write(StartupConfig(settings=settings).to_line())
         child.stdin.flush()
-        assert client.wait_until_ready(20)
-        with pytest.raises(EmbedderError):
-            client.embed(["hang"], 0.1)
+        assert client.wait_until_ready(SOON)
+        hang(client)
         child.stdin.close()
-        assert child.wait(5) == 0
+        assert child.wait(SOON) == 0
 
 
 def test_a_parent_that_dies_before_it_has_said_anything_leaves_no_child(settings: Settings) -> None:
     with bare_child(settings) as child:
         assert child.stdin is not None
         child.stdin.close()
-        assert child.wait(20) == 0
+        assert child.wait(SOON) == 0
 
 
 @pytest.mark.parametrize("line", [b"{}\n", b"hello\n", b'{"settings": {"databse": 1}}\n'])
@@ -285,11 +299,11 @@ def test_what_is_no_handover_ends_the_child_with_an_error(settings: Settings, li
         assert child.stdin is not None
         child.stdin.write(line)
         child.stdin.flush()
-        assert child.wait(20) == 1
+        assert child.wait(SOON) == 1
 
 
 def test_a_child_of_the_session_does_not_keep_the_pipe_open(settings: Settings) -> None:
-    client = EmbedderClient(settings)
+    client = EmbedderClient(settings, insistent=True)
     with owner_of(settings) as owner:
         pid = started(owner, client)
         bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)

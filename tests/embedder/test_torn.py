@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,10 +23,9 @@ from hyperloci.embedder.transport import connect_to_embedder, find_embedder_addr
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
 from hyperloci.store import Store, integrity
+from tests.embedder.helpers import SOON
 from tests.embedder.process.test_server import ask, serving
 from tests.support import FakeEncoder, add
-
-SOON = 30.0
 
 
 class Recorder:
@@ -87,10 +86,11 @@ def torn_off(settings: Settings) -> Iterator[None]:
                 connection, _ = listener.accept()
             except TimeoutError:
                 continue
-            with connection:
+            # A visitor in a hurry may have gone when it is its turn.
+            with connection, suppress(OSError):
                 connection.recv(65_536)
                 connection.sendall(ANSWER[: cut % len(ANSWER)])
-                cut += 9
+            cut += 9
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -111,7 +111,7 @@ def test_an_answer_cut_at_any_byte_is_an_error_at_once(settings: Settings) -> No
                 client.embed_query("a text", SOON)
             assert str(refused.value).strip(), cut
         assert client.embed_query("a text", SOON)[1].shape == (4,)
-    assert time.monotonic() - started < SOON * 3
+    assert time.monotonic() - started < SOON
 
 
 def test_an_answer_with_any_byte_changed_is_an_answer_or_an_error(settings: Settings) -> None:

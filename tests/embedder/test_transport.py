@@ -28,12 +28,13 @@ from hyperloci.embedder.transport import (
     make_private_folder,
 )
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
+from tests.embedder.helpers import SOON
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
 
 
 def soon() -> float:
-    return protocol.deadline_after(5)
+    return protocol.deadline_after(SOON)
 
 
 def mode(path: Path) -> int:

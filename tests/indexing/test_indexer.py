@@ -702,14 +702,17 @@ def test_a_killed_run_is_finished_by_the_next(
         "from hyperloci.store import Store\nd = Path(sys.argv[1])\n"
         "s = Settings(database=d / 'memory.db', state_dir=d, runtime_dir=d)\n"
         "Indexer(Store.open(s.database), s, identify_project(Path(sys.argv[2]))).index_tree("
-        "progress=lambda *step: print(step[0], flush=True))\n"
+        "progress=lambda *step: (print(step[0], flush=True), step[0] < 8 or sys.stdin.read()))\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path), str(tree.root)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, str(tmp_path), str(tree.root)],
+        stdin=subprocess.PIPE,  # At its eighth file it waits, in case nobody gets to kill it in time.
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
-    while process.stdout.readline().strip() != "5":
-        assert process.poll() is None
+    while (line := process.stdout.readline().strip()) != "5":
+        assert line
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.indexing import write_throttle
 from hyperloci.indexing.write_throttle import QUIET_TURN_SECONDS, TURN_SECONDS, WriteThrottle
 from hyperloci.store import Store
 from hyperloci.store.database.connection import StoreConnection
@@ -78,14 +80,18 @@ def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings, monke
 
 
 def test_turns_are_short_while_others_write_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000.0
+    still = SimpleNamespace(perf_counter=lambda: now, sleep=lambda seconds: None)
+    monkeypatch.setattr(write_throttle, "time", still)
+
     def length(turns: WriteThrottle) -> float:
         with turns.take_turn() as end:
-            return end - time.perf_counter()
+            return end - now
 
     with Store.open(settings.database) as store:
         turns = WriteThrottle(store)
-        assert TURN_SECONDS < length(turns) <= QUIET_TURN_SECONDS
+        assert length(turns) == pytest.approx(QUIET_TURN_SECONDS)
         looks = iter([True, False, False])
         monkeypatch.setattr(store, "has_waiting_writers", lambda: next(looks))
-        assert length(turns) <= TURN_SECONDS
-        assert length(turns) <= TURN_SECONDS
+        assert length(turns) == pytest.approx(TURN_SECONDS)
+        assert length(turns) == pytest.approx(TURN_SECONDS)

@@ -24,10 +24,11 @@ from hyperloci.system.framing import FrameError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are not run on Windows")
 
-TIGHT = ProgramLimits(wall_seconds=4, cpu_seconds=1, memory_bytes=200 << 20, calls=5)
-
 SOON = 60
 """Seconds a process may take to end on a busy machine."""
+
+TIGHT = ProgramLimits(wall_seconds=SOON, cpu_seconds=1, memory_bytes=200 << 20, calls=5)
+"""A second of processor time: how long that takes is the machine's affair."""
 
 
 def run_program(code: str, functions: runner.Functions, limits: ProgramLimits | None = None) -> ReplAnswer:
@@ -105,9 +106,9 @@ def test_waiting_counts_as_well_as_computing() -> None:
 
 
 def test_a_program_that_holds_the_interpreter_past_its_time_is_killed() -> None:
-    error = ended("sum(range(10 ** 12))", ProgramLimits(wall_seconds=0.5, cpu_seconds=60)).error
+    error = ended("sum(range(10 ** 12))", ProgramLimits(wall_seconds=1.5, cpu_seconds=60)).error
     assert error is not None
-    assert error.message == "it took more than 0.5 s and had to be killed"
+    assert error.message == "it took more than 1.5 s and had to be killed"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_a_program_that_holds_the_interpreter_past_its_time_is_killed() -> None:
 )
 @pytest.mark.req("SPEC-02.32")
 def test_a_program_that_wants_too_much_memory_is_ended(code: str) -> None:
-    error = ended(code, ProgramLimits(wall_seconds=20, cpu_seconds=8, memory_bytes=120 << 20)).error
+    error = ended(code, ProgramLimits(wall_seconds=SOON, cpu_seconds=8, memory_bytes=120 << 20)).error
     assert error is not None
     assert error.type in {"MemoryError", "Stopped", "OverflowError", "ValueError"}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hyperloci.system.background import BackgroundThread, StatusBoard
 
-LONGEST = 20.0
+LONGEST = 60.0
 
 
 def test_a_thread_is_started_once_and_ends_when_it_is_told_to() -> None:

@@ -87,7 +87,7 @@ def test_waiting_ends_when_it_is_told_to_stop(tmp_path: Path) -> None:
     thread.start()
 
     stop.set()
-    thread.join(10)
+    thread.join(60)
 
     assert answers == [False]
     owner.resign()

@@ -10,6 +10,12 @@ import pytest
 from tests.team.postgres import make_database, start_postgres, stop_postgres
 
 
+@pytest.fixture(autouse=True)
+def waits_for_the_team(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a search wait for the team's database, however busy the machine is."""
+    monkeypatch.setattr("hyperloci.team.team_search.PATIENCE_SECONDS", 100.0)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     server = start_postgres()

@@ -107,10 +107,11 @@ def signal_all(processes: list[psutil.Process], number: int) -> None:
 
 
 def test_a_stalled_database_is_waited_for_no_longer_than_a_search_may_take(
-    machines: tuple[Machine, Machine], postgres_server: Any
+    machines: tuple[Machine, Machine], postgres_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob = machines[1].memory
     bob.search("billing deploys Tuesdays", scope="team")
+    monkeypatch.setattr("hyperloci.team.team_search.PATIENCE_SECONDS", 2.0)
     server = psutil.Process(postgres_server.get_pid())
     family = [server, *server.children(recursive=True)]
     signal_all(family, signal.SIGSTOP)

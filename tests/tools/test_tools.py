@@ -197,7 +197,7 @@ class Indexing(Memory):
     """A memory whose index takes the steps a test gives it."""
 
     steps: Sequence[tuple[int, int, str]] = ()
-    told = threading.Event()
+    told: ClassVar[threading.Event]
     stopped_by: ClassVar[list[BaseException]] = []
 
     def index_path(self, path: str | Path | None = None, *, progress: Progress | None = None) -> IndexReport:
@@ -218,6 +218,7 @@ class Indexing(Memory):
 async def test_indexing_tells_how_far_it_is(settings: Settings, project: Path, mode: str) -> None:
     class Stepping(Indexing):
         steps = ((1, 3, "a.py"), (2, 3, "b.py"), (3, 3, "c.py"))
+        told = threading.Event()
 
     heard: list[tuple[float, float | None, str | None]] = []
 
@@ -254,6 +255,7 @@ async def test_progress_that_does_not_grow_is_not_told() -> None:
 async def test_a_cancelled_index_stops_at_its_next_step(settings: Settings, project: Path) -> None:
     class Endless(Indexing):
         steps = tuple((number, 1_000, "x") for number in range(1_000))
+        told = threading.Event()
         stopped_by: ClassVar[list[BaseException]] = []
 
     everything = replace(settings, tools="all")

@@ -136,7 +136,9 @@ class EmbedderClient:
     def wait_until_ready(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for an embedder that somebody is starting; return whether it is ready."""
         deadline = protocol.deadline_after(timeout)
-        while not (ready := self.is_ready()) and time.monotonic() < deadline:
+        # A hook's glance is too short here: on a busy machine it would find none ready for ever.
+        glance = max(_WARM_SECONDS, min(timeout, PROBE_SECONDS))
+        while not (ready := self.is_ready(glance)) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         return ready
 

@@ -141,7 +141,7 @@ from hyperloci.memory import Memory
 settings = Settings.from_env(__import__("os").environ, Path.cwd())
 with Memory.open(settings, Path.cwd()) as memory:
     memory.index_path()
-    memory.index_history(lambda done, total, what: print(done, total, flush=True))
+    memory.index_history(lambda done, total, what: (print(done, total, flush=True), sys.stdin.readline()))
 """
 
 
@@ -159,14 +159,21 @@ def test_a_process_killed_in_the_middle_loses_nothing(tmp_path: Path, clock: Fak
     counts = []
     for _ in range(3):
         process = subprocess.Popen(
-            [sys.executable, "-c", KILLED], cwd=tree.root, env=environment, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", KILLED],
+            cwd=tree.root,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
-        assert process.stdout is not None
+        assert process.stdin is not None and process.stdout is not None
         for _ in range(4):
             assert process.stdout.readline()
+            # It goes on by one step, in the middle of which the last time kills it.
+            process.stdin.write("\n")
+            process.stdin.flush()
         process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        process.communicate(timeout=60)
         with Store.open(settings.database) as store:
             assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
             counts.append(store.count_everything()["nodes_by_subtype"]["commit"])

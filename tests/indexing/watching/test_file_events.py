@@ -14,7 +14,7 @@ from hyperloci.indexing.watching.git_events import git_watches, is_git_state
 from hyperloci.project.git_folder import open_repository
 from tests.working_tree import WorkingTree
 
-DEADLINE = 60.0
+DEADLINE = 100.0
 
 
 class Seen:
@@ -113,7 +113,7 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched_again(
 
     tree.write("deep/one.py", "x = 1\n")
     seen.paths.clear()
-    for attempt in range(50):
+    for attempt in range(500):
         watch.watch_folders(plan, canary)
         tree.write(f"deep/again{attempt}.py", "x = 1\n")
         with seen._changed:
@@ -150,15 +150,15 @@ def test_a_watch_whose_reader_died_is_made_anew(tree: WorkingTree, watch: FileWa
 
 
 def test_stopping_leaves_no_thread(tree: WorkingTree, seen: Seen, canary: Path) -> None:
-    before = set(threading.enumerate())
+    before = set(threading.enumerate())  # Some of them may end meanwhile.
     watch = FileWatch(seen)
     watch.watch_folders([(tree.root, True)], canary)
-    assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) - before
 
     watch.stop()
     watch.stop()
 
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_limit_that_is_reached_leaves_nothing_behind(
@@ -170,7 +170,7 @@ def test_a_limit_that_is_reached_leaves_nothing_behind(
     with pytest.raises(OSError, match="limit"):
         watch.watch_folders([(tree.root, True)], canary)
 
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 def full_observer(monkeypatch: pytest.MonkeyPatch) -> BaseObserver:

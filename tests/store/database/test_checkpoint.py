@@ -15,7 +15,7 @@ from hyperloci.store import Store
 from hyperloci.store.database.checkpoint import empty_log, empty_log_after_exit, measure_log
 from tests.support import add
 
-SECONDS = 20
+SECONDS = 60
 
 LEAVING = """
 import os, sys

@@ -105,9 +105,9 @@ def test_who_finds_a_log_being_saved_waits_and_copies_nothing(path: Path, monkey
             other.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             with contextlib.closing(connect_to_files(str(path), "mode=rw", timeout=1.0)[0]) as begun:
                 told = threads.submit(told_of_loss, store)
-                assert waits.wait(20), "it looks only when the log has been saved"
+                assert waits.wait(60), "it looks only when the log has been saved"
                 Meta(begun).set(SAVED_LOG, str(lost))
-        assert "content is now in" in told.result(20)
+        assert "content is now in" in told.result(60)
     assert list_rescued_copies(path) == []
     with Store.open(path) as store:
         assert texts(store) == {"The tug is red."}

@@ -61,7 +61,7 @@ def test_a_thread_that_looks_and_one_that_waits_do_not_hold_each_other_up(tmp_pa
         with waiting.announce_waiting():
             pass
     done.set()
-    thread.join(20)
+    thread.join(60)
 
     assert not thread.is_alive() and looking.has_waiting_writers() is False
     looking.close()
