@@ -32,7 +32,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     split_words,
 )
 from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
-from hyperloci.conversations.consolidation.text_similarity import says_same
+from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     ASSISTANT,
@@ -148,17 +148,14 @@ def extract_findings(
 
 
 def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> None:
-    """Add a finding, or its source to the one that says the same."""
+    """Add a finding, or its source to the one that says the same as surely.
+
+    What is less sure joins nothing surer: a memory would move to the turn, and to the time, of what nobody keeps.
+    """
     for number, other in enumerate(found):
-        if says_same(finding.content, other.content):
+        if other.sureness is finding.sureness and repeats(finding.said, other.said):
             sources = tuple(dict.fromkeys((*other.sources, *finding.sources)))
-            found[number] = replace(
-                other,
-                sources=sources,
-                confidence=max(other.confidence, finding.confidence),
-                is_tentative=other.is_tentative and finding.is_tentative,
-                is_passing=other.is_passing and finding.is_passing,
-            )
+            found[number] = replace(other, sources=sources, confidence=max(other.confidence, finding.confidence))
             return
     found.append(finding)
 
