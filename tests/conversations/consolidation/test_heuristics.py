@@ -193,6 +193,13 @@ def test_a_short_answer_is_kept_with_what_it_answers(offer: str, answer: str, ab
     assert item.statement == f"{about} → {answer}"
 
 
+def test_a_figure_alone_is_kept_with_what_it_answers_or_not_at_all() -> None:
+    offer = "It is a subscription for the season."
+    (item,) = findings((USER, "build the shop"), (ASSISTANT, offer), (USER, "4.99"), (ASSISTANT, "4.99 €."))
+    assert (item.content, item.about) == ("4.99", offer)
+    assert findings((USER, "4.99"), (ASSISTANT, "4.99 €.")) == ()
+
+
 def test_a_deadline_carries_its_day() -> None:
     (item,) = findings((USER, "The deadline for the release is April 5, 2027."), (ASSISTANT, "Noted."))
     assert item.due == "2027-04-05"

@@ -23,7 +23,7 @@ from hyperloci.conversations.consolidation.findings import (
     ExtractedFinding,
     FindingKind,
 )
-from hyperloci.conversations.consolidation.referents import leans_on_context
+from hyperloci.conversations.consolidation.referents import lacks_subject, leans_on_context
 from hyperloci.conversations.consolidation.statement_features import (
     is_asking,
     read_cues,
@@ -247,20 +247,18 @@ def _make_finding(
     if first == last and _introduces_what_is_left_out(turn, first):
         return None
     quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-    leans = leans_on_context(quote)
-    if leans and first > 0 and not turn.is_left_out_after(first - 1):
+    if lacks_subject(quote) and first > 0 and not turn.is_left_out_after(first - 1):
         first -= 1
         quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-        leans = leans_on_context(quote)
     reply = find_reply_before(turns, at) if turn.speaker == USER else None
     about: tuple[str, TurnView] | None = None
-    if leans:
+    if reply is not None and not leans_on_context(quote) and (best.needs_context or chooses_option(quote, reply)):
+        answered = find_answer_context(quote, reply)
+        about = None if answered is None else (answered, reply)
+    if about is None and lacks_subject(quote):
         about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
         if about is None:
             return None
-    elif reply is not None and (best.needs_context or chooses_option(quote, reply)):
-        answered = find_answer_context(quote, reply)
-        about = None if answered is None else (answered, reply)
     kind, due = _choose_kind(quote, turn.at)
     if kind in _FACTS and about is None and best.probability < facts_from:
         return None
