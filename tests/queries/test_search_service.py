@@ -152,6 +152,32 @@ def test_a_turn_and_the_statement_made_of_it_contradict_once_and_not_after_the_s
     assert said.id not in [item.id for item in found]
 
 
+def test_a_turn_contradicts_nothing_once_all_that_was_made_of_it_was_replaced(memory: Memory, clock: FakeClock) -> None:
+    text = "the invoices are kept in MySQL. So fix the nightly build."
+    memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=text, timestamp_ms=clock())])
+    [said] = memory.search("MySQL").results
+    statement = memory.remember_fact("the invoices are kept in MySQL", category="decision").id
+    memory.relate("derived_from", [{"id": statement, "role": "subject"}, {"id": said.id, "role": "object"}])
+    told = memory.remember_fact("the invoices are kept in PostgreSQL").id
+    memory.relate("contradicts", [{"id": told, "role": "participant"}, {"id": said.id, "role": "participant"}])
+
+    def notes() -> list[str]:
+        return [note for hit in memory.search("invoices PostgreSQL").results if hit.id == told for note in hit.notes]
+
+    found = memory.find_contradictions("the invoices are not kept in MySQL").contradictions
+    assert said.id in [item.id for item in found]
+    assert f"contradicted by {said.id}" in notes()
+    assert [said.id in {side.id for side in one.memories} for one in memory.list_disputes("contradicts").disputes]
+
+    memory.correct_fact(statement, "the invoices are kept in files")
+    found = memory.find_contradictions("the invoices are not kept in MySQL").contradictions
+    assert said.id not in [item.id for item in found]
+    assert f"contradicted by {said.id}" not in notes()
+    assert all(
+        said.id not in {side.id for side in one.memories} for one in memory.list_disputes("contradicts").disputes
+    )
+
+
 def test_what_only_may_have_replaced_a_hit_comes_in_with_it(memory: Memory) -> None:
     old = memory.remember_fact("bucket names start with acme-prod").id
     new = memory.remember_fact("everything moves to Hetzner").id

@@ -215,7 +215,11 @@ class SearchService:
         nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in by_words), *near})
         # What a turn says counts once, as the statement that is made of it: that one ends when minds change.
         whole = find_whole_statements(self.store, list(nodes.values()))
-        said_once = {node.key: node for node in (whole.get(key, node) for key, node in nodes.items())}
+        # Of one that says more, its statements speak: once all of them were replaced, it says nothing that holds.
+        spent = self.store.edges.select_spent_turns(nodes.keys() - whole.keys())
+        said_once = {
+            node.key: node for node in (whole.get(key, node) for key, node in nodes.items() if key not in spent)
+        }
         like, in_words = _move_scores(near, whole), _move_scores(by_words, whole)
         return [ContradictionCandidate(node, like.get(key)) for key, node in sorted(said_once.items())], in_words
 

@@ -68,7 +68,8 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
     """Return for each memory that one which holds contradicts, or may have replaced, a note that names it."""
     steps = find_steps(store, keys, "contradicts", "both")
     targets = {step.target for step in steps}
-    others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
+    told = targets - store.withheld.select_withheld(targets) - store.edges.select_spent_turns(targets)
+    others = store.nodes.get_by_keys(told)
     notes: dict[NodeKey, tuple[str, ...]] = {}
     for step in steps:
         other = others.get(step.target)

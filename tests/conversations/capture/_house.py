@@ -58,6 +58,19 @@ class House:
                 label, newer.key, [older.key], now=NOW, confidence=0.6, automatic=True, evidence=reason or None
             )
 
+    def end(self, node: Node) -> None:
+        """Let a memory hold no longer."""
+        with self.store.transaction():
+            self.store.nodes.update_node(node.id, now=NOW, valid_until=NOW)
+
+    def prompt(self, text: str, session: str) -> Node:
+        """Keep what the user said, and return its turn."""
+        turn = NewTurn(role=Speaker.USER, text=text, at=NOW, kind=TurnKind.TEXT, uuid=f"{session}:{text}")
+        with self.store.transaction():
+            node = add_turn(self.store, session, PROJECT, turn, now=NOW)
+        assert node is not None
+        return node
+
     def act(self, line: str, session: str, *, at: int, path: str | None = None) -> None:
         """Keep what a tool did."""
         done = NewTurn(

@@ -65,6 +65,27 @@ def test_a_question_is_what_is_answered(answer: str) -> None:
     assert context_of(answer, QUESTION) == "Should they live in Redis or in PostgreSQL?"
 
 
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("answer", "reply", "about"),
+    [
+        (
+            "3",
+            "Polling each minute empties the batteries. Keep it?",
+            "Polling each minute empties the batteries. Keep it?",
+        ),
+        ("no, assets", "Fonts go into `public`. OK?", "Fonts go into `public`. OK?"),
+        ("14", "Files stay for ten days. Or 14 for safety?", "Files stay for ten days. Or 14 for safety?"),
+        ("0.01", "Understood. Which tolerance?", "Which tolerance?"),
+        ("Postgres 16", "The index is rebuilt. Which database server do you run?", "Which database server do you run?"),
+        ("no", f"{'The worker takes the lock of the row, then ' * 10}stops. OK?", "OK?"),
+        ("no", "The worker takes the lock:\n```\nlock(row)\n```\nOK?", "OK?"),
+    ],
+)
+def test_a_question_that_names_nothing_comes_with_the_sentence_before_it(answer: str, reply: str, about: str) -> None:
+    assert context_of(answer, reply) == about
+
+
 def test_of_several_questions_the_last_is_answered() -> None:
     assert context_of("yes", "Does it hang? I think so. Shall I restart it?") == "Shall I restart it?"
 

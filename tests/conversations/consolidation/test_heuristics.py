@@ -12,10 +12,15 @@ from hypothesis import strategies as st
 
 from hyperloci.conversations.consolidation import heuristics
 from hyperloci.conversations.consolidation.causal_links import infer_causes
-from hyperloci.conversations.consolidation.findings import MAX_CONTENT_CHARS, ExtractedFinding, read_payload
+from hyperloci.conversations.consolidation.findings import (
+    MAX_CONTENT_CHARS,
+    ExtractedFinding,
+    FindingKind,
+    read_payload,
+)
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.statement_features import split_words
-from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
+from hyperloci.conversations.consolidation.text_similarity import Said, repeats, says_same, why_ungrounded
 from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import Node
@@ -188,6 +193,13 @@ def test_a_short_answer_is_kept_with_what_it_answers(offer: str, answer: str, ab
     assert item.statement == f"{about} → {answer}"
 
 
+def test_a_figure_alone_is_kept_with_what_it_answers_or_not_at_all() -> None:
+    offer = "It is a subscription for the season."
+    (item,) = findings((USER, "build the shop"), (ASSISTANT, offer), (USER, "4.99"), (ASSISTANT, "4.99 €."))
+    assert (item.content, item.about) == ("4.99", offer)
+    assert findings((USER, "4.99"), (ASSISTANT, "4.99 €.")) == ()
+
+
 def test_a_deadline_carries_its_day() -> None:
     (item,) = findings((USER, "The deadline for the release is April 5, 2027."), (ASSISTANT, "Noted."))
     assert item.due == "2027-04-05"
@@ -255,6 +267,22 @@ def test_the_same_is_the_same_words_numbers_and_polarity(text: str, other: str, 
     assert says_same(text, other) is same
 
 
+@pytest.mark.parametrize(
+    ("said", "other", "same"),
+    [
+        (Said("we use Postgres"), Said("Postgres or MySQL, which do we use? → MySQL", "MySQL"), False),
+        (Said("we use MySQL"), Said("Postgres or MySQL, which do we use? → MySQL", "MySQL"), True),
+        (Said("Postgres or MySQL? → Postgres", "Postgres"), Said("Postgres or MySQL? → MySQL", "MySQL"), False),
+        (Said("Postgres or MySQL? → MySQL then", "MySQL then"), Said("Postgres or MySQL? → MySQL", "MySQL"), True),
+        (Said("Retry 3 or 5 times? → 5", "5"), Said("Retry 3 or 5 times? → 3", "3"), False),
+        (Said("Not the cache, right? → yes", "yes"), Said("Not the cache, right? → no", "no"), False),
+        (Said("Not the cache, right? → yes", "yes"), Said("Not the cache, right? → yes", "yes"), True),
+    ],
+)
+def test_an_answer_repeats_another_only_if_it_gives_the_same_answer(said: Said, other: Said, same: bool) -> None:
+    assert repeats(said, other) is same
+
+
 def test_an_invention_is_told_by_its_numbers_and_words() -> None:
     source = ["The gateway times out after 30 seconds."]
     assert why_ungrounded("The gateway's time-out is 30 seconds", source) is None
@@ -306,6 +334,36 @@ def test_what_is_less_sure_still_is_only_said_in_passing(monkeypatch: pytest.Mon
     monkeypatch.setattr(heuristics, "TENTATIVE", 1.0)
     (passing,) = extract(turns, tentative=True).findings
     assert (unsure.is_passing, passing.is_passing, passing.is_tentative) == (False, True, True)
+
+
+def test_what_is_less_sure_joins_no_surer_statement_that_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(*sure: bool) -> list[tuple[bool, tuple[int, ...]]]:
+        kinds = iter(sure)
+        yielded = [
+            ExtractedFinding(
+                kind=FindingKind.DECISION, content="Orders are never deleted", sources=(seq,), is_tentative=not kept
+            )
+            for seq, kept in enumerate(kinds)
+        ]
+        monkeypatch.setattr(heuristics, "extract_findings", lambda *_, **__: iter(yielded))
+        return [(item.is_tentative, item.sources) for item in extract([], tentative=True).findings]
+
+    assert found(True, False) == [(False, (0,)), (True, (1,))]
+    assert found(False, True) == [(True, (0,)), (False, (1,))]
+    assert found(True, False, True, False) == [(False, (0, 2)), (True, (1, 3))]
+
+
+def test_two_answers_in_the_same_words_are_two_where_they_answer_different_questions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    yielded = [
+        ExtractedFinding(kind=FindingKind.DECISION, content="as environment variables", about=about, sources=(seq,))
+        for seq, about in enumerate(
+            ["How do the workers get the tokens?", "Where does the port of the proxy come from?"]
+        )
+    ]
+    monkeypatch.setattr(heuristics, "extract_findings", lambda *_, **__: iter(yielded))
+    assert [item.sources for item in extract([]).findings] == [(0,), (1,)]
 
 
 def test_a_mere_question_is_not_even_tentative(monkeypatch: pytest.MonkeyPatch) -> None:

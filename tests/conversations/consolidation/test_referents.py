@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.conversations.consolidation.referents import count_subject_words, leans_on_context
+from hyperloci.conversations.consolidation.referents import count_subject_words, lacks_subject, leans_on_context
 
 LEANING = ["make it 20", "delete the 3 not", "die 3", "that is too slow", "drop them", "не трогай их", "lass das so"]
 STANDING = [
@@ -35,3 +35,18 @@ def test_pronouns_numbers_days_and_words_of_degree_are_no_subject() -> None:
 
 def test_an_empty_text_leans_on_nothing() -> None:
     assert not leans_on_context("")
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    "text", [*LEANING, "4.99", "02:14", "20-30 s", "called it. make it 1-15s random", "No, that's it. Drop it then."]
+)
+def test_a_figure_or_sentences_that_all_lean_cannot_stand_alone(text: str) -> None:
+    assert lacks_subject(text)
+
+
+@pytest.mark.parametrize(
+    "text", [*STANDING, "Postgres 16.2", "min ios 16", "Sessions go to Redis. It is fast enough.", "v2.1", ""]
+)
+def test_one_sentence_that_names_its_subject_is_enough(text: str) -> None:
+    assert not lacks_subject(text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hyperloci.conversations.consolidation import consolidator, heuristics, repl
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
+from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import (
     ORDERS,
@@ -305,6 +308,18 @@ def test_what_comes_in_late_is_ended_by_what_was_said_after_it(
     assert [edge.label for edge in edges_between(store, new, old)] == ["supersedes"]
 
 
+@pytest.mark.req("B.17")
+def test_statements_of_one_moment_do_not_all_end_one_another(
+    store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(1.0, 1.0))
+    with store.transaction():
+        store.connection.execute("UPDATE nodes SET event_time = ? WHERE origin = 'extraction'", (NOW,))
+    embed(store, *((node, [1.0, 0.1 * number]) for number, node in enumerate(extracted(store))))
+    resolver.review_statements()
+    assert holding(store) != []
+
+
 def test_a_mark_by_words_stays_where_the_meaning_says_nothing(
     store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
 ) -> None:
@@ -542,3 +557,95 @@ def test_statements_are_judged_as_if_nothing_had_been_said_in_passing(
     new = find(store, "April 25")
     assert len(store.edges.list_of_node(new.key, "updates")) == standing
     assert edges_between(store, new, passing) == []
+
+
+def statement_of(turn: Node, content: str = "", **changes: Any) -> ExtractedFinding:
+    """Return the finding that a turn yields, in its own words."""
+    return ExtractedFinding(
+        kind=FindingKind.DECISION, content=content or turn.content, sources=(turn.seq or 0,), **changes
+    )
+
+
+def consolidate_as(monkeypatch: pytest.MonkeyPatch, context: MaintenanceContext, *found: ExtractedFinding) -> None:
+    """Consolidate with these findings in the place of those of the rules."""
+    placed = tuple(replace(finding, place=f"found[{number}]") for number, finding in enumerate(found))
+    monkeypatch.setattr(consolidator, "extract", lambda *_, **__: ConsolidationPayload(findings=placed))
+    consolidate_sessions(context)
+
+
+def holding(store: Store) -> list[str]:
+    return [node.content for node in extracted(store) if node.valid_until is None]
+
+
+class EndsWhatRetries:
+    """A scorer that is sure of what names retries."""
+
+    def score(
+        self, new: ComparedStatement, olds: Sequence[ComparedStatement], cosines: object = None, around: object = None
+    ) -> list[float]:
+        return [0.9 if "retries" in new.text and "retries" in old.text else 0.0 for old in olds]
+
+
+@pytest.mark.req("B.17")
+def test_who_changes_a_mind_back_is_believed(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", EndsWhatRetries)
+    (before,) = talk.session("one", (USER, "The importer retries 3 times."))
+    consolidate_as(monkeypatch, context, statement_of(before))
+    changed, back = talk.session(
+        "two", (USER, "The importer retries 5 times."), (USER, "The importer retries 3 times.")
+    )
+    consolidate_as(monkeypatch, context, statement_of(changed), statement_of(back))
+    assert holding(store) == ["The importer retries 3 times."]
+    (again,) = [node for node in extracted(store) if node.valid_until is None]
+    assert again.event_time == back.event_time
+
+
+@pytest.mark.req("B.17")
+def test_what_was_ended_by_later_words_is_not_said_again_by_earlier_ones(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", EndsWhatRetries)
+    (before,) = talk.session("one", (USER, "The importer retries 3 times."))
+    consolidate_as(monkeypatch, context, statement_of(before))
+    known, changed = talk.session(
+        "two", (USER, "As it is, the importer retries 3 times."), (USER, "The importer retries 5 times.")
+    )
+    consolidate_as(monkeypatch, context, statement_of(known), statement_of(changed))
+    assert holding(store) == ["The importer retries 5 times."]
+
+
+@pytest.mark.req("B.17")
+def test_what_another_option_was_chosen_from_is_no_memory_of_what_is_chosen_now(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answer = talk.session("one", (ASSISTANT, "Shall the jobs use Redis or RabbitMQ?"), (USER, "RabbitMQ"))
+    seqs = (asked.seq or 0, answer.seq or 0)
+    consolidate_as(monkeypatch, context, replace(statement_of(answer, about=asked.content), sources=seqs))
+    (other,) = talk.session("two", (USER, "The jobs use Redis."))
+    consolidate_as(monkeypatch, context, statement_of(other))
+    assert "The jobs use Redis." in holding(store)
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("changes_what_holds", [False, True])
+def test_what_may_come_to_nothing_keeps_out_no_surer_statement(
+    store: Store,
+    talk: Talk,
+    context: MaintenanceContext,
+    monkeypatch: pytest.MonkeyPatch,
+    changes_what_holds: bool,
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", EndsWhatRetries)
+    (before,) = talk.session("one", (USER, "The importer retries 3 times."))
+    consolidate_as(monkeypatch, context, *([statement_of(before)] if changes_what_holds else []))
+    unsure, sure = talk.session(
+        "two", (USER, "so the importer retries 5 times"), (USER, "The importer retries 5 times.")
+    )
+    consolidate_as(monkeypatch, context, statement_of(unsure, is_tentative=True), statement_of(sure))
+    kept, turn = (unsure.content, unsure) if changes_what_holds else (sure.content, sure)
+    assert holding(store) == [kept]
+    (memory,) = [node for node in extracted(store) if node.valid_until is None]
+    assert memory.event_time == turn.event_time
+    assert memory.seen_count == (2 if changes_what_holds else 1)

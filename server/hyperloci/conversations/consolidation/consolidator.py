@@ -297,7 +297,9 @@ class Consolidation:
             with self._store.transaction():
                 if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
                     return saved, False
-                part, stored = self.write.save_nodes_batch(progress, portion, strategy=strategy, declared=declared)
+                part, stored = self.write.save_nodes_batch(
+                    progress, portion, strategy=strategy, declared=declared, stored=nodes
+                )
                 nodes |= stored
                 if mark == through:
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)

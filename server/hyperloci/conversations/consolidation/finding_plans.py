@@ -17,9 +17,10 @@ from hyperloci.conversations.consolidation.findings import (
     ExtractedFinding,
     FindingKind,
     RejectedItem,
+    Sureness,
 )
-from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded
-from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
+from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded, read_said
+from hyperloci.conversations.consolidation.text_similarity import Said, repeats, why_ungrounded
 from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -41,6 +42,7 @@ class FindingPlan:
         flags: what is suspicious about them.
         sources: the turns that say so.
         known: a memory that says so already.
+        repeats: the place of an item of the same payload that says so too, and is kept only if it changes what holds.
         reworded: what rules made of the same turns, and it says in other words.
     """
 
@@ -51,6 +53,7 @@ class FindingPlan:
     flags: tuple[str, ...]
     sources: tuple[Node, ...]
     known: Node | None
+    repeats: str = ""
     reworded: tuple[Node, ...] = ()
 
 
@@ -77,18 +80,23 @@ class FindingPlanner:
             text = sanitize(finding.statement)
             sources = tuple(turns[seq] for seq in finding.sources)
             reason = _refusal_reason(text, sources)
-            said = memories.find_said(text.text, sources) if reason is None else None
-            if said is not None and said.valid_until is not None:
+            statement = Said(text.text, finding.said.answer)
+            known = memories.find_said(statement, sources) if reason is None else None
+            if known is not None and known.valid_until is not None:
                 reason = "was made of the same turns before, and replaced since"
-            # What was said in passing is no memory, and in the place of none.
-            others = (plan for plan in plans if finding.is_passing or not plan.finding.is_passing)
-            if reason is None and any(says_same(text.text, plan.text.text) for plan in others):
+            alike = [
+                plan.finding for plan in plans if repeats(statement, Said(plan.text.text, plan.finding.said.answer))
+            ]
+            # What is less sure may come to nothing, so it is in the place of nothing surer.
+            if reason is None and any(other.sureness >= finding.sureness for other in alike):
                 reason = "another item of this payload says the same"
             if reason is not None:
                 if not finding.is_passing:
                     rejected.append(RejectedItem(finding.place or finding.kind, reason))
                 continue
-            plans.append(self._make_plan(progress, finding, text, sources, said))
+            maybe = next((other.place for other in alike if other.sureness is Sureness.TENTATIVE), "")
+            plan = self._make_plan(progress, finding, text, sources, known)
+            plans.append(replace(plan, repeats=maybe))
         return plans if strategy == HEURISTIC_STRATEGY else _note_reworded(plans, memories), rejected
 
     def _make_plan(
@@ -97,10 +105,11 @@ class FindingPlanner:
         finding: ExtractedFinding,
         text: SanitizedText,
         sources: tuple[Node, ...],
-        said: Node | None,
+        known: Node | None,
     ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
-        known = said or (None if finding.is_passing else self._find_known(text.text, progress.scope))
+        if known is None and not finding.is_passing:
+            known = self._find_known(Said(text.text, finding.said.answer), progress.scope)
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return FindingPlan(
             finding=finding,
@@ -112,8 +121,8 @@ class FindingPlanner:
             known=known,
         )
 
-    def _find_known(self, text: str, scope: str) -> Node | None:
-        return next((node for node in self._conflicts.find_near(text, scope) if _is_known_by(node, text)), None)
+    def _find_known(self, said: Said, scope: str) -> Node | None:
+        return next((node for node in self._conflicts.find_near(said.text, scope) if _is_known_by(node, said)), None)
 
 
 def _note_reworded(plans: Sequence[FindingPlan], memories: TurnMemories) -> list[FindingPlan]:
@@ -139,8 +148,8 @@ def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Nod
     return GLOBAL_SCOPE if about_user and own_words else project
 
 
-def _is_known_by(node: Node, text: str) -> bool:
-    return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+def _is_known_by(node: Node, said: Said) -> bool:
+    return node.valid_until is None and node.deleted_at is None and repeats(said, read_said(node))
 
 
 def trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:

@@ -6,6 +6,8 @@ What is stored is decided before (`finding_plans`); here it is written, with all
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from hyperloci.clock import Clock
@@ -32,6 +34,8 @@ from hyperloci.text.sanitize.sanitizer import sanitize
 
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
+
+NOTHING_STORED: Final[Mapping[str, Node]] = MappingProxyType({})
 
 _NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {
     FindingKind.DECISION: NodeType.DECISION,
@@ -88,6 +92,7 @@ class FindingWriter:
         *,
         strategy: str,
         declared: Collection[str] = (),
+        stored: Mapping[str, Node] = NOTHING_STORED,
     ) -> tuple[SavedFindings, dict[str, Node]]:
         """Store what was planned, with its provenance; runs in a transaction.
 
@@ -96,6 +101,7 @@ class FindingWriter:
             plans: what is stored.
             strategy: who found it.
             declared: ids of memories that the finder says are replaced: rules leave them to its word.
+            stored: what was stored of the same payload before, by place.
 
         Returns:
             What became of it, and the node of each finding's place.
@@ -106,7 +112,10 @@ class FindingWriter:
         rejected: list[RejectedItem] = []
         nodes: dict[str, Node] = {}
         uncertain = 0
-        for plan in plans:
+        for planned in plans:
+            plan = self._look_again(planned, {**stored, **nodes})
+            if plan is None:
+                continue
             if plan.finding.is_tentative and not self._keeps_tentative(progress, plan):
                 continue
             node, is_new = self._store_plan(progress, plan, strategy)
@@ -134,6 +143,21 @@ class FindingWriter:
             rejected=tuple(rejected),
         )
         return saved, nodes
+
+    def _look_again(self, plan: FindingPlan, stored: Mapping[str, Node]) -> FindingPlan | None:
+        """Return a plan with the memory that says so now; None where that was replaced by what was said later.
+
+        What was stored since it was planned may have ended that one, or say so itself.
+        """
+        if plan.known is None:
+            return replace(plan, known=stored.get(plan.repeats)) if plan.repeats else plan
+        known = self._store.nodes.get_by_key(plan.known.key)
+        if known is not None and known.valid_until is None and known.deleted_at is None:
+            return plan
+        said_at = max(source.event_time for source in plan.sources)
+        if known is not None and known.valid_until is not None and known.valid_until > said_at:
+            return None
+        return replace(plan, known=None)
 
     def _keeps_tentative(self, progress: ConsolidationProgress, plan: FindingPlan) -> bool:
         """Tell whether something is kept because it changes what holds; if not, note it as said in passing."""

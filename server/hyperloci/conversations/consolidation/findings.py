@@ -17,9 +17,10 @@ was not read, if that is not the session's end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Final, TypeVar
 
+from hyperloci.conversations.consolidation.text_similarity import Said
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.model.node import MAX_NAME_CHARS
 from hyperloci.system.values import dataclass
@@ -57,6 +58,14 @@ class FindingKind(StrEnum):
     OPINION = "opinion"
 
 
+class Sureness(IntEnum):
+    """How sure it is that a finding is worth keeping: by itself, only if it changes what holds, or not even then."""
+
+    PASSING = 0
+    TENTATIVE = 1
+    KEPT = 2
+
+
 FACT_KINDS: Final = tuple(kind for kind in FindingKind if kind not in (FindingKind.PROCEDURE, FindingKind.OPINION))
 """What `kind` of a fact may be; procedures and opinions have lists of their own."""
 
@@ -92,9 +101,21 @@ class ExtractedFinding:
     is_passing: bool = False
 
     @property
+    def sureness(self) -> Sureness:
+        """How sure it is that this is worth keeping."""
+        if self.is_passing:
+            return Sureness.PASSING
+        return Sureness.TENTATIVE if self.is_tentative else Sureness.KEPT
+
+    @property
     def statement(self) -> str:
         """The statement with what it answers, as it is remembered."""
         return f"{self.about} → {self.content}" if self.about else self.content
+
+    @property
+    def said(self) -> Said:
+        """The statement, and which of its words answer."""
+        return Said(self.statement, self.content if self.about else "")
 
 
 @dataclass(frozen=True, slots=True)

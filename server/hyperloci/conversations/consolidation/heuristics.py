@@ -23,7 +23,7 @@ from hyperloci.conversations.consolidation.findings import (
     ExtractedFinding,
     FindingKind,
 )
-from hyperloci.conversations.consolidation.referents import leans_on_context
+from hyperloci.conversations.consolidation.referents import lacks_subject, leans_on_context
 from hyperloci.conversations.consolidation.statement_features import (
     is_asking,
     read_cues,
@@ -32,7 +32,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     split_words,
 )
 from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
-from hyperloci.conversations.consolidation.text_similarity import says_same
+from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     ASSISTANT,
@@ -148,17 +148,14 @@ def extract_findings(
 
 
 def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> None:
-    """Add a finding, or its source to the one that says the same."""
+    """Add a finding, or its source to the one that says the same as surely.
+
+    What is less sure joins nothing surer: a memory would move to the turn, and to the time, of what nobody keeps.
+    """
     for number, other in enumerate(found):
-        if says_same(finding.content, other.content):
+        if other.sureness is finding.sureness and repeats(finding.said, other.said):
             sources = tuple(dict.fromkeys((*other.sources, *finding.sources)))
-            found[number] = replace(
-                other,
-                sources=sources,
-                confidence=max(other.confidence, finding.confidence),
-                is_tentative=other.is_tentative and finding.is_tentative,
-                is_passing=other.is_passing and finding.is_passing,
-            )
+            found[number] = replace(other, sources=sources, confidence=max(other.confidence, finding.confidence))
             return
     found.append(finding)
 
@@ -250,20 +247,18 @@ def _make_finding(
     if first == last and _introduces_what_is_left_out(turn, first):
         return None
     quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-    leans = leans_on_context(quote)
-    if leans and first > 0 and not turn.is_left_out_after(first - 1):
+    if lacks_subject(quote) and first > 0 and not turn.is_left_out_after(first - 1):
         first -= 1
         quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-        leans = leans_on_context(quote)
     reply = find_reply_before(turns, at) if turn.speaker == USER else None
     about: tuple[str, TurnView] | None = None
-    if leans:
+    if reply is not None and not leans_on_context(quote) and (best.needs_context or chooses_option(quote, reply)):
+        answered = find_answer_context(quote, reply)
+        about = None if answered is None else (answered, reply)
+    if about is None and lacks_subject(quote):
         about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
         if about is None:
             return None
-    elif reply is not None and (best.needs_context or chooses_option(quote, reply)):
-        answered = find_answer_context(quote, reply)
-        about = None if answered is None else (answered, reply)
     kind, due = _choose_kind(quote, turn.at)
     if kind in _FACTS and about is None and best.probability < facts_from:
         return None

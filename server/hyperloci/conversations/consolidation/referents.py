@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.store.keywords.analysis import stop_words
+from hyperloci.text.language.sentences import sentence_spans
 
 IDENTIFIER: Final = re.compile(
     r"`[^`]{1,200}`|\b\w{1,60}[_./:#@-]\w[\w./:#@-]{0,80}|\b[a-z]{1,40}[A-Z]\w{0,60}|--?[a-z][\w-]{1,40}"
@@ -23,6 +24,9 @@ MAX_LEANING_WORDS: Final = 12
 
 _FILE: Final = Path(__file__).parent / "data" / "referents.toml"
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_FIGURE: Final = re.compile(r"(?<![\w.])\d[\d.,:/–-]*+(?:[^\W\d_]{1,2})?(?!\w)")
+"""A number, a time or a range, with its unit: `4.99`, `02:14`, `1-15s`."""
+
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 
@@ -36,6 +40,26 @@ def leans_on_context(text: str) -> bool:
     if not points and not _counts_unnamed(text):
         return False
     return count_subject_words(text) < MIN_SUBJECT_WORDS
+
+
+def lacks_subject(text: str) -> bool:
+    """Return whether a text can't be understood without what was said before it: it leans, or each of its sentences.
+
+    Each points to something that it does not name, or only says how much: `4.99`, `called it. make it 1-15 s`.
+    """
+    if leans_on_context(text):
+        return True
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    told = [sentence for sentence in sentences if any(map(str.isalnum, sentence))]
+    return bool(told) and all(map(_says_no_subject, told))
+
+
+def _says_no_subject(sentence: str) -> bool:
+    # A figure is written like a name with a dot, a dash or a colon in it.
+    plain = _FIGURE.sub("0", sentence)
+    if leans_on_context(plain):
+        return True
+    return IDENTIFIER.search(plain) is None and count_subject_words(plain) == 0
 
 
 def count_subject_words(text: str) -> int:

@@ -213,6 +213,10 @@ class ReplacementResolver:
         return Surroundings(_read_assistant(next(iter(before), None)), _read_assistant(next(after, None)))
 
     def _ends_by_meaning(self, new: Node, old: Node, probability: float) -> bool:
+        # What was read before may have ended since: of two turns of one moment each would end the other.
+        now = self._store.nodes.get_by_keys([new.key, old.key])
+        if not all(_holds(now.get(key)) for key in (new.key, old.key)):
+            return False
         return self.resolve_conflict(new, old, probability, sure_from=SURE_BY_MEANING) is Resolution.ENDED
 
     def resolve_conflict(self, new: Node, old: Node, probability: float, *, sure_from: float = SURE) -> Resolution:
@@ -276,6 +280,10 @@ def _are_of_one_turn(node: Node, other: Node) -> bool:
     return node.key == other.key or (
         node.session_id is not None and _place_of(node) == _place_of(other) and node.origin in _SAID_IN_TURNS
     )
+
+
+def _holds(node: Node | None) -> bool:
+    return node is not None and node.valid_until is None and node.deleted_at is None
 
 
 def _place_of(node: Node) -> tuple[str | None, object]:

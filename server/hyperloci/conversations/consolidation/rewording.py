@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words, says_same
+from hyperloci.conversations.consolidation.text_similarity import Said, find_numbers, meaningful_words, repeats
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -41,9 +41,9 @@ class TurnMemories:
         found = {node.key: node for turn in turns for node in self._list_of_turn(turn)}
         return list(found.values())
 
-    def find_said(self, text: str, turns: Iterable[Node]) -> Node | None:
-        """Return a memory of the same turns that says what a text says; one that holds before a past one."""
-        alike = [node for node in self.list_made(turns) if says_same(text, node.content)]
+    def find_said(self, said: Said, turns: Iterable[Node]) -> Node | None:
+        """Return a memory of the same turns that says the same; one that holds before a past one."""
+        alike = [node for node in self.list_made(turns) if repeats(said, read_said(node))]
         return min(alike, key=lambda node: node.valid_until is not None, default=None)
 
     def _list_of_turn(self, turn: Node) -> list[Node]:
@@ -52,6 +52,11 @@ class TurnMemories:
             nodes = self._store.nodes.get_by_keys({step.target for step in steps})
             self._made[turn.key] = [node for node in nodes.values() if node.type is not NodeType.SNIPPET]
         return self._made[turn.key]
+
+
+def read_said(node: Node) -> Said:
+    """Return what a memory says, and which of its words answer."""
+    return Said(node.content, str(node.metadata.get("quote") or ""))
 
 
 def find_reworded(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.negation import count_negations
 
 SAME_SHARE: Final = 0.8
@@ -44,6 +45,31 @@ def says_same(text: str, other: str) -> bool:
     if shared / len(mine | theirs) >= SAME_SHARE:
         return find_numbers(text) == find_numbers(other)
     return shared / len(mine) >= WITHIN_SHARE and find_numbers(text) <= find_numbers(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What somebody said: the text that is remembered, and of an answer its own words, '' for what answers nothing."""
+
+    text: str
+    answer: str = ""
+
+
+def repeats(said: Said, other: Said) -> bool:
+    """Tell whether `other` says what `said` does; the words that an answer answers say nothing by themselves.
+
+    `Postgres or MySQL? → MySQL` has every word of `we use Postgres`.
+    """
+    if not says_same(said.text, other.text):
+        return False
+    return not other.answer or _answers_same(said.answer or said.text, other.answer)
+
+
+def _answers_same(answer: str, other: str) -> bool:
+    mine, theirs = meaningful_words(answer), meaningful_words(other)
+    if bool(count_negations(answer)) != bool(count_negations(other)) or not find_numbers(other) <= find_numbers(answer):
+        return False
+    return theirs <= mine if theirs else not mine
 
 
 def why_ungrounded(text: str, sources: Iterable[str]) -> str | None:

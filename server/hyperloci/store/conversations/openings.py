@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.store.memories.edges import is_spent_turn
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
@@ -117,7 +118,7 @@ class Openings:
     def list_rivalries(self, keys: Iterable[int], *, now: int) -> list[Rivalry]:
         """Return what contradicts these memories or may have replaced one of them, and still holds, newest first."""
         rows = self._connection.execute(
-            """
+            f"""
             SELECT DISTINCT h.id, h.label, a.node_key AS newer, b.node_key AS older, h.evidence, h.key
             FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value
             JOIN hyperedges h ON h.key = m.hyperedge_key AND h.label IN ('updates', 'contradicts')
@@ -127,6 +128,7 @@ class Openings:
                     ELSE a.node_key > b.node_key END
                 AND x.deleted_at IS NULL AND (x.valid_until IS NULL OR x.valid_until > ?2)
                 AND y.deleted_at IS NULL AND (y.valid_until IS NULL OR y.valid_until > ?2)
+                AND NOT {is_spent_turn("x")} AND NOT {is_spent_turn("y")}
                 AND x.key NOT IN (SELECT node_key FROM withheld) AND y.key NOT IN (SELECT node_key FROM withheld)
             ORDER BY h.key DESC
             """,

@@ -135,6 +135,8 @@ class Edges:
     ) -> list[Hyperedge]:
         """Return the hyperedges of a label whose members in some scopes all hold, newest first.
 
+        A turn holds no longer once all that was made of it was replaced.
+
         Args:
             label: `contradicts` or `updates`.
             scopes: of the members.
@@ -142,10 +144,11 @@ class Edges:
             before: key of the last one of the page before.
         """
         rows = self._connection.execute(
-            """
+            f"""
             SELECT h.* FROM hyperedges h WHERE h.label = ?1 AND (?2 IS NULL OR h.key < ?2) AND NOT EXISTS (
                 SELECT 1 FROM membership m JOIN nodes n ON n.key = m.node_key WHERE m.hyperedge_key = h.key AND (
-                    n.deleted_at IS NOT NULL OR n.valid_until IS NOT NULL OR n.scope_key NOT IN (
+                    n.deleted_at IS NOT NULL OR n.valid_until IS NOT NULL OR {is_spent_turn("n")}
+                    OR n.scope_key NOT IN (
                         SELECT s.key FROM json_each(?3) j JOIN scopes s ON s.id = j.value)))
             ORDER BY h.key DESC LIMIT ?4
             """,
@@ -153,6 +156,14 @@ class Edges:
         ).fetchall()
         members = self.get_members(row["key"] for row in rows)
         return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]
+
+    def select_spent_turns(self, keys: Iterable[int]) -> frozenset[NodeKey]:
+        """Return those of `keys` that are turns, and of which all that was made was replaced since."""
+        rows = self._connection.execute(
+            f"SELECT n.key FROM nodes n WHERE n.key IN (SELECT value FROM json_each(?)) AND {is_spent_turn('n')}",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return frozenset(NodeKey(row[0]) for row in rows)
 
     def delete_edge(self, edge_id: str) -> bool:
         """Remove a hyperedge; False if there is none."""
@@ -231,6 +242,16 @@ class Edges:
             "UPDATE hyperedges SET confirmed_at = ?, confidence = 1.0 WHERE id = ?", (now, edge_id)
         )
         return cursor.rowcount > 0
+
+
+def is_spent_turn(node: str) -> str:
+    """Return the condition that a node, by its alias, is a turn, and that all that was made of it was replaced."""
+    return f"""({node}.subtype = 'episode' AND coalesce((
+        SELECT min(made.valid_until IS NOT NULL) FROM membership said
+        JOIN hyperedges origin ON origin.key = said.hyperedge_key AND origin.label = 'derived_from'
+        JOIN membership subject ON subject.hyperedge_key = origin.key AND subject.role = 'subject'
+        JOIN nodes made ON made.key = subject.node_key AND made.deleted_at IS NULL
+        WHERE said.node_key = {node}.key AND said.role = 'object'), 0))"""
 
 
 def _roles_of_label(label: str) -> tuple[Role, Role]:
