@@ -67,10 +67,11 @@ def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd
     assert "\n        ^" in said
 
 
-def test_what_mentions_an_entity_is_no_drawing_but_a_command(project: Path) -> None:
+@pytest.mark.req("D.11", "B.10")
+def test_what_mentions_an_entity_is_drawn(project: Path) -> None:
     run(project, "remember", "Sessions are kept in Redis, for they must be shared")
 
     drawn = " ".join(run(project, "graph", "Redis").split())
 
-    assert "No relations to draw. It has: mentions in 1." in drawn
-    assert "hyperloci entity Redis shows what mentions it" in drawn
+    assert "<- mentions" in drawn and "Sessions are kept in Redis" in drawn and "[" not in drawn.split("mentions")[1]
+    assert "-.->|mentions|" in run(project, "graph", "Redis", "--mermaid")

@@ -39,6 +39,13 @@ def test_the_type_of_its_section_settles_it() -> None:
 
 
 @pytest.mark.req("D.07")
+def test_of_an_faq_each_question_says_what_its_answer_is() -> None:
+    asks_how = docs("#### How do I add a header to every request? Use a hook.", section_type="faq")
+    asks_what = docs("#### How is it different from got? It is smaller.", section_type="faq")
+    assert (asks_how.diataxis, asks_what.diataxis) == (Diataxis.HOWTO, None)
+
+
+@pytest.mark.req("D.07")
 def test_whom_it_speaks_to() -> None:
     assert docs("An introduction for beginners who are new to it.").persona == Persona.NOVICE
     assert docs("Internals and advanced tuning of performance.").persona == Persona.EXPERT

@@ -83,6 +83,22 @@ def test_mentions_fill_what_the_other_relations_leave(memory: Memory) -> None:
     assert [hit.relation for hit in memory.find_related("Redis").related] == ["supports", "mentions"]
 
 
+@pytest.mark.req("D.02", "B.10")
+def test_a_walk_goes_on_from_what_mentions_an_entity(memory: Memory) -> None:
+    kept = memory.remember_fact("Sessions are kept in Redis", entities=["Redis"]).id
+    reason = memory.remember_fact("Two hosts must share the logins").id
+    memory.relate("supports", [{"id": reason, "role": "subject"}, {"id": kept, "role": "object"}])
+
+    related = memory.find_related("Redis", depth=2).related
+    drawn = memory.get_subgraph("Redis", depth=2)
+
+    assert [(hit.id, hit.relation, hit.distance) for hit in related] == [(kept, "mentions", 1), (reason, "supports", 2)]
+    assert [node.id for node in drawn.nodes[1:]] == [kept, reason]
+    assert sorted(edge.label for edge in drawn.edges) == ["mentions", "supports"]
+    assert len(memory.get_subgraph("Redis", depth=1).nodes) == 2
+    assert len(memory.get_subgraph("Redis", direction="out").nodes) == 1
+
+
 def test_of_many_mentions_only_those_shown_are_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         memory.remember_fact(f"Redis number {number} is kept", entities=["Redis"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +13,6 @@ from rich.tree import Tree as Drawing
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
-from hyperloci.model.kinds import MENTIONS
 from hyperloci.store.ids import shorten_id
 
 if TYPE_CHECKING:
@@ -73,8 +71,6 @@ def graph(
         console.print(draw_tree(answer), width=WIDE)
         if len(answer.nodes) == 1:
             console.print(Text(_describe_relations(related.relations, relation), style="dim"))
-            if any(item.relation == MENTIONS for item in related.related):
-                console.print(Text(f"hyperloci entity {shlex.quote(related.node.content)}   shows what mentions it"))
 
 
 def _describe_relations(relations: tuple[str, ...], asked: str) -> str:
@@ -104,7 +100,8 @@ def draw_tree(answer: GraphAnswer) -> Drawing:
         if found is None:
             continue
         edge, above = found
-        said = (f"{_format_arrow(edge, above, node.id)} ", "cyan"), (f"[{_format_edge(edge)}]  ", "dim")
+        told = f"[{_format_edge(edge)}]  " if edge.id else ""
+        said = (f"{_format_arrow(edge, above, node.id)} ", "cyan"), (told, "dim")
         proof = f"  ({edge.evidence})" if edge.evidence else ""
         line = Text.assemble(*said, _format_node(node), (proof, "dim"), no_wrap=True, overflow="ellipsis")
         branches[node.id] = branches[above].add(line)

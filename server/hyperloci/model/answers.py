@@ -302,7 +302,10 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEdge:
-    """A hyperedge between drawn memories: members as (id, role), those that are not drawn left out."""
+    """A hyperedge between drawn memories: members as (id, role), those that are not drawn left out.
+
+    A mention is no hyperedge; its `id` is empty, since it can't be confirmed or pruned.
+    """
 
     id: str
     label: str

@@ -11,7 +11,6 @@ from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.knowledge.graph.neighbourhood import (
-    ANY,
     DIRECTIONS,
     MAX_NODES,
     count_relations,
@@ -41,7 +40,6 @@ from hyperloci.names import describe_unknown_value, find_document_name
 from hyperloci.queries.starting_point import StartingPoint
 from hyperloci.store import Store
 from hyperloci.store.ids import edge_ids, resolve_id
-from hyperloci.store.memories.traversal import INWARD, OUTWARD
 from hyperloci.system.values import dataclass
 
 MAX_LABEL_CHARS: Final = 64
@@ -66,16 +64,21 @@ class RelationService:
             raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
         steps, start = _check_depth(depth), self.find_start(topic)
         key, rest = start.node.key, start.rest
-        found = find_related(self.store, key, relationship, direction, steps, limit, scopes=self.scopes, also=rest)
-        relations = count_relations(self.store, key, self.scopes, rest)
-        if start.node.type is NodeType.ENTITY:
-            with self.store.snapshot():
-                mentioning = self._list_mentioning(start.node)
-                relations += [f"{MENTIONS} in {len(mentioning)}"] if mentioning else []
-                if direction != OUTWARD and fold_label(relationship) in (ANY, MENTIONS):
-                    reached = {item.node_key for item in found}
-                    others = [key for key in mentioning if key not in reached]
-                    found += self._describe_mentioning(start.node, others[: limit - len(found)])
+        with self.store.snapshot():
+            mentioning = self._list_mentioning(start.node)
+            found = find_related(
+                self.store,
+                key,
+                relationship,
+                direction,
+                steps,
+                limit,
+                scopes=self.scopes,
+                also=rest,
+                mentioning=mentioning,
+            )
+            relations = count_relations(self.store, key, self.scopes, rest)
+        relations += [f"{MENTIONS} in {len(mentioning)}"] if mentioning else []
         places = self._locate_related(found)
         return RelatedAnswer(
             node=self.present_hits([start.node])[0],
@@ -98,28 +101,13 @@ class RelationService:
             ),
         )
 
-    def _list_mentioning(self, entity: Node) -> list[NodeKey]:
-        """Return what mentions an entity, the latest first: mentions are rows of their own, no hyperedges."""
+    def _list_mentioning(self, node: Node) -> list[NodeKey]:
+        """Return what mentions an entity, the latest first; nothing of what is no entity."""
+        if node.type is not NodeType.ENTITY:
+            return []
         scopes = [key for scope in self.scopes if (key := self.store.scopes.find_key(scope)) is not None]
         kinds = [kind for kind in NodeType if kind is not NodeType.ENTITY]
-        return self.store.entities.find_mentioning([entity.key], scopes, types=kinds, limit=MAX_NODES)
-
-    def _describe_mentioning(self, entity: Node, keys: Sequence[NodeKey]) -> list[RelatedMemory]:
-        nodes = self.store.nodes.get_by_keys(keys)
-        return [
-            RelatedMemory(
-                node_id=nodes[key].id,
-                node_key=key,
-                content=nodes[key].content,
-                label=MENTIONS,
-                direction=INWARD,
-                distance=1,
-                confidence=1.0,
-                automatic=True,
-                source_key=entity.key,
-            )
-            for key in keys
-        ]
+        return self.store.entities.find_mentioning([node.key], scopes, types=kinds, limit=MAX_NODES)
 
     def _locate_related(self, found: Sequence[RelatedMemory]) -> list[Position]:
         """Return where each reached memory stands; of what speaks of another, the line on which it does."""
@@ -133,16 +121,18 @@ class RelationService:
     def draw_graph(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
         """Return the memories around one and every relation between them."""
         start = self.find_start(topic)
-        drawn = find_subgraph(
-            self.store,
-            start.node.key,
-            relationship=relationship,
-            direction=direction,
-            depth=_check_depth(depth),
-            limit=limit,
-            scopes=self.scopes,
-            also=start.rest,
-        )
+        with self.store.snapshot():
+            drawn = find_subgraph(
+                self.store,
+                start.node.key,
+                relationship=relationship,
+                direction=direction,
+                depth=_check_depth(depth),
+                limit=limit,
+                scopes=self.scopes,
+                also=start.rest,
+                mentioning=self._list_mentioning(start.node),
+            )
         return replace(drawn, started=start.described)
 
     def list_neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:

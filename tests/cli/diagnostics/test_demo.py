@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 
 import pytest
 
 from hyperloci.cli.diagnostics import demo
+from hyperloci.clock import system_clock
+from hyperloci.facts.sharing.shared_folder import FOLDER
+from hyperloci.facts.sharing.shared_version import SharedVersion
 
 
 @pytest.fixture
@@ -32,3 +36,21 @@ def test_the_story_is_told_on_a_strangers_project(
     assert max(map(len, told.splitlines())) <= demo.WIDTH
     before, after = (part.split("ok ")[0] for part in told.split("reads first")[1:])
     assert "use SQLite" in before and "use SQLite" not in after
+
+
+def test_what_a_project_shares_does_not_reach_the_story(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [
+        "We decided to use SQLite for the invoices, because the accountants open it.",
+        "We decided to use MySQL for the invoices of the accountants abroad.",
+    ]
+    told = [
+        SharedVersion(
+            id=str(uuid.uuid4()), author="Eve <eve@example.com>", at=system_clock(), kind="decision", text=text
+        )
+        for text in texts
+    ]
+    (project / FOLDER).mkdir(parents=True)
+    (project / FOLDER / "joined.jsonl").write_text("".join(f"{version.to_line()}\n" for version in told))
+
+    assert demo.run_demo(project), capsys.readouterr().out
+    assert "accountants" not in capsys.readouterr().out

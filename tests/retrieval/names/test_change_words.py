@@ -7,6 +7,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.retrieval.names.change_words import find_change_terms, tells_of_change
+from hyperloci.retrieval.names.reasons import has_name
 from tests.working_tree import WorkingTree
 
 
@@ -17,6 +18,7 @@ from tests.working_tree import WorkingTree
         ("why did HSTS preloading go away?", "Drop HSTS preloading"),
         ("why was the package given up?", "pkg: remove package"),
         ("why did we get rid of the cache?", "Removing cached responses"),
+        ("why is the old parser gone?", "Use the new parser instead"),
         ("why are redirects to sockets refused?", "Disallow redirects to sockets"),
         ("почему выкинули кэш?", "Remove cache"),
         ("why are aborted uploads no longer logged?", "log: suppress aborted uploads"),
@@ -44,6 +46,21 @@ def test_of_commits_on_one_thing_the_one_that_tells_of_the_change_leads(settings
         found = memory.search("why was the snap given up?").results
 
     assert found[0].content.startswith("ci: drop snap")
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_named"),
+    [
+        ("Use beet-parser instead of turnip-parser", True),
+        ("Drop TurnipParser", True),
+        ("Drop turnip_parser.rs", True),
+        ("Drop the turnip parsers", False),
+        ("Drop my-turnip-parsers", False),
+    ],
+)
+def test_a_commit_names_what_is_gone_with_other_case_and_joints(subject: str, is_named: bool) -> None:
+    assert has_name(subject, "turnip_parser") is is_named
+    assert not has_name("drop WALKS", "walk")
 
 
 @pytest.mark.req("E.02")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from hyperloci.model.kinds import NodeType, Origin
+from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.sources.source_factors import FACTORS, SourceKind, tell_source_kind
+from hyperloci.retrieval.sources.source_factors import FACTORS, SourceKind, find_source_factors, tell_source_kind
 from hyperloci.store import Store
 from hyperloci.store.memories.nodes import NodeSource
 from tests.support import add
@@ -27,7 +27,9 @@ def add_at(store: Store, path: str, content: str, **fields: Any) -> Node:
     """Store a memory of a file."""
     node = add(store, content, place=path, **fields)
     with store.transaction():
-        store.positions.put_position(node.key, Position(path=path))
+        store.positions.put_position(
+            node.key, Position(path=path, symbol="upload" if fields["subtype"] == "code" else None)
+        )
     return node
 
 
@@ -48,6 +50,17 @@ def add_at(store: Store, path: str, content: str, **fields: Any) -> Node:
 )
 def test_where_a_memory_stands_tells_its_kind_of_source(source: NodeSource, kind: SourceKind | None) -> None:
     assert tell_source_kind(source) is kind
+
+
+def test_of_a_place_long_code_outside_of_all_symbols_comes_behind_and_still_before_a_page() -> None:
+    sources = {
+        NodeKey(1): NodeSource("code", "src/upload.py", "send", 1_000),
+        NodeKey(2): NodeSource("code", "src/upload.py", None, 1_000),
+        NodeKey(3): NodeSource("markdown", "docs/upload.md", None, 1_000),
+    }
+    inside, outside, page = find_source_factors("where is an empty upload refused?", sources).values()
+    assert inside > outside > page
+    assert set(find_source_factors("an empty upload", sources).values()) == {1.0}
 
 
 @pytest.mark.parametrize(

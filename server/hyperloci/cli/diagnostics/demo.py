@@ -3,6 +3,9 @@
 Reads a project (code, documents, git history) into a temporary database, found by words. Then each day is a session as
 Claude Code has it: a `hyperloci serve` that the MCP SDK's client speaks to over stdio, and a process per hook. What the
 hooks answer is shown as the assistant gets it.
+
+The sessions are held in an empty folder, which has the project's memory by a name: what the project shares, such as
+decisions on invoices, would mix with the story.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,6 +46,9 @@ TALK: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "Wednesday": (),
 }
 """What the user says on each day, and what the assistant answers. The dates are those of the last three days."""
+
+MEMORY_NAME: Final = "hyperloci-demo"
+"""The project that is read and the folder of the sessions have one memory, that of this name."""
 
 OLD, NEW, FAILED = "use SQLite", "PostgreSQL", "evictions"
 
@@ -117,18 +124,22 @@ def run_demo(project: Path) -> bool:
     """Run the demo on a project and return whether every step did what it should."""
     report = _DemoReport()
     with tempfile.TemporaryDirectory(prefix="hyperloci-demo-") as folder:
-        environment = _build_environment(Path(folder), project)
+        stage = Path(folder) / "stage"
+        stage.mkdir()
+        environment = _build_environment(Path(folder), stage)
         report.console.print(Text(f"Hyperloci on {project.name}, in a temporary database", style="bold"))
-        with Memory.open(Settings.from_env(environment, project), project) as memory:
+        settings = replace(Settings.from_env(environment, project), project=MEMORY_NAME)
+        with Memory.open(settings, project) as memory:
             question = _index_project(report, memory)
-        anyio.run(_DemoWeek(report, environment, project).play, question)
+        anyio.run(_DemoWeek(report, environment, stage).play, question)
     report.print_summary()
     return report.ok
 
 
-def _build_environment(folder: Path, project: Path) -> dict[str, str]:
+def _build_environment(folder: Path, stage: Path) -> dict[str, str]:
     own = {
-        "CLAUDE_PROJECT_DIR": str(project),
+        "CLAUDE_PROJECT_DIR": str(stage),
+        "HYPERLOCI_PROJECT": MEMORY_NAME,
         "RLM_MEMORY_DB": str(folder / "memory.db"),
         "HYPERLOCI_STATE_DIR": str(folder / "state"),
         "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
@@ -168,11 +179,11 @@ def _choose_question(memory: Memory) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _DemoWeek:
-    """Sessions on three days, the last of them today."""
+    """Sessions on three days, the last of them today, in the folder `stage`."""
 
     report: _DemoReport
     environment: dict[str, str]
-    project: Path
+    stage: Path
 
     async def play(self, question: str | None) -> None:
         report = self.report
@@ -199,8 +210,8 @@ class _DemoWeek:
     async def _open_session(self, day: str) -> AsyncIterator[_DemoSession]:
         days_ago = len(TALK) - 1 - list(TALK).index(day)
         environment = {**self.environment, OFFSET_VARIABLE: str(-days_ago * MS_PER_DAY // 1_000)}
-        session = _DemoSession(self.report, environment, self.project, day)
-        async with _connect(environment, self.project) as client:
+        session = _DemoSession(self.report, environment, self.stage, day)
+        async with _connect(environment, self.stage) as client:
             session.client = client
             session.opening = await session.open(expects_context=days_ago < len(TALK) - 1)
             yield session
@@ -226,10 +237,10 @@ class _DemoSession:
     client: ClientSession
     opening: str = ""
 
-    def __init__(self, report: _DemoReport, environment: dict[str, str], project: Path, day: str) -> None:
+    def __init__(self, report: _DemoReport, environment: dict[str, str], stage: Path, day: str) -> None:
         self.environment = environment
         self._report = report
-        self._project = project
+        self._stage = stage
         self._day = day
 
     async def open(self, *, expects_context: bool) -> str:
@@ -250,20 +261,20 @@ class _DemoSession:
 
     async def run_hook(self, event: str, **fields: Any) -> str:
         """Run a hook as Claude Code does, and return the context that it answers with."""
-        payload = {"session_id": f"demo-{self._day.lower()}", "cwd": str(self._project), **fields}
+        payload = {"session_id": f"demo-{self._day.lower()}", "cwd": str(self._stage), **fields}
         command = [sys.executable, "-m", "hyperloci", "hook", event]
         done = await anyio.run_process(
-            command, input=json.dumps(payload).encode(), env=self.environment, cwd=self._project
+            command, input=json.dumps(payload).encode(), env=self.environment, cwd=self._stage
         )
         answer = json.loads(done.stdout)
         return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 @contextlib.asynccontextmanager
-async def _connect(environment: dict[str, str], project: Path) -> AsyncIterator[ClientSession]:
+async def _connect(environment: dict[str, str], stage: Path) -> AsyncIterator[ClientSession]:
     """Start a server of our own, and speak to it with the SDK's client."""
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "hyperloci", "serve"], env=environment, cwd=str(project)
+        command=sys.executable, args=["-m", "hyperloci", "serve"], env=environment, cwd=str(stage)
     )
     async with stdio_client(server) as (read, write), ClientSession(read, write) as client:
         await client.initialize()

@@ -7,12 +7,12 @@ relations of them all, and is reached once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import RelatedMemory
-from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey, fold_label
+from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, MENTIONS, NodeKey, fold_label
 from hyperloci.names import suggest_value
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
@@ -44,6 +44,7 @@ def find_related(
     *,
     scopes: Sequence[str] = (),
     also: Sequence[NodeKey] = (),
+    mentioning: Sequence[NodeKey] = (),
 ) -> list[RelatedMemory]:
     """Return the memories reached from `start`, ordered by distance, then the surest first, then by key.
 
@@ -61,6 +62,8 @@ def find_related(
         limit: how many to return at most.
         scopes: only memories of these scopes; empty is every scope.
         also: further memories to begin at, never in the answer either: the rest of a file.
+        mentioning: what mentions `start`, an entity, as the first step inward; behind its other relations, in the
+            order given. A mention is a row of its own and no hyperedge, so the walk can't find it.
 
     Raises:
         BadRequestError: an unknown relationship (the message lists those in use) or direction, or a depth below 1.
@@ -71,11 +74,14 @@ def find_related(
         raise BadRequestError(f"depth={depth} is below 1.")
     traversal = store.traversal
     label = resolve_label(traversal, relationship)
+    follows_mentions = direction != OUTWARD and label in (None, MENTIONS)
+    mentions = [_step_to_mentioning(start, key) for key in mentioning] if follows_mentions else []
+    order = {step.target: number for number, step in enumerate(mentions)}
     with store.snapshot():
-        reached = _walk_levels(store, (start, *also), label, direction, depth, scopes)
+        reached = _walk_levels(store, (start, *also), label, direction, depth, scopes, mentions)
         for key in store.withheld.select_withheld(reached):
             del reached[key]
-        nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
+        nearest = sorted(reached, key=lambda key: _place_of(reached[key], order))[:limit]
         found = [reached[key] for key in nearest]
         nodes = store.nodes.get_by_keys(item.step.target for item in found)
     return [
@@ -92,6 +98,18 @@ def find_related(
         )
         for item in found
     ]
+
+
+def _step_to_mentioning(entity: NodeKey, mentioning: NodeKey) -> RelationStep:
+    return RelationStep(
+        source=entity, target=mentioning, label=MENTIONS, direction=INWARD, confidence=1.0, automatic=True
+    )
+
+
+def _place_of(node: _ReachedNode, order: Mapping[NodeKey, int]) -> tuple[int, int, float, NodeKey]:
+    """Return what orders reached memories: the nearest first, then relations by how sure, then mentions as given."""
+    is_mention = node.distance == 1 and node.step.label == MENTIONS
+    return node.distance, order.get(node.step.target, -1) if is_mention else -1, -node.confidence, node.step.target
 
 
 def count_relations(store: Store, start: NodeKey, scopes: Sequence[str], also: Sequence[NodeKey] = ()) -> list[str]:
@@ -126,11 +144,18 @@ def resolve_label(traversal: Traversal, relationship: str) -> str | None:
 
 
 def _walk_levels(
-    store: Store, starts: Sequence[NodeKey], label: str | None, direction: str, depth: int, scopes: Sequence[str]
+    store: Store,
+    starts: Sequence[NodeKey],
+    label: str | None,
+    direction: str,
+    depth: int,
+    scopes: Sequence[str],
+    mentions: Sequence[RelationStep],
 ) -> dict[NodeKey, _ReachedNode]:
     """Visit level by level, breadth first, at most MAX_NODES symbols, the surest of a level first.
 
-    A symbol goes by its first piece, and is left by all of them.
+    A symbol goes by its first piece, and is left by all of them. Mentions are steps of the first level, but for what
+    a relation leads to as well.
     """
     reached: dict[NodeKey, _ReachedNode] = {}
     frontier = list(starts)
@@ -150,6 +175,8 @@ def _walk_levels(
             known = level.get(target)
             if known is None or confidence > known.confidence:
                 level[target] = _ReachedNode(step, distance, confidence)
+        if distance == 1:
+            level = {step.target: _ReachedNode(step, 1, 1.0) for step in mentions} | level
         # The surest first: from it the next level's nodes are reached where several share a hyperedge.
         frontier = sorted(level, key=lambda key: (-level[key].confidence, key))[: MAX_NODES - len(reached)]
         reached.update((key, level[key]) for key in frontier)

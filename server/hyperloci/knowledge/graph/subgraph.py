@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from hyperloci.knowledge.graph.neighbourhood import ANY, find_related
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.edge import Hyperedge
-from hyperloci.model.kinds import NodeKey, list_labels_of
+from hyperloci.model.kinds import MENTIONS, NodeKey, Role, fold_label, list_labels_of
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from hyperloci.store.memories.traversal import Crossing
+from hyperloci.store.memories.traversal import OUTWARD, Crossing
 
 
 def find_subgraph(
@@ -23,15 +23,19 @@ def find_subgraph(
     limit: int = 20,
     scopes: Sequence[str] = (),
     also: Sequence[NodeKey] = (),
+    mentioning: Sequence[NodeKey] = (),
 ) -> GraphAnswer:
     """Return the memories around one (and the rest of its file, `also`), nearest and surest first, and their relations.
 
-    A symbol that is cut into several snippets is drawn once, with the relations of all.
+    A symbol that is cut into several snippets is drawn once, with the relations of all. Of what mentions an entity
+    (`mentioning`, as `find_related` takes it), every drawn memory is joined to it.
 
     Raises:
         BadRequestError: an unknown relationship or direction.
     """
-    found = find_related(store, start, relationship, direction, depth, limit, scopes=scopes, also=also)
+    found = find_related(
+        store, start, relationship, direction, depth, limit, scopes=scopes, also=also, mentioning=mentioning
+    )
     distances = {start: 0} | {item.node_key: item.distance for item in found}
     with store.snapshot():
         drawn = dict.fromkeys(also, start) | _map_pieces(store, distances)
@@ -42,9 +46,11 @@ def find_subgraph(
             if relationship == ANY or edge.label in list_labels_of(relationship)
         ]
     shown = {key: nodes[there] for key, there in drawn.items() if there in nodes}
+    relations = [_describe_edge(edge, shown) for edge in edges if _has_visible_members(edge, shown)]
+    mentions = [_describe_mention(nodes[key], nodes[start]) for key in mentioning if key in nodes]
+    follows_mentions = direction != OUTWARD and fold_label(relationship) in (ANY, MENTIONS)
     return GraphAnswer(
-        nodes=describe_nodes(store, distances),
-        edges=tuple(_describe_edge(edge, shown) for edge in edges if _has_visible_members(edge, shown)),
+        nodes=describe_nodes(store, distances), edges=(*relations, *(mentions if follows_mentions else ()))
     )
 
 
@@ -113,6 +119,18 @@ def _describe_edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
         automatic=edge.automatic,
         confirmed=edge.confirmed_at is not None,
         evidence=edge.evidence,
+    )
+
+
+def _describe_mention(node: Node, entity: Node) -> GraphEdge:
+    return GraphEdge(
+        id="",
+        label=MENTIONS,
+        members=((node.id, Role.SUBJECT.value), (entity.id, Role.OBJECT.value)),
+        confidence=1.0,
+        automatic=True,
+        confirmed=False,
+        evidence=None,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.knowledge.names.named_thing import NamedThing, Resolution, ThingKind
 from hyperloci.knowledge.names.resolver import NameResolver
-from hyperloci.knowledge.names.written_names import is_code_like
+from hyperloci.knowledge.names.written_names import find_code_names, is_code_like
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.intent import Intent
@@ -250,9 +250,13 @@ def _explain(
 def _explain_best(
     store: Store, query: str, ranked: Sequence[NodeKey], scopes: Sequence[str], measure: Relevance
 ) -> Iterator[NodeKey]:
-    """Yield the commits that tell most of the question, of those found and those that changed what was found best."""
+    """Yield the commits that tell most of the question, of those found and those that changed what was found best.
+
+    A name of code that means nothing there is what is gone: commits name it still.
+    """
+    gone = next(iter(find_code_names(query)), None)
     things = list(itertools.islice(_list_best_symbols(store, ranked[:BEST_LOOKED_AT]), BEST_SYMBOLS))
-    yield from rank_commits(store, scopes, things, None, ranked, measure, query)[:BEST_COMMITS]
+    yield from rank_commits(store, scopes, things, gone, ranked, measure, query)[:BEST_COMMITS]
 
 
 def _list_best_symbols(store: Store, keys: Sequence[NodeKey]) -> Iterator[NamedThing]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.names.change_words import find_change_terms, tells_of_change
 from hyperloci.retrieval.names.numbered_entries import find_numbered_commits
+from hyperloci.spaces.code_view import split_identifier
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 from hyperloci.store.memories.edges import StoredChange
@@ -150,8 +152,22 @@ def _tell_focus(change: StoredChange) -> float:
 def _tell_tie(node: Node, change: StoredChange | None, name: str | None) -> float:
     """Return what it adds to a commit's score that it changed what is asked about, or names it."""
     subject, _, body = node.content.partition("\n")
-    naming = 0.0 if name is None else NAMED_IN_SUBJECT if name in subject else NAMED if name in body else 0.0
+    naming = (
+        0.0 if name is None else NAMED_IN_SUBJECT if has_name(subject, name) else NAMED if has_name(body, name) else 0.0
+    )
     return naming + (0.0 if change is None else CHANGED_IT * _tell_focus(change))
+
+
+def has_name(text: str, name: str) -> bool:
+    """Return whether a text has a name as it is written, or one of several words with other case and joints.
+
+    Who writes of `ansi_term` in a commit says "ansi-term" as often.
+    """
+    if name in text:
+        return True
+    words = split_identifier(name).split()
+    joined = r"[-_ ]?".join(map(re.escape, words))
+    return len(words) > 1 and re.search(rf"(?<![^\W_]){joined}(?![^\W_])", text, re.IGNORECASE) is not None
 
 
 def list_history(store: Store, scopes: Sequence[str], thing: NamedThing) -> list[NodeKey]:
