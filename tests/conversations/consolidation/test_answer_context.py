@@ -104,6 +104,22 @@ def test_without_a_question_a_bare_answer_answers_what_shares_its_words(answer: 
     assert context_of(answer, OFFER) == about
 
 
+@pytest.mark.parametrize(
+    ("remark", "reply"),
+    [
+        ("5 lives", "The board is 7x7."),
+        ("watchdog 4 s", "Understood, I wait until the current is below 1 A."),
+        ("hillshading runs server side please", "Agreed, the banner isn't needed."),
+    ],
+)
+@pytest.mark.req("B.17")
+def test_a_few_words_that_name_their_subject_do_not_answer_what_was_only_said_before_them(
+    remark: str, reply: str
+) -> None:
+    assert context_of(remark, reply) is None
+    assert context_of(remark, f"{reply} What else is open?") is not None
+
+
 def test_nothing_was_said_and_nothing_is_answered() -> None:
     assert context_of("yes", "```\nx = 1\n```") is None
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words
-from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, lacks_subject
+from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
 from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView
 from hyperloci.text.language.word_tables import phrase_pattern, read_table
 
@@ -16,6 +16,12 @@ MAX_CONTEXT_CHARS: Final = 280
 
 MAX_BARE_WORDS: Final = 5
 """An answer of more words to what asks nothing, and is about something else, is a remark: `btw the date slipped`."""
+
+REMARK_WORDS: Final = 3
+"""Subject words of a short remark that answers nothing, where nothing was asked and no word is shared (`no threads in
+the simulation`); with a figure one is enough (`watchdog 4 s`). In the labelled sessions 41 such sayings of three words
+or more answer nothing and 7 answer; with a figure and fewer words 15 and 10; with one or two words and no figure 18
+and 41."""
 
 MAX_ANSWER_WORDS: Final = 14
 """A longer one answers a question only if it shares a word with it: people pass over `Do you need anything else?`"""
@@ -125,8 +131,8 @@ def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
 def _find_answered_sentence(answer: str, sentences: Sequence[Sentence]) -> Sentence | None:
     """Return the last question, if it is answered; without one, the sentence that shares most words with the answer.
 
-    An answer of a few words answers that sentence, or the last. A longer one stands by itself if it names its subject,
-    by two words or more, and if it shares none: then it is about something else.
+    An answer of a few words answers that sentence, or the last, unless it is a remark. A longer one stands by itself if
+    it names its subject, by two words or more, and if it shares none: then it is about something else.
     """
     plain = [sentence for sentence in sentences if _LABELLED.match(sentence.text) is None]
     questions = [sentence for sentence in plain if sentence.is_question]
@@ -140,7 +146,13 @@ def _find_answered_sentence(answer: str, sentences: Sequence[Sentence]) -> Sente
         for sentence in (sentences if is_bare else plain)
     ]
     most, _, best = max(shared, key=lambda found: found[:2], default=(0, 0, None))
-    return best if is_bare or most == 1 else None
+    return best if most == 1 or (is_bare and (most or not _is_remark(answer))) else None
+
+
+def _is_remark(answer: str) -> bool:
+    """Return whether a few words tell what they are about, so that they need not answer what was said before them."""
+    named = count_subject_words(answer)
+    return not lacks_subject(answer) and named >= (1 if find_numbers(answer) else REMARK_WORDS)
 
 
 def _name_subject(sentence: Sentence, answer: str, reply: TurnView) -> str | None:
