@@ -2,10 +2,11 @@
 
     python -m bench train_prompts [--write] [--folds 5] [--sessions DIR ...]
 
-The prompts of `bench/data/prompt_kinds.jsonl` were written for it: requests for work, and chores, explanations, looks
-and small talk. Judged by cross-validation, and with `--sessions` on the prompts of projects with gold labels beside the
-words of `prompt_forms`. `--write` puts the weights into `conversations/unasked/data/prompt_scorer.json`. The same data
-gives the same file.
+The prompts of `bench/data/prompt_kinds.jsonl`: requests for work and questions about what was said, and chores,
+explanations, looks and small talk. Those with a `writer` are turns of the labelled sessions (the writer's letter) or
+were written in a voice (`terse`); the others were written for it by one hand. Judged by cross-validation, a writer left
+out at a time, and with `--sessions` on the prompts of projects with gold labels beside the words of `prompt_forms`.
+`--write` puts the weights into `conversations/unasked/data/prompt_scorer.json`. The same data gives the same file.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +41,29 @@ DIGITS = 3
 GATES = (0.5, 0.6, 0.7)
 """From where on prompts are called quiet in the tables; the product weighs the score itself."""
 
+KEPT = (0.8, 0.9)
+"""Shares of the requests for work that are left alone, where the quiet prompts that are not told are counted."""
+
 SEED = 11
 
 
-def read_prompts() -> tuple[list[str], NDArray[np.float64]]:
-    """Return the prompts, and for each 1 if it is quiet."""
+@dataclass(frozen=True, slots=True)
+class LabelledPrompts:
+    """Prompts; for each 1 if it is quiet, and who wrote it ('' for the one hand)."""
+
+    texts: list[str]
+    quiet: NDArray[np.float64]
+    writers: NDArray[np.str_]
+
+
+def read_prompts() -> LabelledPrompts:
+    """Return the prompts to train on."""
     rows = [json.loads(line) for line in PROMPTS_FILE.read_text(encoding="utf-8").splitlines()]
-    return [row["text"] for row in rows], np.array([row["kind"] != WORK for row in rows], dtype=np.float64)
+    return LabelledPrompts(
+        [row["text"] for row in rows],
+        np.array([row["kind"] != WORK for row in rows], dtype=np.float64),
+        np.array([row.get("writer", "") for row in rows]),
+    )
 
 
 def read_session_prompts(folder: Path) -> Iterator[tuple[str, bool]]:
@@ -61,20 +79,37 @@ def score_prompts(weights: NDArray[np.float64], vectors: NDArray[np.float64]) ->
     return scores
 
 
-def cross_validate(vectors: NDArray[np.float64], quiet: NDArray[np.float64], folds: int) -> NDArray[np.float64]:
-    """Return the score of each prompt by weights of the others."""
-    part = np.random.default_rng(SEED).integers(0, folds, len(quiet))
-    scores = np.zeros(len(quiet))
-    for fold in range(folds):
-        weights = fit_logistic(vectors[part != fold], quiet[part != fold], ridge=RIDGE)
-        scores[part == fold] = score_prompts(weights, vectors[part == fold])
+def cross_validate(vectors: NDArray[np.float64], prompts: LabelledPrompts, folds: int) -> NDArray[np.float64]:
+    """Return the score of each prompt by weights of others: other writers, and other folds of the one hand."""
+    fold = np.random.default_rng(SEED).integers(0, folds, len(prompts.texts)).astype(str)
+    part = np.where(prompts.writers == "", fold, prompts.writers)
+    scores = np.zeros(len(part))
+    for name in sorted(set(part)):
+        rest = part != name
+        scores[~rest] = score_prompts(fit_logistic(vectors[rest], prompts.quiet[rest], ridge=RIDGE), vectors[~rest])
     return scores
 
 
-def _print_gates(scores: NDArray[np.float64], quiet: NDArray[np.float64]) -> None:
-    table = MarkdownTable("quiet from", "requests for work called quiet", "others found")
-    for gate in GATES:
-        table.add(gate, f"{(scores[quiet == 0] > gate).mean():.2f}", f"{(scores[quiet == 1] > gate).mean():.2f}")
+def measure_order(scores: NDArray[np.float64], quiet: NDArray[np.float64]) -> float:
+    """Return how often a quiet prompt scores above a request for work (the area under the curve)."""
+    one, other = scores[quiet == 1][:, None], scores[quiet == 0]
+    return float(((one > other) + 0.5 * (one == other)).mean())
+
+
+def measure_noise(scores: NDArray[np.float64], quiet: NDArray[np.float64], kept: float) -> float:
+    """Return the share of quiet prompts that are not told where a share of the requests for work is left alone."""
+    return float((scores[quiet == 1] <= np.quantile(scores[quiet == 0], kept)).mean())
+
+
+def _print_writers(scores: NDArray[np.float64], prompts: LabelledPrompts) -> None:
+    noise = (f"quiet and not told at {kept:.0%} of the requests" for kept in KEPT)
+    table = MarkdownTable("writer", "prompts", "order", *noise, "requests from .5", "others from .5")
+    for writer in sorted(set(prompts.writers)):
+        rows = prompts.writers == writer
+        some, quiet = scores[rows], prompts.quiet[rows]
+        shares = [measure_order(some, quiet), *(measure_noise(some, quiet, kept) for kept in KEPT)]
+        shares += [float((some[quiet == kind] > 0.5).mean()) for kind in (0, 1)]
+        table.add(writer or "the one hand", int(rows.sum()), *(f"{share:.2f}" for share in shares))
     table.print()
 
 
@@ -101,10 +136,10 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--sessions", type=Path, nargs="*", default=[], help="folders of projects with gold labels")
     options = parser.parse_args()
-    texts, quiet = read_prompts()
-    vectors = np.asarray(load_encoder()(texts), dtype=np.float64)
-    _print_gates(cross_validate(vectors, quiet, options.folds), quiet)
-    weights = fit_logistic(vectors, quiet, ridge=RIDGE)
+    prompts = read_prompts()
+    vectors = np.asarray(load_encoder()(prompts.texts), dtype=np.float64)
+    _print_writers(cross_validate(vectors, prompts, options.folds), prompts)
+    weights = fit_logistic(vectors, prompts.quiet, ridge=RIDGE)
     _print_sessions(options.sessions, weights)
     if options.write:
         rounded = [round(float(weight), DIGITS) for weight in weights]
