@@ -251,7 +251,7 @@ def _make_late() -> None:
     from hyperloci.knowledge.relations import prose_relations
     from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
-    from hyperloci.retrieval.names import change_words, question_forms
+    from hyperloci.retrieval.names import change_words, question_forms, reasons
     from hyperloci.retrieval.reranking import ranking_features
     from hyperloci.retrieval.sources import question_shape
     from hyperloci.spaces import causal, goal, references
@@ -263,6 +263,7 @@ def _make_late() -> None:
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
 
     change_words.find_change_terms("")
+    reasons.has_name("", "ansi_term")
     decoded_views._splice_pattern()
     decoded_views._continuation_pattern()
     decoded_views._fold_pattern()
