@@ -80,9 +80,9 @@ def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None
         if answered is not None and count_subject_words(answered) >= MIN_SUBJECT_WORDS:
             return answered, reply
     for turn in filter(None, (reply, prompt)):
-        naming = [each.text for each in turn.sentences if count_subject_words(each.text) >= MIN_SUBJECT_WORDS]
-        if naming:
-            return _shorten(naming[-1]), turn
+        for each in reversed(turn.sentences):
+            if count_subject_words(each.text) >= MIN_SUBJECT_WORDS:
+                return _shorten(each.text), turn
     return None
 
 

@@ -159,7 +159,7 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
     found.update(_place_features(turn, number))
     found.add(f"{prefix}{_length_name('turn len', len(turn.text.split()))}")
     if turn.speaker == USER:
-        if not any(is_asking(later.text) for later in turn.sentences[number + 1 :]):
+        if number >= _find_last_asking(turn):
             found.update(_read_reply_features(find_reply_after(turns, at)))
             if at + 1 < len(turns) and turns[at + 1].speaker == ACTION:
                 found.add("reply acted")
@@ -269,6 +269,12 @@ def _count_connectives(words: Sequence[str]) -> int:
 def is_asking(text: str) -> bool:
     """Return whether a sentence asks: it ends with a question mark, or begins as one that does."""
     return text.endswith("?") or phrase_pattern("consolidation.requests", REQUEST_START).match(text) is not None
+
+
+@functools.lru_cache(maxsize=64)  # Asked for each sentence of a turn, of which a paste may have thousands.
+def _find_last_asking(turn: TurnView) -> int:
+    """Return the number of the last sentence of a turn that asks; -1 where none does."""
+    return max((number for number, sentence in enumerate(turn.sentences) if is_asking(sentence.text)), default=-1)
 
 
 def _has_acted(turns: Sequence[TurnView], at: int) -> bool:
