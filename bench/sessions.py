@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from bench._shared import bench_settings
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
+from hyperloci.conversations.capture.tool_use import describe_tool_use
+from hyperloci.conversations.capture.turn_text import prepare_turn_text
 from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
@@ -74,8 +76,11 @@ def _read_turns(turns: Sequence[dict[str, Any]], clock: Clock) -> Iterator[NewTu
         clock.now += TURN_MS
         role = Speaker.USER if turn["who"] == "user" else Speaker.ASSISTANT
         if turn["who"] == "tool":
-            done = next(iter(turn["input"].values()), "") if turn.get("input") else ""
-            yield NewTurn(role=role, text=f"{turn['name']}: {done}", at=clock(), kind=TurnKind.ACTION)
+            error = turn.get("output") if turn.get("error") else None
+            use = describe_tool_use(turn["name"], turn.get("input") or {}, error=error)
+            prepared = prepare_turn_text(use.line, TurnKind.ACTION) if use else None
+            if prepared is not None:
+                yield NewTurn(role=role, text=prepared.text, at=clock(), kind=TurnKind.ACTION)
         else:
             yield NewTurn(role=role, text=turn["text"], at=clock())
 

@@ -31,6 +31,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, read_projects
 from bench._shared import MarkdownTable
 from bench.train_extraction import KINDS_FILE, Sample, read_writer, train_kinds
+from hyperloci.conversations.capture.tool_use import describe_tool_use
+from hyperloci.conversations.capture.turn_text import prepare_turn_text
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.heuristics import extract_findings
 from hyperloci.conversations.consolidation.replacement import scorer as replacement_scorer
@@ -44,11 +46,24 @@ from hyperloci.conversations.consolidation.replacement.scorer import Replacement
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
-from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
+from hyperloci.conversations.consolidation.turn_view import (
+    TurnView,
+    find_actions_after,
+    find_reply_after,
+    find_reply_before,
+)
+from hyperloci.model.turn import TurnKind
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
 CHANGES_FILES = tuple(FOLDER.parent / name for name in ("changed_minds.jsonl", "changed_minds_answered.jsonl"))
 """What holds in a project and what is said then, with the answer; in the second also what was asked before."""
+
+ACTIONS_FILE = FOLDER.parent / "changed_minds_done.jsonl"
+"""The same with what was done then (`done`, tool calls): what is done is learned from these alone. What the rest says
+is learned without them: it does not get better with them (docs/benchmarks.md, "Sessions")."""
+
+ACTIONS_STRENGTH = 1.0
+"""Inverse strength of regularisation for what was done."""
 
 ENDING = ("replaces", "withdraws")
 REFINING = ("refines",)
@@ -235,7 +250,8 @@ def read_sessions(projects: Iterable[LabelledProject], *, tentative: bool = Fals
 
 def _read_surroundings(views: Sequence[TurnView], at: int) -> Surroundings:
     asked, answered = find_reply_before(views, at), find_reply_after(views, at)
-    return Surroundings(asked.text if asked else "", answered.text if answered else "")
+    done = find_actions_after(views, at)
+    return Surroundings(asked.text if asked else "", answered.text if answered else "", done)
 
 
 def _extract_by_turn(views: Sequence[TurnView], *, tentative: bool) -> dict[int, list[ExtractedFinding]]:
@@ -262,8 +278,18 @@ def read_changes(paths: Iterable[Path]) -> Iterator[Situation]:
         for change in row["new"]:
             new = Said("new", change["text"], change.get("about") or "", project)
             ended = frozenset(map(str, change["replaces"]) if change["how"] in ENDING else ())
-            around = Surroundings(change.get("asked") or new.about, change.get("reply") or "")
+            done = tuple(_describe_calls(change.get("done", ())))
+            around = Surroundings(change.get("asked") or new.about, change.get("reply") or "", done)
             yield Situation(new, living, ended, around=around, weight=APART)
+
+
+def _describe_calls(calls: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines that a session keeps of some tool calls."""
+    for call in calls:
+        use = describe_tool_use(call["name"], call["input"])
+        prepared = None if use is None else prepare_turn_text(use.line, TurnKind.ACTION)
+        if prepared is not None:
+            yield prepared.text
 
 
 def add_crowds(situations: Sequence[Situation], size: int) -> Iterator[Situation]:
@@ -495,6 +521,30 @@ def _tree_to_json(nodes: Any, at: int) -> Any:
 
 def _select_features(pairs: Sequence[Pair], names: set[str]) -> list[dict[str, float]]:
     return [{name: value for name, value in pair.features.items() if name in names} for pair in pairs]
+
+
+def train_actions(pairs: Sequence[Pair], model: ReplacementModel) -> dict[str, float]:
+    """Return what actions weigh beside what a model says of some pairs: a logistic regression from its log-odds on.
+
+    By Newton's method: scikit-learn's takes no odds to begin with.
+    """
+    pairs = [part for pair in pairs if "done" in pair.features for part in _share_refined(pair)]
+    vectors = DictVectorizer(sparse=False)
+    rows = [{k: v for k, v in pair.features.items() if k.startswith("done")} for pair in pairs]
+    matrix = vectors.fit_transform(rows)
+    truth = np.array([pair.ends for pair in pairs], float)
+    stakes = np.array([pair.weight for pair in pairs])
+    said = np.clip(model.estimate([pair.features for pair in pairs]), 1e-6, 1 - 1e-6)
+    odds = np.log(said / (1 - said))
+    weights = np.zeros(matrix.shape[1])
+    for _ in range(50):
+        found = 1 / (1 + np.exp(-(odds + matrix @ weights)))
+        slope = matrix.T @ (stakes * (found - truth)) + weights / ACTIONS_STRENGTH
+        curve = (matrix * (stakes * found * (1 - found))[:, None]).T @ matrix + np.eye(len(weights)) / ACTIONS_STRENGTH
+        weights -= np.linalg.solve(curve, slope)
+    return {
+        str(name): round(float(value), 2) for name, value in zip(vectors.get_feature_names_out(), weights, strict=True)
+    }
 
 
 def leave_writers_out(pairs: Sequence[Pair], names: set[str], **how: Any) -> list[float]:

@@ -12,6 +12,7 @@ from typing import Final
 from hyperloci.text.chunking.code import is_minified
 from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind
 from hyperloci.text.decoding import decode_head, is_text
+from hyperloci.text.sanitize.secret_files import is_secret_file
 
 BINARY = "binary"
 EMPTY_KIND = "not a kind of text that is indexed"
@@ -80,91 +81,6 @@ _FOLDERS_BESIDE: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 
 _FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
-        SECRET,
-        (
-            ".env",
-            ".env.*",
-            "*.env",
-            ".envrc",
-            "*.pem",
-            "*.key",
-            "*.p12",
-            "*.pfx",
-            "*.jks",
-            "*.keystore",
-            "*.kdbx",
-            "*.ppk",
-            "id_rsa",
-            "id_dsa",
-            "id_ecdsa",
-            "id_ed25519",
-            "id_ecdsa_sk",
-            "id_ed25519_sk",
-            "*.asc.key",
-            "*.ovpn",
-            "*.bcfks",
-            "*.pkcs12",
-            "*.kdb",
-            "*.psafe3",
-            "*.agilekeychain",
-            "*.rdp",
-            "*.mobileprovision",
-            ".vault-token",
-            ".vault_pass*",
-            "vault_pass.txt",
-            "vault-password*",
-            ".bash_history",
-            ".zsh_history",
-            ".mysql_history",
-            ".psql_history",
-            ".rediscli_history",
-            ".python_history",
-            ".node_repl_history",
-            ".netrc",
-            "_netrc",
-            ".pgpass",
-            ".my.cnf",
-            ".npmrc",
-            ".pypirc",
-            ".htpasswd",
-            ".git-credentials",
-            ".gem-credentials",
-            "git-credentials",
-            ".dockercfg",
-            ".dockerconfigjson",
-            ".terraformrc",
-            "credentials.tfrc.json",
-            "terraform.rc",
-            ".mylogin.cnf",
-            ".msmtprc",
-            ".fetchmailrc",
-            ".offlineimaprc",
-            ".boto",
-            "rclone.conf",
-            "filezilla.xml",
-            "sitemanager.xml",
-            "wp-config.php",
-            "master.key",
-            "shadow",
-            ".s3cfg",
-            "credentials",
-            "credentials.json",
-            "client_secret*.json",
-            "service-account*.json",
-            "service_account*.json",
-            "secrets.json",
-            "secrets.toml",
-            "secrets.yaml",
-            "secrets.yml",
-            "*.tfstate",
-            "*.tfstate.backup",
-            "*.tfvars",
-            "*.tfvars.json",
-            "kubeconfig",
-            "*.kubeconfig",
-        ),
-    ),
-    (
         LOCK_FILE,
         (
             "*.lock",
@@ -204,28 +120,6 @@ _FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 
-_SECRET_PLACES: Final = frozenset(
-    (
-        (".docker", "config.json"),
-        (".kube", "config"),
-        (".aws", "config"),
-        (".azure", "accesstokens.json"),
-        (".azure", "msal_token_cache.json"),
-        (".gem", "credentials"),
-        (".cargo", "credentials.toml"),
-        (".m2", "settings.xml"),
-        (".m2", "settings-security.xml"),
-        ("gh", "hosts.yml"),
-        ("gcloud", "application_default_credentials.json"),
-        (".composer", "auth.json"),
-        (".config", "hub"),
-    )
-)
-"""Folder and file names that only together show that a file holds secrets."""
-
-_TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
-"""Files that show which secrets there are, without any."""
-
 _GENERATED_MARK: Final = re.compile(
     r"@generated\b|code generated .{0,100}do not edit"
     r"|this file (?:was|is|has been) (?:auto|machine|automatically)?[ -]?generated"
@@ -254,11 +148,9 @@ def reason_to_skip_folder(folder: Path) -> str | None:
 
 def reason_to_skip_name(name: str, folder: str = "") -> str | None:
     """Say why a file of this name is never indexed; `folder` is the name of the one it lies in."""
-    lowered = name.lower()
-    if (folder, lowered) in _SECRET_PLACES:
+    if is_secret_file(name, folder):
         return SECRET
-    if _TEMPLATES.search(lowered):
-        return None
+    lowered = name.lower()
     return next((reason for reason, matches in _FILE_MATCHERS if matches(lowered)), None)
 
 

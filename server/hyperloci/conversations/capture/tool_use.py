@@ -1,4 +1,4 @@
-"""Tool use: one line on what a tool did, enough to find it again, never the contents of a file.
+"""Tool use: one line on what a tool did, enough to find it again; of a file's contents at most a line that it changed.
 
 The shapes are those of Claude Code's built-in tools, as its hooks and transcripts give them; any other tool gets its
 name and its short arguments. What is missing or has another shape is left out.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
+from hyperloci.conversations.edited_lines import describe_edited_lines, find_changes, find_patched_changes
 from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.secret_files import is_secret_file
 
 MAX_LINE_CHARS: Final = 400
 """A line says what was done; of a longer one its beginning and its end are kept."""
@@ -118,30 +120,40 @@ def _describe_command(name: str, arguments: Mapping[str, Any], answer: Mapping[s
 
 
 def _describe_edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    changed = _count_patch_lines(answer)
-    if changed is None:
+    hunks = _read_patch(answer)
+    if hunks is None:
         edits = arguments.get("edits")
-        pieces = edits if isinstance(edits, list) else [arguments]
-        added = sum(_count_lines(_read_text(piece, "new_string")) for piece in pieces if isinstance(piece, Mapping))
-        removed = sum(_count_lines(_read_text(piece, "old_string")) for piece in pieces if isinstance(piece, Mapping))
+        pieces = [piece for piece in (edits if isinstance(edits, list) else [arguments]) if isinstance(piece, Mapping)]
+        texts = [(_read_text(piece, "old_string"), _read_text(piece, "new_string")) for piece in pieces]
+        removed, added = (sum(map(_count_lines, side)) for side in zip(*texts, strict=True)) if texts else (0, 0)
+        changes = [change for old, new in texts for change in find_changes(old, new)]
     else:
-        added, removed = changed
-    return f"{name} {path or '?'}: +{added} -{removed} lines"
+        lines = [line for hunk in hunks for line in hunk]
+        added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+        changes = [change for hunk in hunks for change in find_patched_changes(hunk)]
+    return f"{name} {path or '?'}: +{added} -{removed} lines{_describe_changes(path, changes)}"
 
 
-def _count_patch_lines(answer: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return how many lines a structured patch adds and removes; None without one."""
+def _describe_changes(path: str | None, changes: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+    whole = PurePath(path or "")
+    told = "" if is_secret_file(whole.name, whole.parent.name) else describe_edited_lines(changes)
+    return f": {told}" if told else ""
+
+
+def _read_patch(answer: Mapping[str, Any]) -> list[list[str]] | None:
+    """Return the lines of each part of a structured patch; None without one."""
     hunks = answer.get("structuredPatch")
     if not isinstance(hunks, list) or not hunks:
         return None
     parts = [hunk.get("lines") for hunk in hunks if isinstance(hunk, Mapping)]
-    lines = [line for part in parts if isinstance(part, list) for line in part if isinstance(line, str)]
-    return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)
+    return [[line for line in part if isinstance(line, str)] for part in parts if isinstance(part, list)]
 
 
 def _describe_write(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     made = ", new file" if answer.get("type") == "create" else ""
-    return f"{name} {path or '?'}: {_count_lines(_read_text(arguments, 'content'))} lines{made}"
+    changes = [change for hunk in _read_patch(answer) or () for change in find_patched_changes(hunk)]
+    lines = _count_lines(_read_text(arguments, "content"))
+    return f"{name} {path or '?'}: {lines} lines{made}{_describe_changes(path, changes)}"
 
 
 _PATCHED_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
@@ -159,7 +171,8 @@ def _describe_patch(name: str, arguments: Mapping[str, Any], answer: Mapping[str
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
     more = len(_PATCHED_FILE.findall("\n".join(lines))) - 1
     others = f" and {more} more" if more > 0 else ""
-    return f"Edit {path or '?'}{others}: +{added} -{removed} lines"
+    changes = [] if others else find_patched_changes(lines)
+    return f"Edit {path or '?'}{others}: +{added} -{removed} lines{_describe_changes(path, changes)}"
 
 
 def _describe_notebook(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:

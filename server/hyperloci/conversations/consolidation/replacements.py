@@ -12,6 +12,7 @@ to be told: only where both are found, the newer comes first.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -200,17 +201,19 @@ class ReplacementResolver:
         return _choose_likely(living, _score_apart(living, score))
 
     def _find_surroundings(self, session_id: str | None, seq: object) -> Surroundings:
-        """Return what the assistant said right before a turn of the user's, and what it answered."""
+        """Return what the assistant said right before a turn of the user's, what it answered, and what it did."""
         progress = self._store.consolidations.get_progress(session_id) if session_id else None
         if progress is None or not isinstance(seq, int):
             return NOTHING_HEARD
         before = self._store.consolidations.list_said_before(progress.session_key, seq, 1)
-        after = (
-            node
-            for node in self._store.consolidations.list_turns(progress.session_key, seq + 1, TURNS_OF_ANSWER)
-            if node.origin in (Origin.CLAUDE_RESPONSE, Origin.USER_PROMPT)
+        turns = self._store.consolidations.list_turns(progress.session_key, seq + 1, TURNS_OF_ANSWER)
+        after = list(itertools.takewhile(lambda node: node.origin is not Origin.USER_PROMPT, turns))
+        answer = next((node for node in after if node.origin is Origin.CLAUDE_RESPONSE), None)
+        return Surroundings(
+            _read_assistant(next(iter(before), None)),
+            _read_assistant(answer),
+            tuple(node.content for node in after if node.subtype == "action"),
         )
-        return Surroundings(_read_assistant(next(iter(before), None)), _read_assistant(next(after, None)))
 
     def _ends_by_meaning(self, new: Node, old: Node, probability: float) -> bool:
         # What was read before may have ended since: of two turns of one moment each would end the other.

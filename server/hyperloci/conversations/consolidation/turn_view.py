@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -143,6 +144,12 @@ def find_answer_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
     """Return the user's words right after a turn of the assistant's; None if the assistant went on, or nobody did."""
     after = next((turn for turn in turns[at + 1 :] if turn.speaker != ACTION), None)
     return after if after is not None and after.speaker == USER else None
+
+
+def find_actions_after(turns: Sequence[TurnView], at: int) -> tuple[str, ...]:
+    """Return the lines of what was done after a turn of the user's and before the next one."""
+    until_next = itertools.takewhile(lambda turn: turn.speaker != USER, turns[at + 1 :])
+    return tuple(turn.text for turn in until_next if turn.speaker == ACTION and not turn.is_flagged)
 
 
 def read_sentences(text: str, *, with_pastes: bool = True) -> list[Sentence]:

@@ -121,13 +121,18 @@ def test_rare_words_tell_more_than_frequent_ones() -> None:
 
 def test_weights_and_trees_have_half_a_say_each() -> None:
     model = ReplacementModel(
-        weights={"": -1.0, "same unit": 1.0}, features=("same unit",), start=1.0, forest=Forest([[0, 0.5, 0.0, -1.0]])
+        weights={"": -1.0, "same unit": 1.0},
+        features=("same unit",),
+        start=1.0,
+        forest=Forest([[0, 0.5, 0.0, -1.0]]),
+        actions={"done gone": 1.0},
     )
     assert model.estimate([{"same unit": 1.0, "never trained": 5.0}, {"same unit": 0.0}]) == [0.5, 0.5]
+    assert model.estimate([{"done gone": 1.0}])[0] > 0.7, "what was done is added to what both say"
 
 
 def test_what_is_far_by_its_weights_asks_no_trees() -> None:
-    model = ReplacementModel(weights={"": FAR - 1}, features=(), start=20.0, forest=Forest([0.0]))
+    model = ReplacementModel(weights={"": FAR - 1}, features=(), start=20.0, forest=Forest([0.0]), actions={})
     assert model.estimate([{}])[0] < 0.01
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.conversations.consolidation.replacement.action_features import add_actions
 from hyperloci.conversations.consolidation.replacement.surroundings import (
     NOTHING_HEARD,
     Surroundings,
@@ -170,7 +171,7 @@ def compare_statements(
         living: those that hold.
         rarity: how much words tell among all of them.
         cosines: of the new statement with each of the living ones in E1, where they are known.
-        around: what the assistant said right before and after the new statement.
+        around: what the assistant said right before and after the new statement, and what it did.
     """
     rows = [dict(_pair_features(new, old, rarity)) for old in living]
     crowd = max(0.0, math.log((len(living) + 1) / USUAL_LIVING))
@@ -183,6 +184,7 @@ def compare_statements(
     for at in sorted(range(len(rows)), key=lambda at: -shares[at])[:_MAX_RANK]:
         rows[at].update(_judge_features(new, living[at]))
     add_surroundings(rows, new, living, rarity, around)
+    add_actions(rows, new, living, rarity, around.done)
     if cosines is not None:
         _add_ranks(rows, "near", cosines)
         for row, cosine in zip(rows, cosines, strict=True):

@@ -39,12 +39,14 @@ class ReplacementModel:
         features: those that the trees read, in their order.
         start: the log-odds before any tree.
         forest: what the trees add to them.
+        actions: weights of what was done (`action_features`), which are added to what both say together.
     """
 
     weights: Mapping[str, float]
     features: tuple[str, ...]
     start: float
     forest: Forest
+    actions: Mapping[str, float]
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any]) -> Self:
@@ -54,6 +56,7 @@ class ReplacementModel:
             features=tuple(document["features"]),
             start=document["start"],
             forest=Forest(document["trees"]),
+            actions=document["actions"],
         )
 
     def estimate(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
@@ -67,6 +70,8 @@ class ReplacementModel:
             features = [[rows[at].get(name, 0.0) for name in self.features] for at in asked]
             for at, leaves in zip(asked, self.forest.sum_leaves(features), strict=True):
                 odds[at] = (odds[at] + self.start + leaves) / 2
+        for at, row in enumerate(rows):
+            odds[at] += math.fsum(weight * row.get(name, 0.0) for name, weight in self.actions.items())
         return [1.0 / (1.0 + math.exp(-value)) for value in odds]
 
 

@@ -53,10 +53,14 @@ class Compared(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the assistant said right before a statement, and what it answered; '' where it said nothing."""
+    """What the assistant said right before a statement, what it answered and what it did; '' where it said nothing.
+
+    `done` has a line for each action (`capture.tool_use`).
+    """
 
     asked: str = ""
     answered: str = ""
+    done: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

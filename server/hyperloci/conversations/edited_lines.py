@@ -1,0 +1,95 @@
+"""Edited lines: what an edit changed, where a line or two say it: `RETRIES = 3` became `RETRIES = 5` (B.17).
+
+What somebody decides in a word (`make it 5`) is done at once, and the edit says what it was before. So a turn that
+edits a file keeps those lines, if they are few and short; never more of a file, and nothing of one that holds secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import Final
+
+MAX_CHANGES: Final = 3
+"""An edit that changes more sets no value; it writes code."""
+
+MAX_LINES: Final = 3
+"""Lines on each side of a change: of more, none says what it is about."""
+
+MAX_CHARS: Final = 90
+"""Of a side of a change, and two thirds of what an action's line has room for, of all (`tool_use.MAX_LINE_CHARS`)."""
+
+MAX_ALL_CHARS: Final = 260
+
+MAX_WORD_CHARS: Final = 40
+"""A longer word is no name and no figure, but encoded data."""
+
+_CHANGE: Final = re.compile(r"`([^`\n]{1,90})` became `([^`\n]{1,90})`")
+_WORD: Final = re.compile(r"[^\W_]")
+_SPACE: Final = re.compile(r"\s+")
+
+
+def describe_edited_lines(changes: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """Return what some changes of lines made of what, '' where they are many or long.
+
+    Args:
+        changes: the lines that went, and those that came in their place.
+    """
+    told: list[str] = []
+    for old, new in changes:
+        sides = [_join_lines(lines) for lines in (old, new)]
+        if len(told) == MAX_CHANGES or not all(map(_is_short, sides)):
+            return ""
+        told.append(f"`{sides[0]}` became `{sides[1]}`")
+    text = ", ".join(told)
+    return text if len(text) <= MAX_ALL_CHARS else ""
+
+
+def find_changes(old: str, new: str) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Return the lines of a text that another one has otherwise; what was only added or only removed is left out."""
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) == len(after):
+        return [((one,), (other,)) for one, other in zip(before, after, strict=True) if one != other]
+    start = _count_same(before, after)
+    end = _count_same(before[start:][::-1], after[start:][::-1])
+    gone, came = before[start : len(before) - end], after[start : len(after) - end]
+    return [(gone, came)] if gone and came else []
+
+
+def find_patched_changes(lines: Iterable[str]) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Return the same of the lines of a patch, which begin with `-`, `+` or a blank."""
+    found: list[tuple[list[str], list[str]]] = []
+    previous = " "
+    for line in lines:
+        sign = line[:1]
+        if sign in {"-", "+"}:
+            if previous not in {"-", sign}:
+                found.append(([], []))
+            found[-1][sign == "+"].append(line[1:])
+        previous = sign
+    return [
+        change for gone, came in found if gone and came for change in find_changes("\n".join(gone), "\n".join(came))
+    ]
+
+
+def read_edited_lines(line: str) -> list[tuple[str, str]]:
+    """Return what an action's line says that became what."""
+    return [(match[1], match[2]) for match in _CHANGE.finditer(line)]
+
+
+def _join_lines(lines: Sequence[str]) -> str:
+    return " ".join(filter(None, (_SPACE.sub(" ", line).strip() for line in lines))) if len(lines) <= MAX_LINES else ""
+
+
+def _is_short(side: str) -> bool:
+    return (
+        _WORD.search(side) is not None
+        and len(side) <= MAX_CHARS
+        and "`" not in side
+        and max(map(len, side.split())) <= MAX_WORD_CHARS
+    )
+
+
+def _count_same(before: Sequence[str], after: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))

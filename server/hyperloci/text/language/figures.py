@@ -1,0 +1,91 @@
+"""Figures: the numbers of a text, in digits and in words, as they are and in the units that code has them in.
+
+`twenty minutes` is 1200 in a file that counts seconds.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from hyperloci.text.language.dates import date_words, languages
+
+_FIGURE: Final = re.compile(
+    r"(?<![\d.])\d{1,12}(?:[_,]\d{3})*+(?:\.\d{1,9})?(?:e-?\d{1,3})?(?:\s{0,2}(?P<unit>[^\W\d_]{1,8}|%))?"
+)
+_NUMERAL: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+
+_FACTORS: Final = {
+    "ms": (0.001,),
+    "s": (1_000.0,),
+    "min": (60.0, 60_000.0),
+    "h": (60.0, 3_600.0, 3_600_000.0),
+    "day": (24.0, 1_440.0, 86_400.0),
+    "week": (7.0, 168.0),
+    "%": (0.01,),
+    "kb": (1_024.0, 1_000.0),
+    "mb": (1_024.0, 1_048_576.0),
+    "gb": (1_024.0, 1_048_576.0, 1_073_741_824.0),
+}
+"""By what a figure is multiplied where it stands in another unit."""
+
+_UNITS: Final = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunden", "секунд"), "s"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes", "minuten", "минут"), "min"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "stunden", "часов", "часа"), "h"),
+    **dict.fromkeys(("d", "day", "days", "tage", "дней"), "day"),
+    **dict.fromkeys(("week", "weeks", "wochen", "недель"), "week"),
+    **dict.fromkeys(("%", "percent", "prozent", "процентов"), "%"),
+    **dict.fromkeys(("kb", "kib"), "kb"),
+    **dict.fromkeys(("mb", "mib"), "mb"),
+    **dict.fromkeys(("gb", "gib", "gi"), "gb"),
+    "ms": "ms",
+}
+
+_TENS: Final = 20
+"""Numerals from here on are joined with the one behind them: `twenty five`."""
+
+_MAX_ONCE: Final = 10
+
+
+@functools.lru_cache(maxsize=4_096)
+def read_figures(text: str) -> frozenset[str]:
+    """Return the numbers of a text in digits, those in words too, as they are and in the next units."""
+    return frozenset(f"{value:.12g}" for value in _list_figures(text))
+
+
+def _list_figures(text: str) -> Iterator[float]:
+    for match in _FIGURE.finditer(text):
+        unit = match["unit"] or ""
+        figure = match[0][: len(match[0]) - len(unit)].strip().replace("_", "").replace(",", "")
+        yield from _convert(float(figure), unit)
+    numerals = _numerals()
+    words = [match.group().casefold() for match in _NUMERAL.finditer(text)]
+    before = 0
+    for at, word in enumerate(words):
+        value = numerals.get(word)
+        if value is None:
+            tens, _, ones = word.partition("-")
+            value = numerals[tens] + numerals[ones] if tens in numerals and ones in numerals else None
+        if value is not None:
+            if before >= _TENS and value < _MAX_ONCE:
+                value += before
+            following = words[at + 1] if at + 1 < len(words) else ""
+            # One of anything is mostly no figure (`one more thing`); one of a unit is.
+            yield from itertools.islice(_convert(float(value), following), int(value == 1), None)
+        before = value or 0
+
+
+def _convert(value: float, unit: str) -> Iterator[float]:
+    yield value
+    yield from (value * factor for factor in _FACTORS.get(_UNITS.get(unit.casefold(), ""), ()))
+
+
+@functools.cache
+def _numerals() -> Mapping[str, int]:
+    """Return the numbers in words of all languages."""
+    found = {word: number for language in languages() for word, number in date_words(language).numerals.items()}
+    return {word: number for word, number in found.items() if number > 0}

@@ -1,0 +1,50 @@
+"""Figures: the numbers of a text, in digits and in words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.text.language.figures import read_figures
+from tests.support import examples
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ("retry 3 times", {"3"}),
+        ("`> 8.0`", {"8"}),
+        ("1,200 rows, 1_000 of them new", {"1200", "1000"}),
+        ("lr 1e-3", {"0.001"}),
+        ("#define MIN_OFF_S 180U", {"180"}),
+        ("at least twenty reads", {"20"}),
+        ("twenty five, or thirty-one", {"25", "20", "31"}),
+        ("one more thing", set()),
+        ("nothing", set()),
+    ],
+)
+def test_numbers_are_read_in_digits_and_in_words(text: str, figures: set[str]) -> None:
+    assert read_figures(text) >= figures
+    assert bool(read_figures(text)) == bool(figures)
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("20 minutes without activity", "SESSION_SECONDS = 1200"),
+        ("five minutes", "MIN_OFF_S 300U"),
+        ("everything under one percent", "af: 0.01"),
+        ("4Gi for each pod", "limit: 4096"),
+        ("keep it a day, one day", "ttl = 86400"),
+    ],
+)
+def test_a_figure_is_found_in_the_unit_that_code_has_it_in(said: str, written: str) -> None:
+    assert read_figures(said) & read_figures(written)
+
+
+@given(st.text(max_size=300))
+@hypothesis_settings(max_examples=examples(100))
+def test_whatever_is_read_its_figures_are_numbers(text: str) -> None:
+    assert all(float(figure) >= 0 for figure in read_figures(text))
