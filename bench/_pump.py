@@ -41,7 +41,7 @@ class PumpScale:
 PATTERN = PumpScale((512, 4_096, 16_384), 0.12e-6)
 """Of one regular expression: what is quadratic takes several times that at 4,096 characters, whatever its steps are."""
 
-READER = PumpScale((2_048, 16_384, 65_536), 2e-6)
+READER = PumpScale((1_024, 8_192, 32_768), 2e-6)
 """Of a whole reader, which does more with each character."""
 
 GROWS = 1.6

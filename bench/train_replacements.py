@@ -58,13 +58,6 @@ WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_
 CHANGES_FILES = tuple(FOLDER.parent / name for name in ("changed_minds.jsonl", "changed_minds_answered.jsonl"))
 """What holds in a project and what is said then, with the answer; in the second also what was asked before."""
 
-ACTIONS_FILE = FOLDER.parent / "changed_minds_done.jsonl"
-"""The same with what was done then (`done`, tool calls): what is done is learned from these alone. What the rest says
-is learned without them: it does not get better with them (docs/benchmarks.md, "Sessions")."""
-
-ACTIONS_STRENGTH = 1.0
-"""Inverse strength of regularisation for what was done."""
-
 ENDING = ("replaces", "withdraws")
 REFINING = ("refines",)
 MIN_WEIGHT = 0.02
@@ -284,8 +277,11 @@ def read_changes(paths: Iterable[Path]) -> Iterator[Situation]:
 
 
 def _describe_calls(calls: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines that a session keeps of some tool calls."""
+    """Yield the lines that a session keeps of some tool calls; of some the line is known."""
     for call in calls:
+        if "line" in call:
+            yield call["line"]
+            continue
         use = describe_tool_use(call["name"], call["input"])
         prepared = None if use is None else prepare_turn_text(use.line, TurnKind.ACTION)
         if prepared is not None:
@@ -457,13 +453,13 @@ def drop_meaning(pair: Pair) -> Pair:
 
 def train(pairs: Sequence[Pair], *, min_pairs: int, strength: float) -> dict[str, Any]:
     """Return a model as `replacement.scorer` reads it."""
-    pairs = [part for pair in pairs for part in _share_refined(pair)]
+    pairs = [part for pair in pairs for part in share_refined(pair)]
     seen = Counter(name for pair in pairs if pair.ends for name in pair.features)
     known = {name for name, count in seen.items() if count >= min_pairs}
-    return {"weights": train_weights(pairs, known, strength), **train_trees(pairs, known)}
+    return {"weights": train_weights(pairs, known, strength), **train_trees(pairs, known), "actions": {}}
 
 
-def _share_refined(pair: Pair) -> Iterator[Pair]:
+def share_refined(pair: Pair) -> Iterator[Pair]:
     """Yield a pair; of a change in part, one that ends and one that doesn't, which count as much together."""
     if pair.is_refined and not pair.ends:
         yield replace(pair, ends=True, weight=pair.weight * REFINED)
@@ -523,30 +519,6 @@ def _select_features(pairs: Sequence[Pair], names: set[str]) -> list[dict[str, f
     return [{name: value for name, value in pair.features.items() if name in names} for pair in pairs]
 
 
-def train_actions(pairs: Sequence[Pair], model: ReplacementModel) -> dict[str, float]:
-    """Return what actions weigh beside what a model says of some pairs: a logistic regression from its log-odds on.
-
-    By Newton's method: scikit-learn's takes no odds to begin with.
-    """
-    pairs = [part for pair in pairs if "done" in pair.features for part in _share_refined(pair)]
-    vectors = DictVectorizer(sparse=False)
-    rows = [{k: v for k, v in pair.features.items() if k.startswith("done")} for pair in pairs]
-    matrix = vectors.fit_transform(rows)
-    truth = np.array([pair.ends for pair in pairs], float)
-    stakes = np.array([pair.weight for pair in pairs])
-    said = np.clip(model.estimate([pair.features for pair in pairs]), 1e-6, 1 - 1e-6)
-    odds = np.log(said / (1 - said))
-    weights = np.zeros(matrix.shape[1])
-    for _ in range(50):
-        found = 1 / (1 + np.exp(-(odds + matrix @ weights)))
-        slope = matrix.T @ (stakes * (found - truth)) + weights / ACTIONS_STRENGTH
-        curve = (matrix * (stakes * found * (1 - found))[:, None]).T @ matrix + np.eye(len(weights)) / ACTIONS_STRENGTH
-        weights -= np.linalg.solve(curve, slope)
-    return {
-        str(name): round(float(value), 2) for name, value in zip(vectors.get_feature_names_out(), weights, strict=True)
-    }
-
-
 def leave_writers_out(pairs: Sequence[Pair], names: set[str], **how: Any) -> list[float]:
     """Return the probability of each pair of a session, by a model that learned from other writers; 0 of the others.
 
@@ -596,6 +568,10 @@ def main() -> None:
     if options.write:
         trained = run_in_processes(lambda name: train(pairs[name], **how), pairs)
         models = dict(zip(pairs, trained, strict=True))
+        for name, model in json.loads(WEIGHTS_FILE.read_text("utf-8")).items():
+            models[name]["actions"] = model[
+                "actions"
+            ]  # `python -m bench train_actions` learns them, from what is said.
         WEIGHTS_FILE.write_text(json.dumps(models, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
         print(f"{len(situations)} statements; {WEIGHTS_FILE.stat().st_size:,} bytes")
 

@@ -106,7 +106,10 @@ def test_every_pair_of_statements_is_a_contradiction_or_none() -> None:
         assert row["label"] in {"contradiction", "compatible"} and row["kind"], row
 
 
-@pytest.mark.parametrize("name", ["changed_minds.jsonl", "changed_minds_answered.jsonl"])
+CHANGED_MINDS = [f"changed_minds{kind}.jsonl" for kind in ("", "_answered", "_done", "_played")]
+
+
+@pytest.mark.parametrize("name", CHANGED_MINDS)
 def test_every_changed_mind_says_which_statements_it_ends(name: str) -> None:
     for row in read_rows(FOLDER.parent / name):
         for change in row["new"]:

@@ -66,6 +66,19 @@ def findings(*said: tuple[Origin, str]) -> tuple[ExtractedFinding, ...]:
     return extract([turn(seq, origin, text) for seq, (origin, text) in enumerate(said)]).findings
 
 
+@pytest.mark.req("B.17")
+def test_a_figure_that_the_assistant_then_writes_is_kept_though_little_was_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(heuristics, "KEEP", 0.9)
+    said = [(ASSISTANT, "The step is 8 degrees. Lower it?"), (USER, "6, I'd say.")]
+    written = (TOOL, "Edit qc/step.sql: +1 -1 lines: `> 8.0` became `> 6.0`")
+    other = (TOOL, "Edit qc/step.sql: +1 -1 lines: `> 8.0` became `> 7.0`")
+    answer = (ASSISTANT, "Changed.")
+    assert [text for _, text in found(*said, written, answer)] == ["6, I'd say."]
+    assert not found(*said, other, answer)
+
+
 USERS_WORDS = [
     "Let's go with PostgreSQL instead of SQLite because writers block each other.",
     "We decided to keep the REST API and drop GraphQL.",

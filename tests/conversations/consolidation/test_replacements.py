@@ -404,6 +404,20 @@ def test_what_was_asked_before_and_answered_is_weighed_with_a_statement(
     assert set(heard) == {Surroundings("The release is April 20.", AFTER[1][1])}
 
 
+@pytest.mark.req("B.17")
+def test_what_was_done_until_the_user_speaks_again_is_weighed_with_a_statement(
+    store: Store, talk: Talk, resolver: ReplacementResolver
+) -> None:
+    first, *_ = talk.session("one", (USER, "make it 45"), end=False)
+    talk.say("one", (ASSISTANT, "Edit a.py: +1 -1 lines: `A = 20` became `A = 45`"), kind=TurnKind.ACTION)
+    talk.say("one", (ASSISTANT, "45 seconds."))
+    talk.say("one", (ASSISTANT, "Bash: make test"), kind=TurnKind.ACTION)
+    talk.say("one", (USER, "and now the lease"))
+    talk.say("one", (ASSISTANT, "Bash: make lease"), kind=TurnKind.ACTION)
+    done = ("Edit a.py: +1 -1 lines: `A = 20` became `A = 45`", "Bash: make test")
+    assert resolver._find_surroundings("one", first.seq) == Surroundings("", "45 seconds.", done)
+
+
 def test_what_somebody_else_said_later_is_no_answer(store: Store, talk: Talk, resolver: ReplacementResolver) -> None:
     first, *_ = talk.session("one", (USER, "give it 45"), (USER, "and the lease?"), (ASSISTANT, "20 seconds."))
     assert resolver._find_surroundings("one", first.seq) == Surroundings()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -18,6 +19,9 @@ from hyperloci.text.language.figures import read_figures
 _REMOVING: Final = frozenset({"rm", "uninstall", "remove", "delete", "purge", "unlink", "drop", "destroy", "disable"})
 """Words of a command that takes something away, of whichever program."""
 
+
+_TESTS: Final = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|fixtures?|mocks?|e2e)(?:[/_.-]|$)|[a-z](?:Test|Spec)s?\b")
+"""A file whose values are examples: what is changed there was never decided."""
 
 _SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
@@ -55,7 +59,8 @@ def read_actions(lines: tuple[str, ...]) -> Done:
     changes = []
     removed: set[str] = set()
     for line in lines:
-        for old, new in read_edited_lines(line):
+        is_example = _TESTS.search(line.partition(":")[0]) is not None
+        for old, new in () if is_example else read_edited_lines(line):
             before, after = read_figures(old), read_figures(new)
             words, others = meaningful_words(old), meaningful_words(new)
             path = meaningful_words(line.partition(":")[0])

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -45,6 +44,12 @@ _UNITS: Final = {
     "ms": "ms",
 }
 
+_DIMENSIONS: Final = {
+    **dict.fromkeys(("ms", "s", "min", "h", "day", "week"), "time"),
+    **dict.fromkeys(("kb", "mb", "gb"), "size"),
+    "%": "share",
+}
+
 _TENS: Final = 20
 """Numerals from here on are joined with the one behind them: `twenty five`."""
 
@@ -54,14 +59,29 @@ _MAX_ONCE: Final = 10
 @functools.lru_cache(maxsize=4_096)
 def read_figures(text: str) -> frozenset[str]:
     """Return the numbers of a text in digits, those in words too, as they are and in the next units."""
-    return frozenset(f"{value:.12g}" for value in _list_figures(text))
+    return frozenset(read_dimensions(text))
 
 
-def _list_figures(text: str) -> Iterator[float]:
+@functools.lru_cache(maxsize=4_096)
+def read_dimensions(text: str) -> Mapping[str, str]:
+    """Return the same with what each counts: `time`, `size`, `share` or '' where that is not told."""
+    found: dict[str, str] = {}
+    for value, unit in _list_figures(text):
+        name = _UNITS.get(unit.casefold(), "")
+        # One of anything is mostly no figure (`one more thing`); one of a unit is.
+        values = [value * factor for factor in _FACTORS.get(name, ())] if value == 1 and name else []
+        for each in values or [value, *(value * factor for factor in _FACTORS.get(name, ()))]:
+            key = f"{each:.12g}"
+            found[key] = found.get(key) or _DIMENSIONS.get(name, "")
+    return found
+
+
+def _list_figures(text: str) -> Iterator[tuple[float, str]]:
+    """Yield each number with the word behind it."""
     for match in _FIGURE.finditer(text):
         unit = match["unit"] or ""
         figure = match[0][: len(match[0]) - len(unit)].strip().replace("_", "").replace(",", "")
-        yield from _convert(float(figure), unit)
+        yield float(figure), unit
     numerals = _numerals()
     words = [match.group().casefold() for match in _NUMERAL.finditer(text)]
     before = 0
@@ -70,18 +90,12 @@ def _list_figures(text: str) -> Iterator[float]:
         if value is None:
             tens, _, ones = word.partition("-")
             value = numerals[tens] + numerals[ones] if tens in numerals and ones in numerals else None
-        if value is not None:
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if value is not None and (value > 1 or following in _UNITS):
             if before >= _TENS and value < _MAX_ONCE:
                 value += before
-            following = words[at + 1] if at + 1 < len(words) else ""
-            # One of anything is mostly no figure (`one more thing`); one of a unit is.
-            yield from itertools.islice(_convert(float(value), following), int(value == 1), None)
+            yield float(value), following
         before = value or 0
-
-
-def _convert(value: float, unit: str) -> Iterator[float]:
-    yield value
-    yield from (value * factor for factor in _FACTORS.get(_UNITS.get(unit.casefold(), ""), ()))
 
 
 @functools.cache
