@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -179,6 +180,25 @@ def test_what_a_newer_memory_may_have_replaced_says_so(house: House) -> None:
         house.store.edges.link_nodes("updates", new.key, [old.key], now=NOW, automatic=True, confidence=0.6)
     text = ask(house, "deploy the release now")
     assert f"possibly replaced by {new.id[:8]}" in text and f"possibly replaced by {old.id[:8]}" not in text
+
+
+@pytest.mark.req("B.17")
+def test_what_may_have_replaced_a_memory_comes_before_it_though_it_was_not_asked_for(house: House) -> None:
+    old, new = house.add("decision", "Deploy the release to Heroku"), house.add("decision", "Fly it is from now on")
+    with house.store.transaction():
+        house.store.edges.link_nodes("updates", new.key, [old.key], now=NOW, automatic=True, confidence=0.6)
+    text = ask(house, "deploy the release now")
+    assert text.index("Fly it is") < text.index("Heroku")
+    assert "Fly it is" not in ask(house, "deploy the release now", seen=frozenset({new.id}))
+
+
+@pytest.mark.parametrize("change", [{"flags": ["instruction"]}, {"due": to_iso(NOW - MS_PER_DAY)[:10]}])
+def test_a_newer_memory_that_may_not_be_told_is_not(house: House, change: dict[str, Any]) -> None:
+    old = house.add("decision", "Deploy the release to Heroku")
+    new = house.add("deadline", "Fly it is from now on", **change)
+    with house.store.transaction():
+        house.store.edges.link_nodes("updates", new.key, [old.key], now=NOW, automatic=True, confidence=0.6)
+    assert "Fly it is" not in ask(house, "deploy the release now")
 
 
 def test_the_budget_is_kept_and_every_memory_is_whole_or_cut_to_its_passage(house: House) -> None:

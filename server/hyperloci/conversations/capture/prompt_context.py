@@ -140,7 +140,7 @@ def build_prompt_context(
     meaning = found.measure_prompt(occasion.prompt, [node.key for node in binding])
     profile = replace(profile, quietness=meaning.quietness)
     reasons = None if profile.is_quiet else _follow_code(store, occasion, profile)
-    decisive = _choose_decisive(store, occasion, profile, binding, meaning, reasons)
+    decisive = _put_newer_first(store, occasion, _choose_decisive(store, occasion, profile, binding, meaning, reasons))
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
     related = [] if profile.is_quiet or len(decisive) >= RELATED_ITEMS else _find_related(occasion, found)
     return render_context(
@@ -171,7 +171,7 @@ def _list_binding(store: Store, occasion: PromptOccasion) -> list[Node]:
     nodes = store.nodes.query_nodes(
         subtypes=sorted(BINDING | INFORMING), scopes=(occasion.scope, GLOBAL_SCOPE), limit=MAX_CONSIDERED
     )
-    return [node for node in nodes if not node.metadata.get("flags") and not _is_past(node, occasion.now)]
+    return [node for node in nodes if _may_be_told(node, occasion.now)]
 
 
 def _choose_decisive(
@@ -204,8 +204,26 @@ def _choose_decisive(
     ]
 
 
+def _put_newer_first(store: Store, occasion: PromptOccasion, chosen: Sequence[Node]) -> list[Node]:
+    """Return memories, each behind what may have replaced it: an old value alone would be taken for the one that holds.
+
+    What may have replaced it comes though it was not chosen; not if the assistant has it in its context already.
+    """
+    newer = find_possible_successors(store, [node.key for node in chosen])
+    ordered: dict[NodeKey, Node] = {}
+    for node in chosen:
+        later = [found for id in newer.get(node.key, ()) if (found := store.nodes.get_node(id)) is not None]
+        ordered |= {one.key: one for one in later if _is_new(one, occasion) and _may_be_told(one, occasion.now)}
+        ordered.setdefault(node.key, node)
+    return list(ordered.values())
+
+
 def _is_new(node: Node, occasion: PromptOccasion) -> bool:
     return node.id not in occasion.seen and node.session_id != occasion.session_id
+
+
+def _may_be_told(node: Node, now: int) -> bool:
+    return not node.metadata.get("flags") and not _is_past(node, now)
 
 
 def _is_past(node: Node, now: int) -> bool:
