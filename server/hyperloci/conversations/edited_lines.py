@@ -1,7 +1,8 @@
 """Edited lines: what an edit changed, where a line or two say it: `RETRIES = 3` became `RETRIES = 5` (B.17).
 
 What somebody decides in a word (`make it 5`) is done at once, and the edit says what it was before. So a turn that
-edits a file keeps those lines, if they are few and short; never more of a file, and nothing of one that holds secrets.
+edits a file keeps those lines, if they are few and short; never more of a file, and nothing of one that holds secrets,
+nor of a line that holds one or may.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Final
+
+from hyperloci.text.sanitize.sanitizer import sanitize
 
 MAX_CHANGES: Final = 3
 """An edit that changes more sets no value; it writes code."""
@@ -22,10 +25,22 @@ MAX_CHARS: Final = 90
 
 MAX_ALL_CHARS: Final = 260
 
+MAX_READ_CHARS: Final = 1_000
+"""Of a side with its blanks: what is longer is no line that a person wrote."""
+
 MAX_WORD_CHARS: Final = 40
 """A longer word is no name and no figure, but encoded data."""
 
+_MAY_HOLD_SECRET: Final = re.compile(
+    r"pass|pwd|secret|token|credential|api.?key|auth|bearer|cookie|jwt|dsn|private|key|salt|(?<![a-z])(?:pin|pat)s?(?![a-z])"
+    r"|://[^/\s]{1,200}@",
+    re.IGNORECASE,
+)
+"""What names a secret, or is one's beside: nobody recognises every secret by itself (`secret: hunter2`)."""
+
+_FIGURES: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CHANGE: Final = re.compile(r"`([^`\n]{1,90})` became `([^`\n]{1,90})`")
+_EDITS: Final = ("Edit ", "MultiEdit ", "Write ")
 _WORD: Final = re.compile(r"[^\W_]")
 _SPACE: Final = re.compile(r"\s+")
 
@@ -41,6 +56,8 @@ def describe_edited_lines(changes: Iterable[tuple[Sequence[str], Sequence[str]]]
         sides = [_join_lines(lines) for lines in (old, new)]
         if len(told) == MAX_CHANGES or not all(map(_is_short, sides)):
             return ""
+        if _may_tell_secret(*sides):
+            continue
         told.append(f"`{sides[0]}` became `{sides[1]}`")
     text = ", ".join(told)
     return text if len(text) <= MAX_ALL_CHARS else ""
@@ -74,12 +91,16 @@ def find_patched_changes(lines: Iterable[str]) -> list[tuple[Sequence[str], Sequ
 
 
 def read_edited_lines(line: str) -> list[tuple[str, str]]:
-    """Return what an action's line says that became what."""
+    """Return what the line of an edit says that became what; nothing of another action's."""
+    if not line.startswith(_EDITS):
+        return []
     return [(match[1], match[2]) for match in _CHANGE.finditer(line)]
 
 
 def _join_lines(lines: Sequence[str]) -> str:
-    return " ".join(filter(None, (_SPACE.sub(" ", line).strip() for line in lines))) if len(lines) <= MAX_LINES else ""
+    if len(lines) > MAX_LINES or sum(map(len, lines)) > MAX_READ_CHARS:
+        return ""
+    return " ".join(filter(None, (_SPACE.sub(" ", line).strip() for line in lines)))
 
 
 def _is_short(side: str) -> bool:
@@ -89,6 +110,14 @@ def _is_short(side: str) -> bool:
         and "`" not in side
         and max(map(len, side.split())) <= MAX_WORD_CHARS
     )
+
+
+def _may_tell_secret(old: str, new: str) -> bool:
+    """Tell whether a change may give a secret away: it is recognised as one, or named so and more than a figure."""
+    if any(sanitize(side).text != side for side in (old, new)):
+        return True
+    is_named = _MAY_HOLD_SECRET.search(old) or _MAY_HOLD_SECRET.search(new)
+    return is_named is not None and _FIGURES.sub("", old) != _FIGURES.sub("", new)
 
 
 def _count_same(before: Sequence[str], after: Sequence[str]) -> int:
