@@ -11,6 +11,7 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import anyio
@@ -93,6 +94,28 @@ class IdleWatch:
         return time.monotonic() - self._last
 
 
+class ViewerServer(uvicorn.Server):
+    """A server that tells its address once it takes signals, and that a signal only ends.
+
+    Told earlier, Ctrl+C met a loop that was half set up. And uvicorn raises what it was sent once more when it is done:
+    two of them ended the closing in the middle, and the process waited for its threads for ever.
+    """
+
+    def __init__(self, config: uvicorn.Config, invite: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._invite = invite
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then tell where."""
+        await super().startup(sockets)
+        self._invite()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End; at once if it was told before."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
 async def _serve(
     settings: Settings,
     project: Path,
@@ -108,11 +131,13 @@ async def _serve(
             state = BackgroundAnswer(pool.indexer, tasks, find_state)
             weak = BackgroundAnswer(pool.indexer, tasks, find_weak)
             app = ViewerApplication(pool.reader, pool.writer, keys, clock, state=state, weak=weak).make_app()
-            server = uvicorn.Server(_configure(AccessGuard(app, keys, watch.note_request)))
             tasks.start_soon(_warm_up, pool, state)
-            tasks.start_soon(_end_when_idle, server, watch, options.idle_seconds)
-            # Of two Ctrl+C the second is raised here, where the group would wrap it; the first ends the loop.
-            with _invite(settings, keys, options), contextlib.suppress(KeyboardInterrupt):
+            with contextlib.ExitStack() as invitation:
+                server = ViewerServer(
+                    _configure(AccessGuard(app, keys, watch.note_request)),
+                    lambda: invitation.enter_context(_invite(settings, keys, options)),
+                )
+                tasks.start_soon(_end_when_idle, server, watch, options.idle_seconds)
                 await server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
     finally:
