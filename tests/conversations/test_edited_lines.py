@@ -23,7 +23,7 @@ LINES = st.lists(st.text(alphabet="ab `=3\t", max_size=MAX_CHARS + 5), max_size=
 
 
 def describe(old: str, new: str) -> str:
-    return describe_edited_lines(find_changes(old, new))
+    return describe_edited_lines(find_changes(old.splitlines(), new.splitlines()))
 
 
 @pytest.mark.req("B.17")
@@ -80,6 +80,8 @@ def test_what_sets_no_value_is_not_told(old: str, new: str) -> None:
         ("auth: bob:letmein", "auth: none"),
         ('"pin": "4711"', '"pin": "0815"'),
         ("apiKey: 'x1'", "apiKey: process.env.KEY"),
+        ("hunter2", "hunter4"),
+        ("  - 'hunter2!'", "  - 'hunter4!'"),
     ],
 )
 def test_a_line_that_holds_a_secret_or_may_is_not_told(old: str, new: str) -> None:

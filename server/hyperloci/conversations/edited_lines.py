@@ -14,6 +14,9 @@ from typing import Final
 
 from hyperloci.text.sanitize.sanitizer import sanitize
 
+Change = tuple[Sequence[str], Sequence[str]]
+"""Lines that went, and those that came in their place."""
+
 MAX_CHANGES: Final = 3
 """An edit that changes more sets no value; it writes code."""
 
@@ -38,6 +41,9 @@ _MAY_HOLD_SECRET: Final = re.compile(
 )
 """What names a secret, or is one's beside: nobody recognises every secret by itself (`secret: hunter2`)."""
 
+_NAMED: Final = re.compile(r"[\s=:(<>]")
+"""A line of more than one word, or one that sets or calls something: it says what its value is."""
+
 _FIGURES: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CHANGE: Final = re.compile(r"`([^`\n]{1,90})` became `([^`\n]{1,90})`")
 _EDITS: Final = ("Edit ", "MultiEdit ", "Write ")
@@ -45,7 +51,7 @@ _WORD: Final = re.compile(r"[^\W_]")
 _SPACE: Final = re.compile(r"\s+")
 
 
-def describe_edited_lines(changes: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
+def describe_edited_lines(changes: Iterable[Change]) -> str:
     """Return what some changes of lines made of what, '' where they are many or long.
 
     Args:
@@ -63,9 +69,8 @@ def describe_edited_lines(changes: Iterable[tuple[Sequence[str], Sequence[str]]]
     return text if len(text) <= MAX_ALL_CHARS else ""
 
 
-def find_changes(old: str, new: str) -> list[tuple[Sequence[str], Sequence[str]]]:
+def find_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
     """Return the lines of a text that another one has otherwise; what was only added or only removed is left out."""
-    before, after = old.splitlines(), new.splitlines()
     if len(before) == len(after):
         return [((one,), (other,)) for one, other in zip(before, after, strict=True) if one != other]
     start = _count_same(before, after)
@@ -74,7 +79,7 @@ def find_changes(old: str, new: str) -> list[tuple[Sequence[str], Sequence[str]]
     return [(gone, came)] if gone and came else []
 
 
-def find_patched_changes(lines: Iterable[str]) -> list[tuple[Sequence[str], Sequence[str]]]:
+def find_patched_changes(lines: Iterable[str]) -> list[Change]:
     """Return the same of the lines of a patch, which begin with `-`, `+` or a blank."""
     found: list[tuple[list[str], list[str]]] = []
     previous = " "
@@ -85,9 +90,7 @@ def find_patched_changes(lines: Iterable[str]) -> list[tuple[Sequence[str], Sequ
                 found.append(([], []))
             found[-1][sign == "+"].append(line[1:])
         previous = sign
-    return [
-        change for gone, came in found if gone and came for change in find_changes("\n".join(gone), "\n".join(came))
-    ]
+    return [change for gone, came in found if gone and came for change in find_changes(gone, came)]
 
 
 def read_edited_lines(line: str) -> list[tuple[str, str]]:
@@ -113,11 +116,19 @@ def _is_short(side: str) -> bool:
 
 
 def _may_tell_secret(old: str, new: str) -> bool:
-    """Tell whether a change may give a secret away: it is recognised as one, or named so and more than a figure."""
-    if any(sanitize(side).text != side for side in (old, new)):
+    """Tell whether a change may give a secret away: it is recognised as one, or named so and more than a figure.
+
+    So may a value that stands alone on its line: what it is called stands on another one.
+    """
+    if any(sanitize(side).text != side or _stands_alone(side) for side in (old, new)):
         return True
     is_named = _MAY_HOLD_SECRET.search(old) or _MAY_HOLD_SECRET.search(new)
     return is_named is not None and _FIGURES.sub("", old) != _FIGURES.sub("", new)
+
+
+def _stands_alone(side: str) -> bool:
+    value = side.strip(" \t-*,;\"'")
+    return _NAMED.search(value) is None and _FIGURES.fullmatch(value) is None
 
 
 def _count_same(before: Sequence[str], after: Sequence[str]) -> int:

@@ -137,7 +137,7 @@ def test_of_a_codex_session_what_was_said_and_done_is_kept_and_nothing_that_code
     assert texts(path) == [
         ("user", "Number the invoices."),
         ("assistant", "Bash: make test (exit 2): no rule to make target"),
-        ("assistant", "Edit billing.py: +2 -1 lines: `old` became `new more`"),
+        ("assistant", "Edit billing.py: +2 -1 lines"),
         ("assistant", "Done: one sequence for each tenant."),
     ]
     [file] = find_transcripts(tmp_path)

@@ -19,7 +19,7 @@ from hyperloci.conversations.capture.tool_use import (
 from tests.support import examples
 
 ROOT = "/home/mira/demo"
-PATCH = [{"lines": [" one", "-two", "+three", "+four"]}]
+PATCH = [{"lines": [" one", "-two = 2", "+two = 3", "+four"]}]
 
 
 @pytest.mark.parametrize(
@@ -33,19 +33,19 @@ PATCH = [{"lines": [" one", "-two", "+three", "+four"]}]
             "Edit",
             {"file_path": f"{ROOT}/src/a.py"},
             {"structuredPatch": PATCH},
-            "Edit src/a.py: +2 -1 lines: `two` became `three four`",
+            "Edit src/a.py: +2 -1 lines: `two = 2` became `two = 3 four`",
         ),
         (
             "Edit",
             {"file_path": "/etc/x", "old_string": "a\nb", "new_string": "c"},
             None,
-            "Edit /etc/x: +1 -2 lines: `a b` became `c`",
+            "Edit /etc/x: +1 -2 lines",
         ),
         (
             "MultiEdit",
             {"file_path": f"{ROOT}/a", "edits": [{"old_string": "a", "new_string": "b\nc"}, 5]},
             None,
-            "MultiEdit a: +2 -1 lines: `a` became `b c`",
+            "MultiEdit a: +2 -1 lines",
         ),
         (
             "Edit",

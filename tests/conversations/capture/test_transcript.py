@@ -23,7 +23,7 @@ EVERYTHING = [
     (Speaker.ASSISTANT, "Bash: echo hi; false (exit 1): hi"),
     (Speaker.ASSISTANT, "Bash: echo hi"),
     (Speaker.ASSISTANT, "Write a.txt: 2 lines, new file"),
-    (Speaker.ASSISTANT, "Edit a.txt: +1 -1 lines: `two` became `three`"),
+    (Speaker.ASSISTANT, "Edit a.txt: +1 -1 lines"),
     (Speaker.ASSISTANT, "end"),
     (Speaker.USER, "second prompt, resumed"),
     (Speaker.ASSISTANT, "Tea it is."),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from hyperloci.conversations.edited_lines import describe_edited_lines, find_changes, find_patched_changes
+from hyperloci.conversations.edited_lines import Change, describe_edited_lines, find_changes, find_patched_changes
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.secret_files import is_secret_file
 
@@ -126,7 +126,7 @@ def _describe_edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str,
         pieces = [piece for piece in (edits if isinstance(edits, list) else [arguments]) if isinstance(piece, Mapping)]
         texts = [(_read_text(piece, "old_string"), _read_text(piece, "new_string")) for piece in pieces]
         removed, added = (sum(map(_count_lines, side)) for side in zip(*texts, strict=True)) if texts else (0, 0)
-        changes = [change for old, new in texts for change in find_changes(old, new)]
+        changes = [change for old, new in texts for change in find_changes(old.splitlines(), new.splitlines())]
     else:
         lines = [line for hunk in hunks for line in hunk]
         added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
@@ -134,7 +134,7 @@ def _describe_edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str,
     return f"{name} {path or '?'}: +{added} -{removed} lines{_describe_changes(path, changes)}"
 
 
-def _describe_changes(path: str | None, changes: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+def _describe_changes(path: str | None, changes: Sequence[Change]) -> str:
     whole = PurePath(path or "")
     told = "" if is_secret_file(whole.name, whole.parent.name) else describe_edited_lines(changes)
     return f": {told}" if told else ""

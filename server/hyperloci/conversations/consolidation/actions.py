@@ -19,7 +19,6 @@ from hyperloci.text.language.figures import read_figures
 _REMOVING: Final = frozenset({"rm", "uninstall", "remove", "delete", "purge", "unlink", "drop", "destroy", "disable"})
 """Words of a command that takes something away, of whichever program."""
 
-
 _TESTS: Final = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|fixtures?|mocks?|e2e)(?:[/_.-]|$)|[a-z](?:Test|Spec)s?\b")
 """A file whose values are examples: what is changed there was never decided."""
 

@@ -193,6 +193,8 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
 def _raise_written(turn: TurnView, scores: list[StatementScore], actions: tuple[str, ...]) -> list[StatementScore]:
     """Return the scores of sentences, as sure as what is kept where the assistant then wrote a figure of theirs."""
     written = frozenset().union(*(change.came for change in read_actions(actions).changes))
+    if not written:
+        return scores
     return [
         replace(score, probability=max(score.probability, KEEP))
         if score.probability >= KEEP_WRITTEN and not written.isdisjoint(read_figures(sentence.text))
