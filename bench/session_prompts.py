@@ -24,7 +24,7 @@ from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, rea
 from bench._shared import MarkdownTable
 from bench.push import KINDS, fit_logistic
 from bench.sessions import load_encoder
-from bench.train_prompts import RIDGE, read_prompts, score_prompts
+from bench.train_prompts import RIDGE, read_prompts, score_prompts, see_prompts
 from hyperloci.conversations.capture.prompt_context import DECISIVE_ITEMS
 from hyperloci.conversations.consolidation.turn_view import USER
 from hyperloci.conversations.unasked.decisive import (
@@ -100,9 +100,9 @@ class Scorers:
             for rest in (prompts.writers != writer,)
         }
 
-    def score(self, writer: str, vector: NDArray[np.float64]) -> float:
-        """Return how likely a writer's prompt is quiet."""
-        return float(score_prompts(self._weights[writer], vector[None, :])[0])
+    def score(self, writer: str, seen: NDArray[np.float64]) -> float:
+        """Return how likely a writer's prompt is quiet (`train_prompts.see_prompts`)."""
+        return float(score_prompts(self._weights[writer], seen[None, :])[0])
 
 
 def bring(case: SessionPrompt, vectors: dict[str, NDArray[np.float64]], quietness: float) -> list[str]:
@@ -120,9 +120,7 @@ def bring(case: SessionPrompt, vectors: dict[str, NDArray[np.float64]], quietnes
         ],
     )
     ranked = sorted(zip(scores, case.held, strict=True), key=lambda pair: -pair[0])[:DECISIVE_ITEMS]
-    return [
-        name for rank, (score, name) in enumerate(ranked) if is_worth_showing(profile, score, rank, by_meaning=True)
-    ]
+    return [name for score, name in ranked if is_worth_showing(profile, score, by_meaning=True)]
 
 
 def main() -> None:
@@ -135,13 +133,13 @@ def main() -> None:
     parser.parse_args()
     cases = list(list_cases())
     encode = load_encoder()
-    scorers = Scorers(np.asarray(encode(read_prompts().texts), dtype=np.float64))
+    scorers = Scorers(see_prompts(read_prompts().texts))
     texts = sorted({case.prompt for case in cases} | {text for case in cases for _, text in case.held.values()})
     vectors = dict(zip(texts, np.asarray(encode(texts), dtype=np.float64), strict=True))
     table = MarkdownTable("writer", NEEDY, CHANGE, f"{EVERYDAY} given something", "shown")
     tallies: dict[str, dict[str, list[int]]] = {}
-    for case in cases:
-        given = bring(case, vectors, scorers.score(case.project[0], vectors[case.prompt]))
+    for case, seen in zip(cases, see_prompts([case.prompt for case in cases]), strict=True):
+        given = bring(case, vectors, scorers.score(case.project[0], seen))
         hit = case.decides in given if case.decides else bool(given)
         for name in (case.project[0], "all"):
             tally = tallies.setdefault(name, {kind: [0, 0, 0] for kind in (NEEDY, CHANGE, EVERYDAY)})[case.kind]

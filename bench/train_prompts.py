@@ -25,7 +25,7 @@ from bench._shared import MarkdownTable
 from bench.push import fit_logistic
 from bench.sessions import load_encoder
 from hyperloci.conversations.unasked.decisive import profile_prompt
-from hyperloci.conversations.unasked.quiet_prompts import WEIGHTS
+from hyperloci.conversations.unasked.quiet_prompts import WEIGHTS, read_shape
 from hyperloci.embedder.models.bundled import MODEL_ID
 
 PROMPTS_FILE = FOLDER.parent / "prompt_kinds.jsonl"
@@ -73,6 +73,12 @@ def read_session_prompts(folder: Path) -> Iterator[tuple[str, bool]]:
             yield prompt["prompt"], not prompt["have"]
 
 
+def see_prompts(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return what the scorer sees of prompts: their vectors in E1, then their shapes."""
+    shapes = np.array([list(read_shape(text).values()) for text in texts])
+    return np.c_[np.asarray(load_encoder()(texts), dtype=np.float64), shapes]
+
+
 def score_prompts(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how likely each prompt is quiet."""
     scores: NDArray[np.float64] = 1 / (1 + np.exp(-(weights[0] + vectors @ weights[1:])))
@@ -114,11 +120,10 @@ def _print_writers(scores: NDArray[np.float64], prompts: LabelledPrompts) -> Non
 
 
 def _print_sessions(folders: Sequence[Path], weights: NDArray[np.float64]) -> None:
-    encode = load_encoder()
     table = MarkdownTable("projects", "gate", "needs something, called quiet", "needs nothing, found")
     for folder in folders:
         prompts = list(read_session_prompts(folder))
-        scores = score_prompts(weights, np.asarray(encode([text for text, _ in prompts]), dtype=np.float64))
+        scores = score_prompts(weights, see_prompts([text for text, _ in prompts]))
         nothing = np.array([needs_nothing for _, needs_nothing in prompts])
         by_words = np.array([(profile := profile_prompt(text)) is None or profile.is_quiet for text, _ in prompts])
         for gate, quiet in (("words", by_words), *((f"from {gate}", scores >= gate) for gate in GATES)):
@@ -137,13 +142,15 @@ def main() -> None:
     parser.add_argument("--sessions", type=Path, nargs="*", default=[], help="folders of projects with gold labels")
     options = parser.parse_args()
     prompts = read_prompts()
-    vectors = np.asarray(load_encoder()(prompts.texts), dtype=np.float64)
+    vectors = see_prompts(prompts.texts)
     _print_writers(cross_validate(vectors, prompts, options.folds), prompts)
     weights = fit_logistic(vectors, prompts.quiet, ridge=RIDGE)
     _print_sessions(options.sessions, weights)
     if options.write:
-        rounded = [round(float(weight), DIGITS) for weight in weights]
-        scorer = {"model": MODEL_ID, "bias": rounded[0], "weights": rounded[1:]}
+        names = list(read_shape(""))
+        bias, *rounded = (round(float(weight), DIGITS) for weight in weights)
+        shape = dict(zip(names, rounded[-len(names) :], strict=True))
+        scorer = {"model": MODEL_ID, "bias": bias, "weights": rounded[: -len(names)], "shape": shape}
         WEIGHTS.write_text(json.dumps(scorer) + "\n", encoding="utf-8")
 
 

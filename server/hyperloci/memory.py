@@ -1293,7 +1293,7 @@ class Memory:
         seen = self._searcher.measure_meaning(prompt, keys) if ready else None
         if seen is None:
             return MeasuredPrompt()
-        return MeasuredPrompt(seen.cosines, score_quietness(seen.model_id, seen.vector))
+        return MeasuredPrompt(seen.cosines, score_quietness(seen.model_id, seen.vector, prompt))
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
         """Return what was last put before the assistant unasked in this project's sessions, latest first."""

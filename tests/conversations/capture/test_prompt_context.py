@@ -141,8 +141,8 @@ def test_a_prompt_that_is_quiet_by_its_meaning_asks_more_of_a_memory(house: Hous
     node = house.add("constraint", "The importer is frozen, nobody edits it")
     prompt = "sort the words in the list of the exporter"
     assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.2))
-    assert ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.9)) == ""
-    assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.8}, quietness=0.9))
+    assert ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.7)) == ""
+    assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.8}, quietness=0.7))
 
 
 def test_a_question_about_the_project_is_no_common_knowledge(house: House) -> None:

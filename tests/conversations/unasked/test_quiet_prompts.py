@@ -21,19 +21,23 @@ RECALLS = (
 )
 
 
-def test_what_needs_nothing_is_quieter_than_requests_for_work(settings: Settings) -> None:
+def _score(settings: Settings, *prompts: str) -> list[float]:
     encoder = load_light_encoder(settings)
-    scores = [score_quietness(encoder.model_id, vector) for vector in encoder.encode([*QUIET, *WORK])]
+    vectors = encoder.encode(prompts)
+    return [score_quietness(encoder.model_id, vector, prompt) for vector, prompt in zip(vectors, prompts, strict=True)]
+
+
+def test_what_needs_nothing_is_quieter_than_requests_for_work(settings: Settings) -> None:
+    scores = _score(settings, *QUIET, *WORK)
     assert min(scores[: len(QUIET)]) > max(scores[len(QUIET) :]), scores
     assert min(scores[: len(QUIET)]) > QUIET_FROM > min(scores), scores
 
 
 def test_an_aside_is_quieter_than_a_question_about_what_was_settled(settings: Settings) -> None:
-    encoder = load_light_encoder(settings)
-    scores = [score_quietness(encoder.model_id, vector) for vector in encoder.encode([*ASIDES, *RECALLS])]
+    scores = _score(settings, *ASIDES, *RECALLS)
     assert min(scores[: len(ASIDES)]) > max(scores[len(ASIDES) :]), scores
 
 
 def test_a_model_that_was_not_trained_for_tells_nothing() -> None:
-    assert score_quietness("another/384", np.zeros(384, dtype=np.float32)) == 0
+    assert score_quietness("another/384", np.zeros(384, dtype=np.float32), "ok") == 0
     assert discount_quiet(0.0) == discount_quiet(QUIET_FROM) == 0 < discount_quiet(0.9)

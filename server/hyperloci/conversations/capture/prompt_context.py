@@ -199,8 +199,8 @@ def _choose_decisive(
     ranked = sorted(zip(scores, nodes, strict=True), key=lambda pair: (-pair[0], -pair[1].event_time, pair[1].id))
     return [
         node
-        for rank, (score, node) in enumerate(ranked[:DECISIVE_ITEMS])
-        if is_worth_showing(profile, score, rank, by_meaning=node.key in meaning.cosines) and _is_new(node, occasion)
+        for score, node in ranked[:DECISIVE_ITEMS]
+        if is_worth_showing(profile, score, by_meaning=node.key in meaning.cosines) and _is_new(node, occasion)
     ]
 
 

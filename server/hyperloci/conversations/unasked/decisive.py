@@ -14,9 +14,8 @@ from typing import Final
 
 from hyperloci.conversations.unasked.activities import find_asked_activities, find_told_activities
 from hyperloci.conversations.unasked.prompt_forms import CHORE, EXPLAIN, LOOK, SMALL_TALK, find_forms
-from hyperloci.conversations.unasked.prompt_terms import analyse_terms, fold_terms, read_table
+from hyperloci.conversations.unasked.prompt_terms import analyse_terms, fold_terms, list_stop_terms, read_table
 from hyperloci.conversations.unasked.quiet_prompts import discount_quiet
-from hyperloci.store.keywords.analysis import stop_terms
 from hyperloci.system.values import dataclass
 
 BINDING: Final = frozenset({"constraint", "dead_end", "decision", "procedure", "preference", "deadline"})
@@ -42,12 +41,12 @@ SMALLEST_PROJECT: Final = 20
 """With fewer memories a word is not taken for common because one of five has it."""
 
 
-FIRST_ITEMS: Final = 3
-FIRST_FLOOR: Final = -1.5
-FIRST_FLOOR_BY_WORDS: Final = -1.0
-"""A request for work gets its first three memories at a lower floor: tables of words know what their author thought of.
-Of two projects invented after them, 57 % of what decides is found instead of 30 %, with 1.4 memories more a request
-(`bench push`, `invented later`). Without a vector at least one word or activity must be common."""
+REQUEST_FLOOR: Final = -1.5
+REQUEST_FLOOR_BY_WORDS: Final = -1.0
+"""A request for work gets memories from a lower floor on: tables of words know what their author thought of, and what
+decides shares no word with half of the requests. Of eighteen projects of six new writers 75 of 134 that decide are
+brought, with only the first three at this floor 56, and 1.7 memories more a request (docs/benchmarks.md, "What decides,
+unasked"). Without a vector at least one word or activity must be common."""
 
 MIN_REQUEST_TERMS: Final = 3
 """Content words of a request for work; what is shorter ("composer install") is a command more often."""
@@ -101,7 +100,7 @@ def profile_prompt(prompt: str) -> PromptProfile | None:
     if len(terms) < 2 or not forms.isdisjoint(IDLE_FORMS):
         return None
     return PromptProfile(
-        terms=frozenset(terms) - _stop_terms(),
+        terms=frozenset(terms) - list_stop_terms(),
         activities=find_asked_activities(prompt, terms),
         is_quiet=not forms.isdisjoint(QUIET_FORMS),
     )
@@ -116,7 +115,7 @@ def profile_memory(kind: str, indexed: str) -> MemoryProfile:
         indexed: its terms as they stand in the keyword index, where they need not be found a second time.
     """
     terms = fold_terms(indexed.split())
-    return MemoryProfile(kind, frozenset(terms) - _stop_terms(), find_told_activities(terms))
+    return MemoryProfile(kind, frozenset(terms) - list_stop_terms(), find_told_activities(terms))
 
 
 def score_candidates(prompt: PromptProfile, candidates: Sequence[MemoryCandidate]) -> list[float]:
@@ -136,11 +135,11 @@ def score_candidates(prompt: PromptProfile, candidates: Sequence[MemoryCandidate
     ]
 
 
-def is_worth_showing(prompt: PromptProfile, score: float, rank: int, *, by_meaning: bool) -> bool:
-    """Return whether a memory of this score that is at this rank (from 0) is shown; `by_meaning`: it has a vector."""
-    if prompt.is_quiet or len(prompt.terms) < MIN_REQUEST_TERMS or rank >= FIRST_ITEMS:
+def is_worth_showing(prompt: PromptProfile, score: float, *, by_meaning: bool) -> bool:
+    """Return whether a memory of this score is shown; `by_meaning`: it has a vector."""
+    if prompt.is_quiet or len(prompt.terms) < MIN_REQUEST_TERMS:
         return score > 0
-    return score > (FIRST_FLOOR if by_meaning else FIRST_FLOOR_BY_WORDS)
+    return score > (REQUEST_FLOOR if by_meaning else REQUEST_FLOOR_BY_WORDS)
 
 
 class TermRarity:
@@ -183,8 +182,3 @@ def _weigh(features: Mapping[str, float], how: str) -> float:
 def _score_quietly(prompt: PromptProfile, candidate: MemoryCandidate) -> float:
     near = (candidate.cosine or 0.0) - QUIET_MEANING
     return near if prompt.terms & candidate.profile.terms else min(near, 0.0)
-
-
-@functools.cache
-def _stop_terms() -> frozenset[str]:
-    return frozenset(fold_terms(stop_terms()))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.store.keywords.analysis import analyse_text, stop_terms
 from hyperloci.system.values import dataclass
 
 STEM_CHARS: Final = 5
@@ -25,6 +25,12 @@ def analyse_terms(text: str) -> tuple[str, ...]:
 def fold_terms(terms: Iterable[str]) -> tuple[str, ...]:
     """Return index terms, those in other letters cut to what they have in common."""
     return tuple(term if term.isascii() else term[:STEM_CHARS] for term in terms)
+
+
+@functools.cache
+def list_stop_terms() -> frozenset[str]:
+    """Return the terms that say nothing of what a text is about."""
+    return frozenset(fold_terms(stop_terms()))
 
 
 @functools.cache

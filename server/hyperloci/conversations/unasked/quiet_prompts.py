@@ -1,22 +1,25 @@
-"""Quiet prompts: how likely a prompt needs nothing that was said before, told by its meaning.
+"""Quiet prompts: how likely a prompt needs nothing that was said before, told by its meaning and its shape.
 
 The words of `prompt_forms` know what their author thought of: of 24 small requests of six strangers they knew 16. A
-logistic regression over E1 knows four more (`data/prompt_scorer.json`, made by `python -m bench train_prompts`), where
-the bundled model makes the vector. Of writers it was not trained on it calls one request of three quiet, so it only
-asks more of a memory.
+logistic regression over E1 and how a prompt is put knows more (`data/prompt_scorer.json`, made by `python -m bench
+train_prompts`), where the bundled model makes the vector. `why is that slow?` means what a request to make something
+faster means: that it is a question of one word that tells something is in its shape. It only asks more of a memory.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci.conversations.unasked.prompt_terms import analyse_terms, list_stop_terms
 from hyperloci.model.kinds import NodeKey
 from hyperloci.system.values import dataclass
+from hyperloci.text.language.questions import is_question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +27,11 @@ if TYPE_CHECKING:
 
 WEIGHTS: Final = Path(__file__).parent / "data" / "prompt_scorer.json"
 
-QUIET_FROM: Final = 0.4
-QUIET_WEIGHT: Final = 4.0
+LONG_PROMPT: Final = 3.0
+"""The logarithm of some twenty words: more make a prompt no longer."""
+
+QUIET_FROM: Final = 0.5
+QUIET_WEIGHT: Final = 10.0
 """What quietness above .4 takes from the score of each memory, times 4: of six writers' everyday turns 53 of 115 are
 given something for 60 (above .3, times 2, by the scorer before), and 238 of 301 memories that decide are found for 237.
 It costs three of 53 in the first eight projects (docs/benchmarks.md, "What decides, unasked"). Treated as a prompt that
@@ -45,12 +51,13 @@ class MeasuredPrompt:
     quietness: float = 0.0
 
 
-def score_quietness(model_id: str, vector: NDArray[np.float32]) -> float:
+def score_quietness(model_id: str, vector: NDArray[np.float32], prompt: str) -> float:
     """Return how likely a prompt needs nothing that was said before, 0..1; 0 for a model that was not trained for.
 
     Args:
         model_id: of the model that made the vector.
         vector: the prompt's unit vector in E1.
+        prompt: its text.
     """
     scorer = _read_scorer()
     # E1's model stands before the `+`, the other spaces' behind it (`spaces.profile.compose_model_id`).
@@ -58,7 +65,24 @@ def score_quietness(model_id: str, vector: NDArray[np.float32]) -> float:
         return 0.0
     import numpy as np
 
-    return float(1 / (1 + np.exp(-(np.asarray(scorer["weights"]) @ vector + scorer["bias"]))))
+    put = math.fsum(scorer["shape"][name] * value for name, value in read_shape(prompt).items())
+    return float(1 / (1 + np.exp(-(np.asarray(scorer["weights"]) @ vector + put + scorer["bias"]))))
+
+
+def read_shape(prompt: str) -> dict[str, float]:
+    """Return how a prompt is put, each 0..1: whether it asks, and how many of its words tell something."""
+    terms = analyse_terms(prompt)
+    telling = sum(term not in list_stop_terms() for term in terms)
+    asks = is_question(prompt)
+    return {
+        "question": float(asks),
+        "one word": float(telling <= 1),
+        "two words": float(telling <= 2),
+        "four words": float(telling <= 4),
+        "length": min(1.0, math.log1p(telling) / LONG_PROMPT),
+        "short question": float(asks and telling <= 2),
+        "common words": 1.0 - telling / max(1, len(terms)),
+    }
 
 
 def discount_quiet(quietness: float) -> float:
