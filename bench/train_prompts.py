@@ -76,7 +76,8 @@ def read_session_prompts(folder: Path) -> Iterator[tuple[str, bool]]:
 def see_prompts(texts: Sequence[str]) -> NDArray[np.float64]:
     """Return what the scorer sees of prompts: their vectors in E1, then their shapes."""
     shapes = np.array([list(read_shape(text).values()) for text in texts])
-    return np.c_[np.asarray(load_encoder()(texts), dtype=np.float64), shapes]
+    seen: NDArray[np.float64] = np.c_[np.asarray(load_encoder()(texts), dtype=np.float64), shapes]
+    return seen
 
 
 def score_prompts(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,6 +12,9 @@ Clock = Callable[[], int]
 
 MS_PER_DAY = 86_400_000
 
+_ANYWHERE_MS = MS_PER_DAY + MS_PER_DAY // 2
+"""From midnight UTC, when a day begins, to its end where it ends last: twelve hours behind UTC."""
+
 _AGE_UNITS = (
     ("year", 365 * MS_PER_DAY),
     ("month", 30 * MS_PER_DAY),
@@ -66,6 +69,15 @@ def from_iso(text: str) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=dt.UTC)
     return round((moment - _EPOCH) / _MILLISECOND)
+
+
+def read_day_end(day: object) -> int | None:
+    """Return when a day in ISO 8601 is over everywhere on earth, in milliseconds; None for anything else."""
+    try:
+        midnight = from_iso(str(day or "")[:10])
+    except ValueError:
+        return None
+    return midnight + _ANYWHERE_MS
 
 
 def format_age(ms: int, now: int) -> str:

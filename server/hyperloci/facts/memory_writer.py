@@ -172,11 +172,26 @@ class MemoryWriter:
             until: the time up to which the older one held.
             automatic: whether rules decided it, not a person.
         """
+        self._end(old, now=now, until=until)
+        self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
+        self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+    def expire(self, old: Node, reason: str, *, now: int, until: int) -> None:
+        """End what a statement says whose time is over; nothing takes its place.
+
+        Args:
+            old: the statement.
+            reason: why, for the log.
+            now: the time, in milliseconds.
+            until: the time up to which it held.
+        """
+        self._end(old, now=now, until=until)
+        self._store.log.add_entry("expire", [old.id], now=now, reasoning=reason)
+
+    def _end(self, old: Node, *, now: int, until: int) -> None:
         self._store.nodes.update_node(old.id, now=now, valid_until=until)
         self._store.facets.set_verification(old.key, Verification.OUTDATED)
         self.settle_disputes(old)
-        self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
-        self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
 
 
 def annotate(

@@ -121,6 +121,8 @@ def _describe_events(log: Sequence[LogLine], succession: str) -> Iterator[str]:
                 yield f"On {day} it {succession}{why}."
             case "prune":
                 yield f"On {day} it was forgotten because it had faded{why}."
+            case "expire":
+                yield f"On {day} its time was over{why}."
             case "forget":
                 yield f"On {day} it was forgotten on request{why}."
             case "restore":

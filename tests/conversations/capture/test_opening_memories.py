@@ -165,6 +165,12 @@ def test_a_deadline_is_ahead_until_its_day_is_over_everywhere(house: House) -> N
     assert house.start(session="later", at=NOW + 2 * MS_PER_DAY) == ""
 
 
+def test_what_holds_until_a_day_stands_there_until_that_day_is_over(house: House) -> None:
+    house.say("constraint", "nothing goes to production", until=day(0))
+    assert said(house.start()) == ["nothing goes to production"]
+    assert house.start(session="later", at=NOW + 2 * MS_PER_DAY) == ""
+
+
 def test_a_deadline_without_a_date_is_believed_for_two_weeks(house: House) -> None:
     house.say("deadline", "the demo is at the end of the sprint", at=NOW - 20 * MS_PER_DAY)
     house.say("deadline", "the board wants numbers after the sprint", at=NOW - 2 * MS_PER_DAY, due="soon")

@@ -192,7 +192,10 @@ def test_what_may_have_replaced_a_memory_comes_before_it_though_it_was_not_asked
     assert "Fly it is" not in ask(house, "deploy the release now", seen=frozenset({new.id}))
 
 
-@pytest.mark.parametrize("change", [{"flags": ["instruction"]}, {"due": to_iso(NOW - MS_PER_DAY)[:10]}])
+@pytest.mark.parametrize(
+    "change",
+    [{"flags": ["instruction"]}, {"due": to_iso(NOW - MS_PER_DAY)[:10]}, {"until": to_iso(NOW - MS_PER_DAY)[:10]}],
+)
 def test_a_newer_memory_that_may_not_be_told_is_not(house: House, change: dict[str, Any]) -> None:
     old = house.add("decision", "Deploy the release to Heroku")
     new = house.add("deadline", "Fly it is from now on", **change)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
+from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date, read_last_day
 from tests.support import examples
 
 FRIDAY = dt.datetime(2027, 1, 15, 13, 30, tzinfo=dt.UTC)
@@ -100,3 +100,29 @@ def test_whatever_is_said_a_due_day_is_ahead(text: str, said_at: int) -> None:
     day = read_due_date(f"{text} April 5", said_at)
     said_on = dt.date(1970, 1, 1) + dt.timedelta(days=said_at // 86_400_000)
     assert day is None or dt.date.fromisoformat(day) >= said_on
+
+
+TIMED = [
+    ("No deploys until April 5, the auditors are in the house.", "2027-04-05"),
+    ("nothing goes to production until the audit on 27 March is through", "2027-03-27"),
+    (
+        "Until the votes for the harbour board are counted on 22 March, no candidate appears on the front page",
+        "2027-03-22",
+    ),
+    ("until 20 March we only run it with one list, as a pilot; the others stay on paper", "2027-03-20"),
+    ("I'm off until 10 April, knee. Till then Mirela signs off what goes into db/migration.", "2027-04-10"),
+    ("code freeze bis zum 3. Juli", "2027-07-03"),
+    ("никаких релизов до 25 января", "2027-01-25"),
+    ("btw change freeze from tomorrow. nothing into prod until thu 21 jan 18:00", "2027-01-21"),
+    ("retry until it works, five times", None),
+    ("wait until 10 s have passed", None),
+    ("we kept the logs until March 2025", None),
+    ("The deadline is April 20.", None),
+    ("We never delete data, the law wants ten years of it. The export is off until Friday.", None),
+]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(("text", "day"), TIMED)
+def test_what_says_until_when_it_holds_ends_with_that_day(text: str, day: str | None) -> None:
+    assert read_last_day(text, int(FRIDAY.timestamp() * 1_000)) == day

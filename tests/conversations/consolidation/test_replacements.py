@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
 from hyperloci.conversations.consolidation import consolidator, heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
@@ -81,6 +81,29 @@ def test_a_sure_change_ends_what_was_said_before_and_keeps_it_as_history(
     assert any("a later statement replaces it" in str(entry.reasoning) for entry in store.log.list_of_node(old.id))
     assert [node.content for node in extracted(store) if node.valid_until is not None] == [BEFORE]
     assert count_violations(store) == {}
+
+
+@pytest.mark.req("B.17")
+def test_what_was_said_to_hold_until_a_day_ends_once_that_day_is_over(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
+    play(talk, context, f"Never deploy anything to production until {last}, the auditors are in the house.")
+    freeze = find(store, "Never deploy")
+    assert freeze.metadata["until"] == last
+    talk.clock.advance(2 * MS_PER_DAY)
+    talk.session("two", *TALK)
+    consolidate_sessions(context)
+    assert find(store, "Never deploy").valid_until is None
+    talk.clock.advance(3 * MS_PER_DAY)
+    talk.session("three", *TALK)
+    consolidate_sessions(context)
+    ended = find(store, "Never deploy")
+    assert ended.valid_until == read_day_end(last)
+    assert store.facets.get_facets([ended.key])[ended.key].verification is Verification.OUTDATED
+    (entry,) = (entry for entry in store.log.list_of_node(ended.id) if entry.operation == "expire")
+    assert entry.reasoning == f"it was said to hold until {last}"
+    assert find(store, "Tests must not").valid_until is None
 
 
 @pytest.mark.req("B.17")

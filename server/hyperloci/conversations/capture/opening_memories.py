@@ -7,14 +7,13 @@ so. Bare questions and empty words are nobody's statement.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, to_iso
+from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     SOURCE_WORDS,
@@ -79,9 +78,6 @@ SETTLING: Final = InjectedSection(
 
 _UNDATED_DEADLINE_MS: Final = 14 * MS_PER_DAY
 """Of a deadline without a date, two weeks say that it is probably over."""
-
-_ANYWHERE_MS: Final = MS_PER_DAY + MS_PER_DAY // 2
-"""A day is over everywhere on earth twelve hours after it is in UTC."""
 
 _ORIGIN_VALUES: Final[Mapping[Origin, float]] = {
     Origin.TOOL: 1.2,
@@ -166,6 +162,8 @@ def _may_be_shown(node: Node, now: int) -> bool:
     """Tell whether a memory is somebody's statement, safe to show, and not past."""
     if node.metadata.get("flags") or not is_statement(node):
         return False
+    if (last := read_day_end(node.metadata.get("until"))) is not None and last <= now:
+        return False
     if node.subtype == "deadline":
         due = read_due(node)
         return now < due if due is not None else now - node.event_time < _UNDATED_DEADLINE_MS
@@ -191,12 +189,7 @@ def drop_questions(text: str) -> str:
 
 def read_due(node: Node) -> int | None:
     """Return when a deadline's day is over everywhere on earth, in milliseconds; None where it has no date."""
-    try:
-        day = dt.date.fromisoformat(str(node.metadata.get("due") or "")[:10])
-    except ValueError:
-        return None
-    midnight = dt.datetime.combine(day, dt.time(), dt.UTC)
-    return round(midnight.timestamp() * 1_000) + _ANYWHERE_MS
+    return read_day_end(node.metadata.get("due"))
 
 
 def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
@@ -208,7 +201,7 @@ def _find_end(memory: OpeningMemory) -> int | None:
     """Return when time alone makes a memory past."""
     node = memory.node
     undated = node.event_time + _UNDATED_DEADLINE_MS if node.subtype == "deadline" else None
-    ends = (node.valid_until, memory.due or undated)
+    ends = (node.valid_until, memory.due or undated, read_day_end(node.metadata.get("until")))
     return min((end for end in ends if end is not None), default=None)
 
 

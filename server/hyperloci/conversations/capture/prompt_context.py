@@ -227,9 +227,9 @@ def _may_be_told(node: Node, now: int) -> bool:
 
 
 def _is_past(node: Node, now: int) -> bool:
-    """Return whether a deadline is over."""
-    due = node.metadata.get("due")
-    return isinstance(due, str) and due < to_iso(now)[: len(due)]
+    """Return whether a deadline is over, or the day until which a statement holds."""
+    days = (node.metadata.get(name) for name in ("due", "until"))
+    return any(isinstance(day, str) and day < to_iso(now)[: len(day)] for day in days)
 
 
 def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[InjectedItem]:

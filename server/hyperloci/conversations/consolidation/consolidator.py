@@ -192,6 +192,9 @@ class Consolidation:
         self, progress: ConsolidationProgress, chat: ChatModel | None, part_turns: int
     ) -> ConsolidationResult:
         saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else chat.strategy, part_turns
+        if progress.through_seq == 0:
+            with self._store.transaction():
+                self.write.replacements.end_timed_statements(progress.scope)
         while progress.through_seq < progress.next_seq:
             left = progress.next_seq - progress.through_seq
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, min(size, left))

@@ -43,6 +43,10 @@ class ConflictResolver:
         writer = MemoryWriter(self._store)
         writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
 
+    def expire(self, old: Node, reason: str, *, until: int) -> None:
+        """End a memory whose time is over. Runs in a transaction."""
+        MemoryWriter(self._store).expire(old, reason, now=self._clock(), until=until)
+
     def _dispute(self, old: Node, new: Node, confidence: float, reason: str) -> None:
         MemoryWriter(self._store).dispute(new, old, reason, confidence=confidence, now=self._clock())
 

@@ -1,4 +1,4 @@
-"""Due dates: the day that a deadline names, seen from the day it was said on."""
+"""Due dates: the day that a deadline names, and the last one of what holds for a time, seen from when it was said."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
+from hyperloci.text.language.sentences import sentence_spans
 
 _EPOCH = dt.date(1970, 1, 1)
 _DAY: Final = dt.timedelta(days=1)
@@ -28,6 +29,14 @@ _AHEAD: Final = frozenset(
 
 _BEHIND: Final = frozenset({"since", "after", "from", "с", "со", "после"})
 """After these a time begins, and nothing is due."""
+
+_UNTIL: Final = re.compile(r"\b(?:until|till|til|bis|до)\b", re.IGNORECASE)
+
+UNTIL_CHARS: Final = 60
+"""Between `until` and its day may stand what happens on it: `until the audit on 27 March is through`."""
+
+TIMED_SHARE: Final = 0.5
+"""Share of a statement that must hold for a time for all of it to end then: the rest is a reason, or a greeting."""
 
 _MONTHS_A_QUARTER: Final = 3
 _QUARTER: Final = re.compile(
@@ -75,6 +84,36 @@ def read_due_date(text: str, said_at: int) -> str | None:
     return next((day.isoformat() for day in _find_days(text, today) if day >= today), None)
 
 
+def read_last_day(text: str, said_at: int) -> str | None:
+    """Return the last day on which a statement holds by its own words, as ISO 8601; None if it sets itself no end.
+
+    `No deploys until 15 January`: afterwards nobody need say that it is over. Of several sentences, most must end so.
+
+    Args:
+        text: the statement.
+        said_at: when it was said, in milliseconds.
+    """
+    today = _read_today(said_at)
+    last: dt.date | None = None
+    timed = 0
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        found = max(_find_ends(sentence, today), default=None)
+        if found is not None or (last is not None and _UNTIL.search(sentence)):  # `till then`, `until he is gone`
+            timed += end - start
+            last = max(filter(None, (last, found)))
+    return None if last is None or last < today or timed < TIMED_SHARE * len(text) else last.isoformat()
+
+
+def _find_ends(sentence: str, today: dt.date) -> Iterator[dt.date]:
+    """Yield the first day that stands behind each `until` of a sentence."""
+    days = _find_placed_days(sentence, today) if _UNTIL.search(sentence) else []
+    for until in _UNTIL.finditer(sentence):
+        near = (day for place, day in days if until.start() <= place <= until.end() + UNTIL_CHARS)
+        if (day := next(near, None)) is not None:
+            yield day
+
+
 def names_past_day(text: str, said_at: int) -> bool:
     """Return whether a text names days of the calendar, all of which are past."""
     today = _read_today(said_at)
@@ -88,8 +127,12 @@ def _read_today(said_at: int) -> dt.date:
 
 def _find_days(text: str, today: dt.date) -> list[dt.date]:
     """Return the last day of each time that a text names, in the order of the text; what is no day is left out."""
-    found = [*_read_expressions(text, today), *_read_forms(text, today)]
-    return [day for _, day in sorted(found)]
+    return [day for _, day in _find_placed_days(text, today)]
+
+
+def _find_placed_days(text: str, today: dt.date) -> list[tuple[int, dt.date]]:
+    """Return the same, each with where it stands."""
+    return sorted([*_read_expressions(text, today), *_read_forms(text, today)])
 
 
 def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:

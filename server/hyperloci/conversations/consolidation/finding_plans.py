@@ -163,7 +163,8 @@ def said_fields(plan: FindingPlan) -> dict[str, Any]:
     finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
-    return {name: value for name, value in {**fields, "due": finding.due}.items() if value is not None}
+    fields |= {"due": finding.due, "until": finding.until}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def speaker_word(node: Node) -> str:

@@ -17,7 +17,7 @@ from hyperloci.conversations.consolidation.answer_context import (
     find_answer_context,
     find_subject,
 )
-from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
+from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date, read_last_day
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
@@ -291,6 +291,7 @@ def _make_finding(
         about=None if about is None else about[0],
         sources=(turn.seq,) if about is None else (about[1].seq, turn.seq),
         due=due,
+        until=None if kind is FindingKind.DEADLINE else read_last_day(quote, turn.at),
         confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from hyperloci.clock import Clock
+from hyperloci.clock import Clock, read_day_end
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
@@ -140,6 +140,13 @@ class ReplacementResolver:
             if turn.origin is Origin.USER_PROMPT and finding.content in turn.content:
                 said = PassingStatement(turn, finding.content, finding.about or "")
                 self._store.passing_statements.add(said, ordered[place - 1] if place else None)
+
+    def end_timed_statements(self, scope: str) -> None:
+        """End what said itself until when it holds, once that day is over everywhere. Runs in a transaction."""
+        for one in self._list_standing(scope, with_passing=False):
+            last = read_day_end(one.node.metadata.get("until"))
+            if last is not None and last <= self._clock():
+                self._conflicts.expire(one.node, f"it was said to hold until {one.node.metadata['until']}", until=last)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
