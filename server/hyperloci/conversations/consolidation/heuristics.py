@@ -291,7 +291,7 @@ def _make_finding(
         about=None if about is None else about[0],
         sources=(turn.seq,) if about is None else (about[1].seq, turn.seq),
         due=due,
-        until=None if kind is FindingKind.DEADLINE else read_last_day(quote, turn.at),
+        until=read_last_day(quote, turn.at),
         confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )
 
