@@ -79,6 +79,24 @@ def test_a_figure_that_the_assistant_then_writes_is_kept_though_little_was_said(
     assert not found(*said, other, answer)
 
 
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i run a bakery and wrote this at night, two years of php. why is it slow",
+        "I'm Marta, I taught Latin for nineteen years before this. Where is the config read?",
+    ],
+)
+def test_who_the_user_is_is_kept_though_it_is_said_on_the_way_to_a_request(text: str) -> None:
+    kept = found((USER, text), (ASSISTANT, "Let me look at the code."))
+    assert [kind for kind, _ in kept] == [FindingKind.USER_INFO]
+
+
+@pytest.mark.parametrize("text", ["I'm off to lunch, run it again.", "i am so glad that works"])
+def test_what_the_user_is_for_the_moment_is_not_kept(text: str) -> None:
+    assert not found((USER, text), (ASSISTANT, "Done."))
+
+
 USERS_WORDS = [
     "Let's go with PostgreSQL instead of SQLite because writers block each other.",
     "We decided to keep the REST API and drop GraphQL.",
