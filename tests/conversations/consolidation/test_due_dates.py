@@ -48,6 +48,12 @@ DAYS = [
     ("seit Montag ist das kaputt", None),
     ("montags wird nichts ausgeliefert", None),
     ("It has to be there today.", "2027-01-15"),
+    ("They go live on the first of June, that is our hard date.", "2027-06-01"),
+    ("due on June first", "2027-06-01"),
+    ("by the twenty-seventh of March, 2028", "2028-03-27"),
+    ("before June the 5th", "2027-06-05"),
+    ("к двадцать седьмому марта всё готово", "2027-03-27"),
+    ("you may first check that", None),
 ]
 
 

@@ -46,6 +46,8 @@ def words_of(language: str, place: str) -> list[str]:
         "{weekday}": [*words.weekdays],
         "{short_weekday}": [*words.short_weekdays],
         "{month}": [*words.months],
+        "{sure_month}": [month for month in words.months if month not in words.unsure_months],
+        "{ordinal}": [*words.ordinal_words],
         "{day}": ["5", *(f"5{ending}" for ending in words.ordinals)],
         "{year}": ["2026"],
     }

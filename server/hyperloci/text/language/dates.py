@@ -107,12 +107,14 @@ class DateWords:
     Attributes:
         weekdays, short_weekdays, plural_weekdays: Monday is 0. The plurals are habits, no days.
         months: January is 1.
+        unsure_months: those of them that are other words too.
         names: the first of each weekday and month.
         units: to the names of `UNIT_SECONDS`, and to `weekend`.
         numerals: numbers in words.
         counts, vague_counts: what stands for a number in front of a unit, of one word or several; the numerals too.
         parts_of_day: to their middle, in hours.
         ordinals: endings of a day's number.
+        ordinal_words: days of a month in words.
         clock: what stands before a time of day.
         bounds: to `since`, `after`, `before`, `by`, `between` or `and`.
     """
@@ -121,6 +123,7 @@ class DateWords:
     short_weekdays: Mapping[str, int]
     plural_weekdays: dict[str, int]
     months: Mapping[str, int]
+    unsure_months: frozenset[str]
     names: frozenset[str]
     units: Mapping[str, str]
     numerals: Mapping[str, int]
@@ -128,6 +131,7 @@ class DateWords:
     vague_counts: Mapping[str, int]
     parts_of_day: Mapping[str, float]
     ordinals: tuple[str, ...]
+    ordinal_words: Mapping[str, int]
     clock: frozenset[str]
     bounds: Mapping[str, str]
 
@@ -152,6 +156,7 @@ def date_words(language: str) -> DateWords:
         short_weekdays=_numbered(table["short_weekdays"]),
         plural_weekdays=_numbered(table["plural_weekdays"]),
         months=_numbered(table["months"], start=1),
+        unsure_months=frozenset(table["unsure_months"].split()),
         names=frozenset(words.split()[0] for words in (*table["weekdays"], *table["months"])),
         units=_inverted(table["units"]),
         numerals=numerals,
@@ -159,6 +164,7 @@ def date_words(language: str) -> DateWords:
         vague_counts=_counted(table["vague_counts"]),
         parts_of_day={word: float(hour) for word, hour in _inverted(table["parts_of_day"]).items()},
         ordinals=("", *table["ordinals"].split()),
+        ordinal_words=_counted(table["ordinal_words"]),
         clock=frozenset(table["clock"].split()),
         bounds=_inverted(table["bounds"]),
     )
@@ -382,10 +388,7 @@ def _match_place(known: Mapping[str, _Parts], words: Sequence[str], at: int) -> 
     """Return how many words stand in a place, the most that can, and what they say; none if others do."""
     if at >= len(words):
         return 0, {}
-    if _DIGITS not in known:
-        said = known.get(words[at])
-        return (0, {}) if said is None else (1, said)
-    if words[at].isdecimal() and len(words[at]) <= _MAX_DIGITS:
+    if _DIGITS in known and words[at].isdecimal() and len(words[at]) <= _MAX_DIGITS:
         return 1, {"count": int(words[at])}
     lengths = range(min(_MAX_NUMERAL_WORDS, len(words) - at), 0, -1)
     return next(((n, known[text]) for n in lengths if (text := " ".join(words[at : at + n])) in known), (0, {}))
@@ -433,6 +436,8 @@ def _place(known: Mapping[str, Mapping[str, _Parts]], text: str) -> _Place:
 
 def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
     """Return what stands for each name in braces, and what it says."""
+    in_words = words.ordinal_words | {word.replace(" ", " - "): day for word, day in words.ordinal_words.items()}
+    sure_months = {word: month for word, month in words.months.items() if word not in words.unsure_months}
     days = {f"{day:{width}}{ending}": day for day in range(1, 32) for width in ("", "02") for ending in words.ordinals}
     units = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= 1}
     periods = {word: unit for word, unit in words.units.items() if unit in _PERIODS}
@@ -441,10 +446,12 @@ def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
         "{weekday}": _saying("weekday", words.weekdays),
         "{short_weekday}": _saying("weekday", words.short_weekdays),
         "{month}": _saying("month", words.months),
+        "{sure_month}": _saying("month", sure_months),
         "{unit}": _saying("unit", units),
         "{period}": _saying("unit", periods),
         "{count}": _saying("count", words.counts) | vague | {_DIGITS: {"count": 0}},
         "{day}": _saying("day", days),
+        "{ordinal}": _saying("day", in_words),
         "{year}": _saying("year", {str(year): year for year in _YEARS}),
     }
 
