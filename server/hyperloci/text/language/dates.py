@@ -131,7 +131,7 @@ class DateWords:
     vague_counts: Mapping[str, int]
     parts_of_day: Mapping[str, float]
     ordinals: tuple[str, ...]
-    ordinal_words: Mapping[str, int]
+    ordinal_words: dict[str, int]
     clock: frozenset[str]
     bounds: Mapping[str, str]
 
