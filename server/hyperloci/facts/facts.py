@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.clock import MS_PER_DAY, Clock, to_iso
+from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
@@ -216,6 +216,10 @@ class Facts:
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
             if old.valid_until is not None:
+                if _hold_on(old):
+                    raise BadRequestError(
+                        f"id={node_id!r} held until {old.metadata['until']:.10}; remember what holds now, or confirm."
+                    )
                 raise BadRequestError(f"id={node_id!r} was already corrected; correct the newest version instead.")
             if old.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
                 raise BadRequestError(
@@ -258,6 +262,7 @@ class Facts:
                 decay_rate=0.0,
                 last_accessed=now,
                 tier=Tier.LONGTERM,
+                **_hold_on(node),
             )
             self._store.facets.set_verification(node.key, Verification.VERIFIED)
             self._store.log.add_entry("confirm", [node.id], now=now)
@@ -344,6 +349,13 @@ class Facts:
         from hyperloci.facts.memory_writer import MemoryWriter
 
         return MemoryWriter(self._store)
+
+
+def _hold_on(node: Node) -> dict[str, Any]:
+    """Return the changes by which what ended on the day that it named itself holds again, without an end."""
+    if node.valid_until is None or node.valid_until != read_day_end(node.metadata.get("until")):
+        return {}
+    return {"valid_until": None, "metadata": {name: value for name, value in node.metadata.items() if name != "until"}}
 
 
 def _name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> RememberedFact:

@@ -48,7 +48,7 @@ EVENT_WORDS: Final[Mapping[str, str]] = {
     "confirm": "confirmed",
     "forget": "forgotten",
     "prune": "faded away",
-    "expire": "held until then",
+    "expire": "its time was over",
     "restore": "restored",
     "dispute": "disputed",
     "diverge": "changed by two at once",

@@ -92,7 +92,14 @@ def test_who_the_user_is_is_kept_though_it_is_said_on_the_way_to_a_request(text:
     assert [kind for kind, _ in kept] == [FindingKind.USER_INFO]
 
 
-@pytest.mark.parametrize("text", ["I'm off to lunch, run it again.", "i am so glad that works"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm off to lunch, run it again.",
+        "i am so glad that works",
+        "Customer wrote: I am a teacher and I run three classes. answer him",
+    ],
+)
 def test_what_the_user_is_for_the_moment_is_not_kept(text: str) -> None:
     assert not found((USER, text), (ASSISTANT, "Done."))
 

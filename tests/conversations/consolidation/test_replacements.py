@@ -24,7 +24,9 @@ from hyperloci.conversations.consolidation.replacements import (
     ReplacementResolver,
     Resolution,
 )
+from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
@@ -85,7 +87,7 @@ def test_a_sure_change_ends_what_was_said_before_and_keeps_it_as_history(
 
 @pytest.mark.req("B.17")
 def test_what_was_said_to_hold_until_a_day_ends_once_that_day_is_over(
-    store: Store, talk: Talk, context: MaintenanceContext
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
 ) -> None:
     last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
     play(talk, context, f"Never deploy anything to production until {last}, the auditors are in the house.")
@@ -104,6 +106,44 @@ def test_what_was_said_to_hold_until_a_day_ends_once_that_day_is_over(
     (entry,) = (entry for entry in store.log.list_of_node(ended.id) if entry.operation == "expire")
     assert entry.reasoning == f"it was said to hold until {last}"
     assert find(store, "Tests must not").valid_until is None
+    with pytest.raises(BadRequestError, match=f"held until {last}"):
+        facts.correct_fact(ended.id, sanitize_argument("fact", "It goes on."), reason=None, session_id=None)
+    facts.confirm_fact(ended.id)
+    again = find(store, "Never deploy")
+    assert again.valid_until is None
+    assert "until" not in again.metadata
+
+
+@pytest.mark.req("B.17")
+def test_what_holds_for_a_time_leaves_what_holds_after_it(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
+    play(talk, context, "Never deploy anything to production without Mara.")
+    talk.session("two", (USER, f"Never deploy anything to production until {last}, whoever says so."), *TALK)
+    consolidate_sessions(context)
+    old, new = find(store, "without Mara"), find(store, "whoever says so")
+    with store.transaction():
+        assert resolver.resolve_conflict(new, old, 1.0) is Resolution.MARKED
+    assert find(store, "without Mara").valid_until is None
+
+
+@pytest.mark.req("B.17")
+def test_an_end_that_is_said_again_is_the_later_one(store: Store, talk: Talk, context: MaintenanceContext) -> None:
+    said = "Never deploy anything to production until {}, the auditors are in the house."
+    first, second = (to_iso(NOW + days * MS_PER_DAY)[:10] for days in (2, 9))
+    play(talk, context, said.format(first))
+    talk.session("two", (USER, said.format(second)), *TALK)
+    consolidate_sessions(context)
+    talk.clock.advance(5 * MS_PER_DAY)
+    talk.session("three", *TALK)
+    consolidate_sessions(context)
+    standing = [
+        node.metadata["until"]
+        for node in extracted(store)
+        if "Never deploy" in node.content and node.valid_until is None
+    ]
+    assert standing == [second]
 
 
 @pytest.mark.req("B.17")

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import read_day_end, to_iso
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     SOURCE_WORDS,
@@ -227,9 +227,9 @@ def _may_be_told(node: Node, now: int) -> bool:
 
 
 def _is_past(node: Node, now: int) -> bool:
-    """Return whether a deadline is over, or the day until which a statement holds."""
-    days = (node.metadata.get(name) for name in ("due", "until"))
-    return any(isinstance(day, str) and day < to_iso(now)[: len(day)] for day in days)
+    """Return whether a deadline is over, or the day until which a statement holds, everywhere on earth."""
+    ends = (read_day_end(node.metadata.get(name)) for name in ("due", "until"))
+    return any(end is not None and end <= now for end in ends)
 
 
 def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[InjectedItem]:

@@ -194,7 +194,7 @@ class Consolidation:
         saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else chat.strategy, part_turns
         if progress.through_seq == 0:
             with self._store.transaction():
-                self.write.replacements.end_timed_statements(progress.scope)
+                self.write.replacements.end_timed_statements(progress.scope, progress.last_seen_at)
         while progress.through_seq < progress.next_seq:
             left = progress.next_seq - progress.through_seq
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, min(size, left))

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of
+from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, month_of
+from hyperloci.text.language.negation import count_negations
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 from hyperloci.text.language.sentences import sentence_spans
 
@@ -30,7 +31,10 @@ _AHEAD: Final = frozenset(
 _BEHIND: Final = frozenset({"since", "after", "from", "с", "со", "после"})
 """After these a time begins, and nothing is due."""
 
-_UNTIL: Final = re.compile(r"\b(?:until|till|til|bis|до)\b", re.IGNORECASE)
+_UNTIL: Final = re.compile(r"\b(?:until|till|til|(?P<by>до))\b", re.IGNORECASE)
+"""In Russian it is also the word for "by": so only where something is denied. German, where it is too, is left out."""
+
+_CLAUSE_END: Final = re.compile(r"[,;:()]|\b(?:and|or|but|as of|und|oder|aber|и|или|но)\b", re.IGNORECASE)
 
 UNTIL_CHARS: Final = 60
 """Between `until` and its day may stand what happens on it: `until the audit on 27 March is through`."""
@@ -50,12 +54,14 @@ _PERIOD_END: Final = re.compile(
 )
 _UNITS: Final = {"w": "week", "m": "month", "y": "year"}
 _DAY_OF_MONTH: Final = re.compile(
-    r"\b(?:by|on|before|until|till|due) (?:\w+day )?the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of)", re.IGNORECASE
+    r"\b(?:by|on|before|until|till|due) (?:\w+day )?the (?P<day>\d{1,2})(?:st|nd|rd|th)\b"
+    rf"(?! of\b)(?! (?:{'|'.join(date_words('en').months)})\b)",
+    re.IGNORECASE,
 )
 _WRITTEN: Final = re.compile(
     rf"\b(?P<day>\d{{1,2}})\. ?(?P<name>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))})\b"
     r"(?: (?P<year>20\d\d))?"
-    r"|\b(?:bis|am|zum|до|к|by|on|until|due|(?:mo|di|mi|do|fr|sa|so),?)"
+    r"|\b(?:bis|am|zum|до|к|by|on|until|till|due|(?:mo|di|mi|do|fr|sa|so),?)"
     r" (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
     re.IGNORECASE,
 )
@@ -106,12 +112,29 @@ def read_last_day(text: str, said_at: int) -> str | None:
 
 
 def _find_ends(sentence: str, today: dt.date) -> Iterator[dt.date]:
-    """Yield the first day that stands behind each `until` of a sentence."""
-    days = _find_placed_days(sentence, today) if _UNTIL.search(sentence) else []
+    """Yield the day of the calendar that stands behind each `until` of a sentence, in its clause.
+
+    Not a weekday or the end of a week: `Monday till Thursday`, `until the end of the month` are said of every one.
+    """
+    days = sorted(_read_calendar_days(sentence, today)) if _UNTIL.search(sentence) else []
     for until in _UNTIL.finditer(sentence):
-        near = (day for place, day in days if until.start() <= place <= until.end() + UNTIL_CHARS)
+        if until["by"] and not count_negations(sentence):
+            continue
+        stop = _CLAUSE_END.search(sentence, until.end())
+        last = min(until.end() + UNTIL_CHARS, len(sentence) if stop is None else stop.start())
+        near = (day for place, day in days if until.start() <= place < last)
         if (day := next(near, None)) is not None:
             yield day
+
+
+def _read_calendar_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
+    """Yield the days that are named with their month, or by their number, each with its place in the text."""
+    for place, before, found in _iter_expressions(text):
+        whole_month = before == "end" or found.year is not None
+        if found.iso is not None or (found.month is not None and (found.day is not None or whole_month)):
+            with contextlib.suppress(ValueError, OverflowError):
+                yield place, _last_day(found, today)
+    yield from _read_written_days(text, today)
 
 
 def names_past_day(text: str, said_at: int) -> bool:
@@ -137,6 +160,14 @@ def _find_placed_days(text: str, today: dt.date) -> list[tuple[int, dt.date]]:
 
 def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
     """Yield what the grammar of dates reads, each with its place in the text."""
+    for place, before, found in _iter_expressions(text):
+        with contextlib.suppress(ValueError, OverflowError):
+            if before not in _BEHIND:
+                yield place, _last_day(found, today)
+
+
+def _iter_expressions(text: str) -> Iterator[tuple[int, str, DateExpression]]:
+    """Yield the expressions of dates in a text, each with its place and the word before it."""
     words, at, place = DateText(text), 0, 0
     while at < len(words.words):
         before = words.words[at - 1] if at else ""
@@ -145,9 +176,7 @@ def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]
             at += 1
             continue
         at, place = found.end, text.index(found.text, place)
-        with contextlib.suppress(ValueError, OverflowError):
-            if before not in _BEHIND:
-                yield place, _last_day(found, today)
+        yield place, before, found
 
 
 def _last_day(found: DateExpression, today: dt.date) -> dt.date:
@@ -175,6 +204,11 @@ def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
         form = DateExpression(form=Form.THIS, count=0, unit=unit.lower())
         yield match.start(), form.days(today)[1] - _DAY
     yield from _read_german(text, today)
+    yield from _read_written_days(text, today)
+
+
+def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
+    """Yield days by their number, `the 20th`, and as other languages write them."""
     for match in _DAY_OF_MONTH.finditer(text):
         with contextlib.suppress(ValueError):
             named = today.replace(day=int(match["day"]))

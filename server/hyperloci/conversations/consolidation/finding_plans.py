@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.due_dates import read_last_day
 from hyperloci.conversations.consolidation.findings import (
     HEURISTIC_STRATEGY,
     ConsolidationPayload,
@@ -163,8 +164,15 @@ def said_fields(plan: FindingPlan) -> dict[str, Any]:
     finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
-    fields |= {"due": finding.due, "until": finding.until}
+    fields |= {"due": finding.due, "until": read_until(plan)}
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def read_until(plan: FindingPlan) -> str | None:
+    """Return the last day on which a statement holds by its own words; of a deadline None: it may be missed."""
+    if plan.finding.kind is FindingKind.DEADLINE:
+        return None
+    return read_last_day(plan.finding.content, max(node.event_time for node in plan.sources))
 
 
 def speaker_word(node: Node) -> str:

@@ -13,7 +13,13 @@ from typing import Any, Final
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
-from hyperloci.conversations.consolidation.finding_plans import FindingPlan, said_fields, speaker_word, trust_in
+from hyperloci.conversations.consolidation.finding_plans import (
+    FindingPlan,
+    read_until,
+    said_fields,
+    speaker_word,
+    trust_in,
+)
 from hyperloci.conversations.consolidation.findings import (
     CausalClaim,
     FindingKind,
@@ -183,6 +189,8 @@ class FindingWriter:
             return node, True
         # A turn that is read a second time, by another strategy, does not say it again.
         if self._link_sources(node, plan.sources, strategy, now):
+            if (until := read_until(plan)) is not None and until != node.metadata.get("until"):
+                self._store.nodes.update_node(node.id, now=now, metadata={**node.metadata, "until": until})
             self._store.nodes.count_repetition(node.key, now=now)
             self._promote_repeated(node, progress, now)
         return node, False

@@ -85,7 +85,6 @@ class ExtractedFinding:
         confidence: how sure the finder is, 0..1.
         about: the words that it answers, where it is not understood without them.
         due: of a deadline, the day (`2026-09-18`).
-        until: of what holds for a time by its own words, the last day.
         place: where it stood in the payload (`facts[2]`).
         is_tentative: whether it is only worth keeping if it changes what holds (`make it 6`).
         is_passing: whether it is not even then, but may be what a later statement replaces.
@@ -97,7 +96,6 @@ class ExtractedFinding:
     confidence: float = DEFAULT_CONFIDENCE
     about: str | None = None
     due: str | None = None
-    until: str | None = None
     place: str = ""
     is_tentative: bool = False
     is_passing: bool = False

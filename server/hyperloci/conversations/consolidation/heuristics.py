@@ -17,7 +17,7 @@ from hyperloci.conversations.consolidation.answer_context import (
     find_answer_context,
     find_subject,
 )
-from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date, read_last_day
+from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
@@ -219,7 +219,8 @@ def _raise_introductions(turn: TurnView, scores: list[StatementScore]) -> list[S
 
 
 def _introduces_user(text: str, probability: float) -> bool:
-    if not KEEP_USER <= probability < KEEP:
+    # Behind a colon somebody else speaks: `the customer wrote: I am a teacher`.
+    if not KEEP_USER <= probability < KEEP or ":" in text:
         return False
     shares = load_weights().weigh_kinds(tuple(read_kind_features(text)))
     return shares[FindingKind.USER_INFO] >= SURE_USER
@@ -313,7 +314,6 @@ def _make_finding(
         about=None if about is None else about[0],
         sources=(turn.seq,) if about is None else (about[1].seq, turn.seq),
         due=due,
-        until=read_last_day(quote, turn.at),
         confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from hyperloci.clock import Clock, read_day_end
+from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
@@ -141,12 +141,17 @@ class ReplacementResolver:
                 said = PassingStatement(turn, finding.content, finding.about or "")
                 self._store.passing_statements.add(said, ordered[place - 1] if place else None)
 
-    def end_timed_statements(self, scope: str) -> None:
-        """End what said itself until when it holds, once that day is over everywhere. Runs in a transaction."""
-        for one in self._list_standing(scope, with_passing=False):
-            last = read_day_end(one.node.metadata.get("until"))
-            if last is not None and last <= self._clock():
-                self._conflicts.expire(one.node, f"it was said to hold until {one.node.metadata['until']}", until=last)
+    def end_timed_statements(self, scope: str, now: int) -> None:
+        """End what said itself until when it holds, if that day is over everywhere. Runs in a transaction.
+
+        Args:
+            scope: of which project.
+            now: the time of the session that is read: what one of last year replaced must not have ended before.
+        """
+        for node in self._store.consolidations.list_timed((scope, GLOBAL_SCOPE), to_iso(now)[:10]):
+            last = read_day_end(day := node.metadata["until"])
+            if last is not None and last <= now and node.decay_rate > 0.0:
+                self._conflicts.expire(node, f"it was said to hold until {day[:10]}", until=last)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
@@ -234,7 +239,9 @@ class ReplacementResolver:
         if old.subtype == "episode" or probability < POSSIBLE:
             self._mark_outdated(old, new, probability)
             return Resolution.ORDERED
-        if probability >= sure_from and may_replace(new, old):
+        # What holds for a time leaves what holds after it.
+        is_for_a_time = "until" in new.metadata and "until" not in old.metadata
+        if probability >= sure_from and may_replace(new, old) and not is_for_a_time:
             self._conflicts.supersede(old, new, f"a later statement replaces it ({probability:.2f})")
             return Resolution.ENDED
         self._mark_uncertain(old, new, probability)

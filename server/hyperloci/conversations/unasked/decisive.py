@@ -44,8 +44,8 @@ SMALLEST_PROJECT: Final = 20
 REQUEST_FLOOR: Final = -1.5
 REQUEST_FLOOR_BY_WORDS: Final = -1.0
 """A request for work gets memories from a lower floor on: tables of words know what their author thought of, and what
-decides shares no word with half of the requests. Of eighteen projects of six new writers 75 of 134 that decide are
-brought, with only the first three at this floor 56, and 1.7 memories more a request (docs/benchmarks.md, "What decides,
+decides shares no word with half of the requests. Of eighteen projects by six new writers 76 of 134 that decide are
+brought, with only the first three at this floor 55, and two memories more a request (docs/benchmarks.md, "What decides,
 unasked"). Without a vector at least one word or activity must be common."""
 
 MIN_REQUEST_TERMS: Final = 3

@@ -32,10 +32,9 @@ LONG_PROMPT: Final = 3.0
 
 QUIET_FROM: Final = 0.5
 QUIET_WEIGHT: Final = 10.0
-"""What quietness above .4 takes from the score of each memory, times 4: of six writers' everyday turns 53 of 115 are
-given something for 60 (above .3, times 2, by the scorer before), and 238 of 301 memories that decide are found for 237.
-It costs three of 53 in the first eight projects (docs/benchmarks.md, "What decides, unasked"). Treated as a prompt that
-the words call quiet, of the first eight 39 to 44 of 53 were left of 46, by the scorer before."""
+"""What quietness above .5 takes from the score of each memory, times 10: of six writers' everyday turns 48 of 115 are
+given something, and 255 of 301 memories that decide are found; of six others' everyday prompts 4 of 72, for 19 before
+the scorer saw how a prompt is put (docs/benchmarks.md, "What decides, unasked")."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Self
 
@@ -151,6 +153,21 @@ class Consolidations:
             (session_key, seq, limit),
         ).fetchall()
         return [node_from_row(row) for row in reversed(rows)]
+
+    def list_timed(self, scopes: Sequence[str], before: str) -> list[Node]:
+        """Return what was extracted, still holds, and said itself that it holds until a day before one.
+
+        Args:
+            scopes: of which projects.
+            before: the day, in ISO 8601.
+        """
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.type IN ('fact', 'decision', 'experience') AND n.origin = 'extraction'"
+            " AND n.deleted_at IS NULL AND n.valid_until IS NULL AND s.id IN (SELECT value FROM json_each(?))"
+            " AND json_extract(n.metadata, '$.until') < ? ORDER BY n.key",
+            (json.dumps(list(scopes)), before),
+        )
+        return [node_from_row(row) for row in rows]
 
     def queue_review(self, key: NodeKey) -> None:
         """Note that a statement is to be judged by meaning once it has a vector."""
