@@ -20,7 +20,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
-from hyperloci.conversations.consolidation.findings import ExtractedFinding
+from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
@@ -148,7 +148,8 @@ class ReplacementResolver:
             scope: of which project.
             now: the time of the session that is read: what one of last year replaced must not have ended before.
         """
-        for node in self._store.consolidations.list_timed((scope, GLOBAL_SCOPE), to_iso(now)[:10]):
+        kinds, scopes = [kind.value for kind in FindingKind], (scope, GLOBAL_SCOPE)
+        for node in self._store.consolidations.list_timed(kinds, scopes, to_iso(now)[:10]):
             last = read_day_end(day := node.metadata["until"])
             if last is not None and last <= now and node.decay_rate > 0.0:
                 self._conflicts.expire(node, f"it was said to hold until {day[:10]}", until=last)

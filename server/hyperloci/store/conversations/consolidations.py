@@ -154,18 +154,20 @@ class Consolidations:
         ).fetchall()
         return [node_from_row(row) for row in reversed(rows)]
 
-    def list_timed(self, scopes: Sequence[str], before: str) -> list[Node]:
+    def list_timed(self, subtypes: Sequence[str], scopes: Sequence[str], before: str) -> list[Node]:
         """Return what was extracted, still holds, and said itself that it holds until a day before one.
 
         Args:
+            subtypes: of which kinds: by them the index leaves turns alone, which are most.
             scopes: of which projects.
             before: the day, in ISO 8601.
         """
         rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.type IN ('fact', 'decision', 'experience') AND n.origin = 'extraction'"
+            f"{SELECT_NODE} WHERE n.type IN ('fact', 'decision', 'experience')"
+            " AND n.subtype IN (SELECT value FROM json_each(?)) AND n.origin = 'extraction'"
             " AND n.deleted_at IS NULL AND n.valid_until IS NULL AND s.id IN (SELECT value FROM json_each(?))"
             " AND json_extract(n.metadata, '$.until') < ? ORDER BY n.key",
-            (json.dumps(list(scopes)), before),
+            (json.dumps(list(subtypes)), json.dumps(list(scopes)), before),
         )
         return [node_from_row(row) for row in rows]
 
