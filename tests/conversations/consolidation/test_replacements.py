@@ -97,6 +97,8 @@ def test_what_was_said_to_hold_until_a_day_ends_once_that_day_is_over(
     talk.session("two", *TALK)
     consolidate_sessions(context)
     assert find(store, "Never deploy").valid_until is None
+    facts.confirm_fact(freeze.id)
+    assert find(store, "Never deploy").metadata["until"] == last
     talk.clock.advance(3 * MS_PER_DAY)
     talk.session("three", *TALK)
     consolidate_sessions(context)

@@ -144,6 +144,8 @@ class ReplacementResolver:
     def end_timed_statements(self, scope: str, now: int) -> None:
         """End what said itself until when it holds, if that day is over everywhere. Runs in a transaction.
 
+        What was confirmed ends too, by its own words; confirmed after that day, it has no end any more.
+
         Args:
             scope: of which project.
             now: the time of the session that is read: what one of last year replaced must not have ended before.
@@ -151,7 +153,7 @@ class ReplacementResolver:
         kinds, scopes = [kind.value for kind in FindingKind], (scope, GLOBAL_SCOPE)
         for node in self._store.consolidations.list_timed(kinds, scopes, to_iso(now)[:10]):
             last = read_day_end(day := node.metadata["until"])
-            if last is not None and last <= now and node.decay_rate > 0.0:
+            if last is not None and last <= now:
                 self._conflicts.expire(node, f"it was said to hold until {day[:10]}", until=last)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:

@@ -49,7 +49,6 @@ _JOINERS: Final = frozenset(".:-")
 _PERIODS: Final = ("week", "month", "year", "weekend")
 _YEARS: Final = range(1900, 2100)
 _MAX_DIGITS: Final = 6
-_MAX_NUMERAL_WORDS: Final = 3
 _DIGITS: Final = "0"
 """Stands for any number in digits."""
 
@@ -367,8 +366,8 @@ def _number_words() -> frozenset[str]:
 _Parts = dict[str, Any]
 """Attributes of a DateExpression that words give."""
 
-_Place = tuple[bool, Mapping[str, _Parts]]
-"""Whether some words have to stand or must not stand in a place, and what they say."""
+_Place = tuple[bool, int, Mapping[str, _Parts]]
+"""Whether some words have to stand or must not stand in a place, how many the longest are, and what they say."""
 
 _Template = tuple[Form, tuple[_Place, ...], _Parts]
 """A form of expressions: its places in order, and what it says whatever stands there."""
@@ -376,21 +375,24 @@ _Template = tuple[Form, tuple[_Place, ...], _Parts]
 
 def _match(places: Iterable[_Place], parts: _Parts, words: Sequence[str], at: int) -> tuple[int, _Parts] | None:
     """Return the first word after an expression that begins at a word, and its parts; None if none does."""
-    for wanted, known in places:
-        length, said = _match_place(known, words, at)
+    for wanted, longest, known in places:
+        length, said = _match_place(known, longest, words, at)
         if wanted != bool(length):
             return None
         at, parts = (at + length, parts | said) if wanted else (at, parts)
     return at, parts
 
 
-def _match_place(known: Mapping[str, _Parts], words: Sequence[str], at: int) -> tuple[int, _Parts]:
+def _match_place(known: Mapping[str, _Parts], longest: int, words: Sequence[str], at: int) -> tuple[int, _Parts]:
     """Return how many words stand in a place, the most that can, and what they say; none if others do."""
     if at >= len(words):
         return 0, {}
     if _DIGITS in known and words[at].isdecimal() and len(words[at]) <= _MAX_DIGITS:
         return 1, {"count": int(words[at])}
-    lengths = range(min(_MAX_NUMERAL_WORDS, len(words) - at), 0, -1)
+    if longest == 1:
+        said = known.get(words[at])
+        return (0, {}) if said is None else (1, said)
+    lengths = range(min(longest, len(words) - at), 0, -1)
     return next(((n, known[text]) for n in lengths if (text := " ".join(words[at : at + n])) in known), (0, {}))
 
 
@@ -399,7 +401,7 @@ def _forms_from(word: str) -> Sequence[_Template]:
     known = _templates().get(word, ())
     if not word[0].isdecimal():
         return known
-    iso: _Template = (Form.NAMED, ((True, {word: {"iso": word.upper()}}),), {})
+    iso: _Template = (Form.NAMED, ((True, 1, {word: {"iso": word.upper()}}),), {})
     return [iso] if "-" in word else [*known, *_templates()[_DIGITS]]
 
 
@@ -408,7 +410,7 @@ def _templates() -> Mapping[str, Sequence[_Template]]:
     """Return the templates of all languages by the word that they begin with."""
     found: dict[str, list[_Template]] = {}
     for template in itertools.chain(*map(_language_templates, languages())):
-        for word in {words.split()[0] for words in template[1][0][1]}:
+        for word in {words.split()[0] for words in template[1][0][2]}:
             found.setdefault(word, []).append(template)
     return found
 
@@ -427,11 +429,8 @@ def _language_templates(language: str) -> Iterator[_Template]:
 
 def _place(known: Mapping[str, Mapping[str, _Parts]], text: str) -> _Place:
     names = text.removeprefix("!").split("|")
-    if len(names) == 1 and names[0] in known:
-        return True, known[names[0]]
-    return not text.startswith("!"), {
-        word: said for name in names for word, said in known.get(name, {name: {}}).items()
-    }
+    said = {word: parts for name in names for word, parts in known.get(name, {name: {}}).items()}
+    return not text.startswith("!"), max(len(word.split()) for word in said), said
 
 
 def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
