@@ -75,11 +75,10 @@ def find_neighbourhood(
     with store.snapshot():
         for distance in range(1, depth + 1):
             fresh: dict[NodeKey, int] = {}
-            for crossing in steps.cross_edges(frontier, walk, limit=5 * max_nodes):
-                if crossing.target not in found:
-                    fresh[crossing.target] = distance
-                    if len(found) + len(fresh) >= max_nodes:
-                        break
+            for reached in steps.reach_symbols(frontier, walk, limit=5 * max_nodes):
+                fresh.update(dict.fromkeys([key for key in reached if key not in found], distance))
+                if len(found) + len(fresh) >= max_nodes:
+                    break
             frontier = list(fresh)[: max_nodes - len(found)]
             found.update(dict.fromkeys(frontier, distance))
             if not frontier:

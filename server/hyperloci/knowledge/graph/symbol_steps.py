@@ -1,7 +1,8 @@
 """Symbol steps: walks from symbol to symbol rather than from snippet to snippet (D.02, E.13).
 
 What is related to one piece of a symbol is related to the symbol: it goes by its first piece and is left by all of
-them. A whole file may count as one in the same way. Withheld memories are never stepped on.
+them. A whole file may count as one in the same way. Forgotten and withheld memories are never stepped on
+(`store.memories.traversal`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, Cross
 from hyperloci.system.values import dataclass
 
 BATCH: Final = 2_000
-"""Nodes of one statement."""
+"""Nodes of one statement, and crossings whose targets are looked up at once."""
+
+SOON: Final = 250
+"""Crossings looked up at once by a walk that may have enough soon: of 2,000 it would read three quarters for nothing
+(two hops among 100,000 memories at p95: 14.7 ms, by 250 6.6, by 100 6.7, by 500 7.4)."""
 
 _REVERSED: Final = {OUTWARD: INWARD, INWARD: OUTWARD, BOTH_WAYS: BOTH_WAYS}
 
@@ -47,7 +52,6 @@ class SymbolSteps:
         self._store = store
         self._first_of: dict[NodeKey, NodeKey] = {}
         self._pieces_of: dict[NodeKey, tuple[NodeKey, ...]] = {}
-        self._withheld: set[NodeKey] = set()
         for keys in sorted(wholes, key=len):
             cut = store.symbols.find_pieces(keys)
             pieces = dict.fromkeys(piece for key in keys for piece in (key, *cut.get(key, ())))
@@ -60,18 +64,29 @@ class SymbolSteps:
 
     def cross_edges(self, sources: Collection[NodeKey], walk: Walk, *, limit: int) -> Iterator[Crossing]:
         """Yield the steps that lead from some symbols to others, each as its first piece; at most `limit` are read."""
-        crossings = self._read_crossings(list(sources), walk, limit)
-        while batch := list(itertools.islice(crossings, BATCH)):
+        for batch in self._read_crossings(list(sources), walk, limit, BATCH):
             self._learn_pieces({crossing.target for crossing in batch})
             for source, target, edge in batch:
                 first, last = self._first_of[source], self._first_of[target]
-                if first != last and target not in self._withheld:
+                if first != last:
                     yield Crossing(first, last, edge)
 
-    def _read_crossings(self, sources: list[NodeKey], walk: Walk, limit: int) -> Iterator[Crossing]:
+    def reach_symbols(self, sources: Collection[NodeKey], walk: Walk, *, limit: int) -> Iterator[list[NodeKey]]:
+        """Yield where the steps from some symbols lead, some at a time: `cross_edges` without how, in half the time.
+
+        What is reached from several is told again, and so are the sources where steps lead back to them.
+        """
+        for batch in self._read_crossings(list(sources), walk, limit, SOON):
+            targets = dict.fromkeys([crossing[1] for crossing in batch])
+            self._learn_pieces(targets)
+            yield [self._first_of[target] for target in targets]
+
+    def _read_crossings(
+        self, sources: list[NodeKey], walk: Walk, limit: int, size: int
+    ) -> Iterator[list[Crossing]]:
         self._learn_pieces(sources)
         pieces = [piece for key in sources for piece in self._pieces_of.get(key, (key,))]
-        crossings = (
+        crossings: Iterator[Crossing] = (
             crossing
             for first in range(0, len(pieces), BATCH)
             for crossing in self._store.traversal.iterate_crossings(
@@ -82,13 +97,14 @@ class SymbolSteps:
                 limit=limit,
             )
         )
-        return itertools.islice(crossings, limit)
+        crossings = itertools.islice(crossings, limit)
+        while batch := list(itertools.islice(crossings, size)):
+            yield batch
 
     def _learn_pieces(self, keys: Iterable[NodeKey]) -> None:
         fresh = [key for key in keys if key not in self._first_of]
         if not fresh:
             return
-        self._withheld.update(self._store.withheld.select_withheld(fresh))
         self._first_of.update((key, key) for key in fresh)
         for pieces in set(self._store.symbols.find_pieces(fresh).values()):
             self._join_pieces([piece for piece in pieces if self._first_of.get(piece, piece) == piece])

@@ -88,7 +88,10 @@ _MAY_BE_SHOWN: Final = (
 
 
 def _crossings_query(direction: str) -> str:
-    """Return the query for one direction; what joins all its members both ways is crossed by any."""
+    """Return the query for one direction; what joins all its members both ways is crossed by any.
+
+    Whether it does is asked once a hyperedge (`k`), not once a member: a fifth of the time.
+    """
     speaks, heard = f"a.role IN {_SUBJECT_ROLES}", f"b.role IN {_SUBJECT_ROLES}"
     one_way = {
         OUTWARD: f"{speaks} AND NOT {heard}",
@@ -97,10 +100,13 @@ def _crossings_query(direction: str) -> str:
     }
     return f"""
     SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
-    CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
-    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label IN (SELECT value FROM json_each(?2))) AND {_MAY_BE_SHOWN}
-        AND ({one_way[direction]} OR h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
-            SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SUBJECT_ROLES}))
+    CROSS JOIN hyperedges h ON h.key = a.hyperedge_key
+    CROSS JOIN json_each(CASE WHEN h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
+        SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SUBJECT_ROLES}
+    ) THEN '[1]' ELSE '[0]' END) k
+    CROSS JOIN membership b ON b.hyperedge_key = h.key
+    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label IN (SELECT value FROM json_each(?2)))
+        AND (k.value OR {one_way[direction]}) AND {_MAY_BE_SHOWN}
         AND (?3 IS NULL OR (SELECT n.scope_key FROM nodes n WHERE n.key = b.node_key)
             IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
     LIMIT ?4
