@@ -231,8 +231,10 @@ class SpaceScorer:
 
     def find_source_factors(self, keys: NDArray[np.int64]) -> FloatArray:
         """Return what the kinds of source that the question asks for make of these memories' scores."""
-        self.source_factors = find_source_factors(self.text, self._store.nodes.get_sources(keys.tolist()))
-        return np.array([self.source_factors.get(NodeKey(key), 1.0) for key in keys.tolist()], np.float32)
+        known, wanted = self.source_factors, keys.tolist()
+        if missing := [key for key in wanted if key not in known]:
+            known.update(find_source_factors(self.text, self._store.nodes.get_sources(missing)))
+        return np.array([known.get(key, 1.0) for key in wanted], np.float32)
 
     def score_line_commits(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosine of the nearest commit of those that wrote the lines of each of these, if any did."""

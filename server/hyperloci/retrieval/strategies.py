@@ -46,6 +46,10 @@ MAX_PROMISING: Final = 60
 """Candidates that every space scores, the most promising by E1 and E6 together: with 50 to 150 every development set is
 within noise (docs/benchmarks.md, "Candidates"); half of that, and a page of fifty results is not filled."""
 
+LOOKED_UP_AT_ONCE: Final = 100
+"""Of those that may be, so many are asked at once what kind of source they are: 340 are found, and of the first hundred
+or two hundred the best sixty can mostly be told."""
+
 MAX_PER_HELPER: Final = 10
 """And the best of each helping space, whatever E1 and E6 make of them: a misspelled word is found by E9 alone."""
 
@@ -118,6 +122,7 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _make_fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _score_by_spaces(scorer, nodes, profile)
+    scorer.find_source_factors(np.array(list(nodes), np.int64))
     factors = dict(scorer.source_factors)
     for key, factor in find_substance_factors(scorer.text, nodes).items():
         factors[key] = factors.get(key, 1.0) * factor
@@ -188,15 +193,31 @@ def search_all_spaces(scorer: SpaceScorer) -> dict[str, Ranked]:
     """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found."""
     helpers = [scorer.search_space(space, HELPER_POOL, roughly=True) for space in _helping_spaces(scorer)]
     found = set(itertools.chain(scorer.search_space("e1", MEANING_POOL, roughly=True), scorer.find_likely(), *helpers))
-    keys = np.array(sorted(found), np.int64)
-    best = keys[np.lexsort((keys, -_predict_scores(scorer, keys)))[:MAX_PROMISING]]
+    best = _find_promising(scorer, np.array(sorted(found), np.int64))
     lifted = itertools.chain.from_iterable(itertools.islice(helper, MAX_PER_HELPER) for helper in helpers)
-    kept = list(dict.fromkeys((*(NodeKey(key) for key in best.tolist()), *lifted)))
+    kept = list(dict.fromkeys((*best, *lifted)))
     return {"e1": scorer.cosines(kept), "e6": scorer.normalised_bm25(kept)}
 
 
+def _find_promising(scorer: SpaceScorer, keys: NDArray[np.int64]) -> list[NodeKey]:
+    """Return of memories, keys ascending, the most promising, by what they are likely to score, ties by key."""
+    likely = _predict_scores(scorer, keys)
+    order = np.lexsort((keys, -likely))
+    scores = np.empty(0)
+    # No kind of source is worth more than 1, so that a prediction is a bound: who is likeliest is looked up first, and
+    # the rest only while one of them can still be among the best.
+    for start in range(0, len(order), LOOKED_UP_AT_ONCE):
+        rows = order[start : start + LOOKED_UP_AT_ONCE]
+        if start >= MAX_PROMISING and np.partition(scores, -MAX_PROMISING)[-MAX_PROMISING] > max(0.0, likely[rows[0]]):
+            order = order[:start]
+            break
+        scores = np.concatenate([scores, likely[rows] * scorer.find_source_factors(keys[rows])])
+    chosen = keys[order[np.lexsort((keys[order], -scores))[:MAX_PROMISING]]]
+    return [NodeKey(key) for key in chosen.tolist()]
+
+
 def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what memories, keys ascending, are likely to score, as `scoring` will have it."""
+    """Return what memories, keys ascending, are likely to score, as `scoring` will have it but for their sources."""
     near, words = scorer.estimate_cosines(keys), LIKELY_SHARE * scorer.upper_bounds(keys)
     # Words stand in for the meaning of what has no vector yet: what they are likely to reach would count twice, and
     # what was just indexed hide what answers, so they are counted.
@@ -204,8 +225,7 @@ def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.
     exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
     # What was remembered on purpose counts more, or a decision is lost among a hundred functions of its subject.
-    factors = scorer.find_source_factors(keys)
-    return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT_FACTOR, 1.0) * factors
+    return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT_FACTOR, 1.0)
 
 
 def _helping_spaces(scorer: SpaceScorer) -> list[str]:

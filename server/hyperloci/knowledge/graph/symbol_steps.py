@@ -81,9 +81,7 @@ class SymbolSteps:
             self._learn_pieces(targets)
             yield [self._first_of[target] for target in targets]
 
-    def _read_crossings(
-        self, sources: list[NodeKey], walk: Walk, limit: int, size: int
-    ) -> Iterator[list[Crossing]]:
+    def _read_crossings(self, sources: list[NodeKey], walk: Walk, limit: int, size: int) -> Iterator[list[Crossing]]:
         self._learn_pieces(sources)
         pieces = [piece for key in sources for piece in self._pieces_of.get(key, (key,))]
         crossings: Iterator[Crossing] = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.names.located_text import (
@@ -37,6 +37,7 @@ from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text, stop_words
 from hyperloci.store.memories.entities import fold_name
 from hyperloci.store.memories.symbols import NameMatch, StoredSymbol
+from hyperloci.store.search.keyword_search import KeywordQuery
 from hyperloci.text.chunking.programming_languages import is_test_path
 
 MAX_SYMBOLS: Final = 50
@@ -169,10 +170,7 @@ class NameResolver:
         if name is not None:
             yield from self._find_settings(name.rpartition(".")[2])
         if len(said.split()) <= MAX_HEADING_WORDS:
-            is_headed = functools.partial(is_under_heading, said)
-            yield from find_heading(
-                said, self._find_snippets(said.split(), ("markdown",), HEADING_CANDIDATES, is_headed)
-            )
+            yield from find_heading(said, self._find_under_heading(said))
         # A name of code that a text mentions is no thing of its own: what it names is the code.
         yield from (
             thing
@@ -263,27 +261,50 @@ class NameResolver:
                 subject = node.content.partition("\n")[0]
                 yield NamedThing(kind=ThingKind.COMMIT, name=f"{said} {subject}", keys=(key,))
 
-    def _find_snippets(
-        self,
-        words: Sequence[str],
-        subtypes: tuple[str, ...],
-        limit: int,
-        is_wanted: Callable[[Position], bool] = lambda _: True,
-    ) -> list[LocatedSnippet]:
-        """Return the snippets of some kinds in which these words weigh most, of those whose place is wanted."""
-        terms = list(dict.fromkeys(term for word in words for term in analyse_text(word)[:1]))
+    def _find_snippets(self, words: Sequence[str], subtypes: tuple[str, ...], limit: int) -> list[LocatedSnippet]:
+        """Return the snippets of some kinds in which these words weigh most."""
+        query = self._ask_for(words, subtypes)
+        return [] if query is None else self._locate(query.rank_best(limit), subtypes)
+
+    def _find_under_heading(self, said: str) -> list[LocatedSnippet]:
+        """Return the snippets of documents under a heading, the best first by its words; each of them holds them all.
+
+        Nearly every search of a few words asks for one, and most find none: so only what has every word is looked at.
+        """
+        words = said.split()
+        query = self._ask_for(words, ("markdown",))
+        if query is None or len(query.weights) < len(_first_terms(words)):
+            return []
+        return self._locate(
+            query.rank_holders(HEADING_CANDIDATES), ("markdown",), functools.partial(is_under_heading, said)
+        )
+
+    def _ask_for(self, words: Sequence[str], subtypes: tuple[str, ...]) -> KeywordQuery | None:
+        """Return the query for words in the snippets of some kinds; None if none of them stands anywhere."""
+        terms = _first_terms(words)
         allowed = self._store.filters.select_allowed(
             SearchFilter(scopes=self._scopes, types=("snippet",), subtypes=subtypes)
         )
-        query = self._store.keyword_search.prepare_query(terms, allowed) if terms else None
-        if query is None:
-            return []
-        best = [NodeKey(key) for key in query.rank_best(limit)]
+        return self._store.keyword_search.prepare_query(terms, allowed) if terms else None
+
+    def _locate(
+        self,
+        ranked: Iterable[int],
+        subtypes: tuple[str, ...],
+        is_wanted: Callable[[Position], bool] = lambda _: True,
+    ) -> list[LocatedSnippet]:
+        """Return snippets with their places, in their order, of those whose place is wanted."""
+        best = [NodeKey(key) for key in ranked]
         places = self._store.positions.get_positions(best)
         keys = [key for key in best if key in places and places[key].path is not None and is_wanted(places[key])]
         nodes = self._store.nodes.get_by_keys(keys)
         facts = self._store.positions.get_code_facts(keys) if "code" in subtypes else {}
         return [LocatedSnippet(nodes[key], places[key], facts[key].kind if key in facts else "") for key in keys]
+
+
+def _first_terms(words: Iterable[str]) -> list[str]:
+    """Return the first term of each word, as the keyword index has it."""
+    return list(dict.fromkeys(term for word in words for term in analyse_text(word)[:1]))
 
 
 def match_symbols(

@@ -10,7 +10,7 @@ import functools
 import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -117,7 +117,12 @@ def _title_terms(title: str) -> frozenset[str]:
 
 
 def measure_candidates(
-    text: str, spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], scores: Mapping[NodeKey, Scores]
+    text: str,
+    spaces: SpaceScores,
+    nodes: Mapping[NodeKey, SearchCandidate],
+    scores: Mapping[NodeKey, Scores],
+    *,
+    rows: Iterable[int] | None = None,
 ) -> NDArray[np.float64]:
     """Return the features of candidates, a row each in the order of `nodes`, a column for each of FEATURES.
 
@@ -126,6 +131,8 @@ def measure_candidates(
         spaces: scores by space.
         nodes: the candidates.
         scores: what the rule makes of them (`scoring.combine_scores`).
+        rows: of which candidates the texts are read, ascending; of the others what needs no look at their text is
+            measured.
     """
     found = np.zeros((len(nodes), len(FEATURES)))
     if not nodes:
@@ -138,7 +145,9 @@ def measure_candidates(
         columns[f"{space}_rank"][:] = _share_ranks(columns[space])
     asked = frozenset(analyse_query(text))
     wanted = {name: form for name, form in _load_forms().items() if form.asked.search(text)}
-    for row, node in enumerate(nodes.values()):
+    read = list(nodes.values())
+    for row in range(len(read)) if rows is None else rows:
+        node = read[row]
         title = _title_terms(node.title.rpartition(" > ")[2])
         if title and asked:
             shared = len(asked & title)
@@ -146,7 +155,7 @@ def measure_candidates(
         columns["length"][row] = min(1.0, math.log1p(len(node.content)) / math.log1p(LONG_CHARS))
         for name, form in wanted.items():
             columns[name][row] = form.is_held_by(node.content)
-    columns["nearby"][:] = _weigh_nearby(list(nodes.values()), np.array([scores[key].total for key in nodes]))
+    columns["nearby"][:] = _weigh_nearby(read, np.array([scores[key].total for key in nodes]))
     _look_beside(columns, nodes)
     return found
 

@@ -11,6 +11,7 @@ order: weights learned from docstrings gain nothing on functions that they had n
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,17 +49,17 @@ def rerank_candidates(
     """
     if any(space not in spaces for space in NEEDED):
         return dict(scores)
-    measured = measure_candidates(text, spaces, nodes, scores)
-    rows: dict[ContentKind, list[int]] = {}
+    learned, rows = load_weights(), dict[ContentKind, list[int]]()
     keys = list(nodes)
     for row, key in enumerate(keys):
-        if key in spaces["e1"]:
-            rows.setdefault(tell_content_kind(nodes[key]), []).append(row)
+        if key in spaces["e1"] and (kind := tell_content_kind(nodes[key])) in learned:
+            rows.setdefault(kind, []).append(row)
+    if not rows:
+        return dict(scores)
+    measured = measure_candidates(text, spaces, nodes, scores, rows=sorted(itertools.chain(*rows.values())))
     answer = dict(scores)
-    for kind, weights in load_weights().items():
-        places = rows.get(kind, [])
-        if not places:
-            continue
+    for kind, places in rows.items():
+        weights = learned[kind]
         if kind is ContentKind.SAID:
             weights = _trust_weights(weights, [len(nodes[keys[row]].content) for row in places])
         factors = np.array([scores[keys[row]].factor for row in places])

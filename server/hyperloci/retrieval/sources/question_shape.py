@@ -36,8 +36,9 @@ def _compile_rules() -> dict[QuestionShape, tuple[re.Pattern[str], ...]]:
     }
 
 
+@functools.lru_cache(maxsize=64)
 def find_shape(query: str) -> QuestionShape:
-    """Return how a question is asked, by rules over its words."""
+    """Return how a question is asked, by rules over its words; a search asks for it four times."""
     if classify_intent(query) is Intent.WHY:
         return QuestionShape.REASON
     rules = _compile_rules()
