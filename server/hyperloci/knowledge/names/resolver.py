@@ -269,9 +269,10 @@ class NameResolver:
     def _find_under_heading(self, said: str) -> list[LocatedSnippet]:
         """Return the snippets of documents under a heading, the best first by its words; each of them holds them all.
 
-        Nearly every search of a few words asks for one, and most find none: so only what has every word is looked at.
+        Nearly every search of a few words asks for one, and most find none: so only what has every word is looked at,
+        and words that stand everywhere are not looked up.
         """
-        words = said.split()
+        words = [word for word in said.split() if word.lower() not in stop_words()] or said.split()
         query = self._ask_for(words, ("markdown",))
         if query is None or len(query.weights) < len(_first_terms(words)):
             return []
