@@ -243,7 +243,7 @@ def read_sessions(projects: Iterable[LabelledProject], *, tentative: bool = Fals
 
 def _read_surroundings(views: Sequence[TurnView], at: int) -> Surroundings:
     asked, answered = find_reply_before(views, at), find_reply_after(views, at)
-    done = find_actions_after(views, at)
+    done = tuple(action.text for action in find_actions_after(views, at))
     return Surroundings(asked.text if asked else "", answered.text if answered else "", done)
 
 

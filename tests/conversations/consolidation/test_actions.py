@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.conversations.consolidation.actions import read_actions
+from hyperloci.conversations.consolidation.actions import find_written_line, read_actions
 
 EDIT = "Edit src/config.py: +1 -1 lines: `MAX_RETRIES = 3` became `MAX_RETRIES = 5`"
 
@@ -31,3 +31,23 @@ def test_a_command_says_what_it_took_away(command: str) -> None:
 def test_what_takes_nothing_away_removes_nothing(line: str) -> None:
     done = read_actions((line,))
     assert (done.changes, done.removed) == ((), frozenset())
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("action", "line"),
+    [
+        (EDIT, "config.py: `MAX_RETRIES = 5`"),
+        (
+            r"Edit C:\shop\config.py: +1 -1 lines: `MAX_RETRIES = 3` became `MAX_RETRIES = 5`",
+            "config.py: `MAX_RETRIES = 5`",
+        ),
+        ("Edit a.py: +2 -2 lines: `A = 1` became `A = 2`, `B = 4` became `B = 5`", "a.py: `B = 5`"),
+        ("Edit tests/test_config.py: +1 -1 lines: `assert retries == 3` became `assert retries == 5`", None),
+        ("Edit src/config.py: +1 -1 lines: `MAX_RETRIES = 5` became `MAX_RETRIES = 6`", None),
+        ("Edit src/config.py: +1 -1 lines", None),
+        ("Bash: set-retries 5", None),
+    ],
+)
+def test_the_line_that_a_figure_came_into_is_told_with_its_file(action: str, line: str | None) -> None:
+    assert find_written_line(action, {"5"}) == line

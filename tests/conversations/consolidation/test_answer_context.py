@@ -19,6 +19,9 @@ QUESTION = "The tokens need a place. Should they live in Redis or in PostgreSQL?
 OFFER = "The parser is slow. I'd cache the parsed headers. The tests take a minute."
 
 
+PLACED = "I see two ways. First: keep the limit and try once more. Second: wait up to 1.5 seconds and do not try again."
+
+
 def context_of(answer: str, reply: str) -> str | None:
     return find_answer_context(answer, TurnView(0, ASSISTANT, reply))
 
@@ -41,6 +44,8 @@ OPTIONS = [
     ("die zwei", LISTED, "an advisory lock in Postgres"),
     ("the second, she will be glad", COUNTED, "Lightdash: reads the models"),
     ("1", COUNTED, "Metabase: you have it already."),
+    ("The second.", PLACED, "wait up to 1.5 seconds and do not try again."),
+    ("first one please", PLACED, "keep the limit and try once more."),
 ]
 
 

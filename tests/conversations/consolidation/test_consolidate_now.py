@@ -60,6 +60,22 @@ def test_a_prompt_that_an_action_followed_is_finished(store: Store, talk: Talk, 
     assert contents(store) == SAID[:1]
 
 
+@pytest.mark.req("B.17")
+def test_what_was_written_for_it_tells_of_what_the_user_said_how_much(
+    store: Store, talk: Talk, consolidation: Consolidation
+) -> None:
+    edit = "Edit src/ExpiryJob.kt: +1 -1 lines: `EXPIRY_MONTHS = 12` became `EXPIRY_MONTHS = 18`"
+    (said,) = talk.session("one", (USER, "make that eighteen from now on"), end=False)
+    (done,) = talk.say("one", (ASSISTANT, edit), kind=TurnKind.ACTION)
+    consolidation.consolidate_now("one")
+    (node,) = extracted(store)
+    assert node.content == "ExpiryJob.kt: `EXPIRY_MONTHS = 18` → make that eighteen from now on"
+    assert (node.metadata["turn"], node.metadata["speaker"], node.metadata["trust"]) == (said.seq, "user", 1.0)
+    assert node.event_time == said.event_time
+    (edge,) = store.edges.list_of_node(node.key, "derived_from")
+    assert {member.node for member in edge.members} == {node.key, said.key, done.key}
+
+
 @pytest.mark.req("B.16")
 def test_of_a_session_that_is_over_nothing_waits(store: Store, talk: Talk, consolidation: Consolidation) -> None:
     talk.session("one", *TALK)

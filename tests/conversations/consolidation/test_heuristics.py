@@ -79,6 +79,30 @@ def test_a_figure_that_the_assistant_then_writes_is_kept_though_little_was_said(
     assert not found(*said, other, answer)
 
 
+EXPIRY = "Edit src/ExpiryJob.kt: +1 -1 lines: `const val EXPIRY_MONTHS = 12L` became `const val EXPIRY_MONTHS = 18L`"
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("said", ["make that eighteen from now on", "18 then, please. Legal asked for it."])
+def test_what_only_says_how_much_is_told_with_the_line_that_it_was_written_into(said: str) -> None:
+    talk = [(USER, "how many are in there right now"), (ASSISTANT, "Twelve."), (USER, said), (TOOL, EXPIRY)]
+    (finding,) = findings(*talk, (ASSISTANT, "Changed."))
+    assert finding.statement == f"ExpiryJob.kt: `const val EXPIRY_MONTHS = 18L` → {said}"
+    assert finding.sources == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "action"),
+    [
+        ("Points must expire eighteen months after they were earned, always.", EXPIRY),
+        ("Points must expire after eighteen months from now on, that is the law.", EXPIRY.replace("18L", "19L")),
+    ],
+)
+def test_what_names_its_subject_is_told_without_what_was_done(said: str, action: str) -> None:
+    (finding,) = findings((ASSISTANT, "Twelve."), (USER, said), (TOOL, action), (ASSISTANT, "Changed."))
+    assert finding.statement == said
+
+
 @pytest.mark.req("B.17")
 @pytest.mark.parametrize(
     "text",

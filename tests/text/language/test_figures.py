@@ -21,6 +21,10 @@ from tests.support import examples
         ("#define MIN_OFF_S 180U", {"180"}),
         ("at least twenty reads", {"20"}),
         ("twenty five, or thirty-one", {"25", "20", "31"}),
+        ("make it eighteen", {"18"}),
+        ("half a million then", {"500000"}),
+        ("five hundred rows", {"500"}),
+        ("двести тысяч", {"200000"}),
         ("one more thing", set()),
         ("nothing", set()),
     ],
@@ -38,6 +42,8 @@ def test_numbers_are_read_in_digits_and_in_words(text: str, figures: set[str]) -
         ("everything under one percent", "af: 0.01"),
         ("4Gi for each pod", "limit: 4096"),
         ("keep it a day, one day", "ttl = 86400"),
+        ("cap it at 500k", "MaxStates = 500_000"),
+        ("two million", "LIMIT = 2000000"),
     ],
 )
 def test_a_figure_is_found_in_the_unit_that_code_has_it_in(said: str, written: str) -> None:

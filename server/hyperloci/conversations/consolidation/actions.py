@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from hyperloci.conversations.consolidation.statement_features import split_words
@@ -21,6 +21,9 @@ _REMOVING: Final = frozenset({"rm", "uninstall", "remove", "delete", "purge", "u
 
 _TESTS: Final = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|fixtures?|mocks?|e2e)(?:[/_.-]|$)|[a-z](?:Test|Spec)s?\b")
 """A file whose values are examples: what is changed there was never decided."""
+
+_EDITED: Final = re.compile(r"\w+ (?:[^\n]*[/\\])?(?P<name>[^/\\\n]+?): [+-]?\d")
+"""The line of an edit; its path may have a colon (`C:`)."""
 
 _SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
@@ -50,6 +53,20 @@ class Done:
 
     changes: tuple[Change, ...]
     removed: frozenset[str]
+
+
+def find_written_line(action: str, figures: Collection[str]) -> str | None:
+    """Return the line of an edit that one of some figures came into, with the file's name; None where none did.
+
+    An example's value (a test's) was never decided.
+    """
+    edited = _EDITED.match(action)
+    if edited is None or _TESTS.search(edited[0]) is not None:
+        return None
+    for old, new in read_edited_lines(action):
+        if not (read_figures(new) - read_figures(old)).isdisjoint(figures):
+            return f"{edited['name']}: `{new}`"
+    return None
 
 
 @functools.lru_cache(maxsize=64)  # The same actions stand beside all that holds, by words and once more by meaning.

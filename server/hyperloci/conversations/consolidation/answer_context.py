@@ -89,7 +89,7 @@ def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None
 def _list_options(text: str) -> dict[str, str]:
     """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
     options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
-    return options if len(options) > 1 else _list_counted_options(text)
+    return options if len(options) > 1 else _list_counted_options(text) or _list_placed_options(text)
 
 
 def _list_counted_options(text: str) -> dict[str, str]:
@@ -101,6 +101,23 @@ def _list_counted_options(text: str) -> dict[str, str]:
     return {
         match["mark"]: text[match.end() : end].partition("\n")[0].strip(" ,;")
         for match, end in zip(found, ends, strict=True)
+    }
+
+
+def _list_placed_options(text: str) -> dict[str, str]:
+    """Return what is counted by its place: `First: keep the limit. Second: wait up to 1.5 seconds and no retry.`"""
+    words = read_table("consolidation.ordinals")
+    found = sorted(
+        (match.start(), match.end(), number % ORDINALS)
+        for number, each in enumerate(words)
+        for match in re.finditer(rf"(?<![^\W_])(?:{each}):\s+", text, re.IGNORECASE)
+    )
+    if len(found) < 2 or [place for _, _, place in found] != list(range(len(found))):
+        return {}
+    ends = [*(start for start, _, _ in found[1:]), len(text)]
+    return {
+        str(place + 1): text[after:end].partition("\n")[0].strip(" ,;")
+        for (_, after, place), end in zip(found, ends, strict=True)
     }
 
 

@@ -155,13 +155,13 @@ def _is_known_by(node: Node, said: Said) -> bool:
 
 def trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:
     """Return how far the turns can be believed: of an answer, the turn that gave it; what it answers only explains."""
-    said = [max(sources, key=lambda node: node.seq or 0)] if finding.about else sources
+    said = [find_saying_turn(sources)] if finding.about else sources
     return min(node.confidence for node in said)
 
 
 def said_fields(plan: FindingPlan) -> dict[str, Any]:
     """Return what is noted beside the text: the words themselves, what they answer, who said them and in which turn."""
-    finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
+    finding, last = plan.finding, find_saying_turn(plan.sources)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
     fields |= {"due": finding.due, "until": read_until(plan)}
@@ -172,7 +172,13 @@ def read_until(plan: FindingPlan) -> str | None:
     """Return the last day on which a statement holds by its own words; of a deadline None: it may be missed."""
     if plan.finding.kind is FindingKind.DEADLINE:
         return None
-    return read_last_day(plan.finding.content, max(node.event_time for node in plan.sources))
+    return read_last_day(plan.finding.content, find_saying_turn(plan.sources).event_time)
+
+
+def find_saying_turn(sources: Sequence[Node]) -> Node:
+    """Return the last of some turns in which somebody speaks; what was done for it afterwards only explains it."""
+    spoken = [node for node in sources if node.origin is not Origin.HOOK] or sources
+    return max(spoken, key=lambda node: node.seq or 0)
 
 
 def speaker_word(node: Node) -> str:

@@ -15,6 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.finding_plans import (
     FindingPlan,
+    find_saying_turn,
     read_until,
     said_fields,
     speaker_word,
@@ -160,7 +161,7 @@ class FindingWriter:
         known = self._store.nodes.get_by_key(plan.known.key)
         if known is not None and known.valid_until is None and known.deleted_at is None:
             return plan
-        said_at = max(source.event_time for source in plan.sources)
+        said_at = find_saying_turn(plan.sources).event_time
         if known is not None and known.valid_until is not None and known.valid_until > said_at:
             return None
         return replace(plan, known=None)
@@ -203,7 +204,7 @@ class FindingWriter:
         return [old.id for old in ended]
 
     def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:
-        said = max(node.event_time for node in plan.sources)
+        said = find_saying_turn(plan.sources).event_time
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
         metadata: dict[str, Any] = {"strategy": strategy, "trust": trust_in(plan.finding, plan.sources)}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.store.keywords.analysis import stop_words
+from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.sentences import sentence_spans
 
 IDENTIFIER: Final = re.compile(
@@ -66,7 +67,7 @@ def count_subject_words(text: str) -> int:
     """Return how many words of a text can tell what it is about: no pronouns, numbers, days or words of degree."""
     tables = _load_tables()
     words = (word.lower().replace("’", "'").partition("'")[0] for word in _WORD.findall(text))
-    empty = tables["light"] | tables["pronouns"] | tables["articles"] | stop_words()
+    empty = tables["light"] | tables["pronouns"] | tables["articles"] | stop_words() | _number_words()
     return len({word for word in words if word not in empty})
 
 
@@ -79,6 +80,11 @@ def read_words(name: str) -> frozenset[str]:
 def _load_tables() -> Mapping[str, frozenset[str]]:
     tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return {name: frozenset(words.split()) for name, words in tables.items()}
+
+
+@functools.cache
+def _number_words() -> frozenset[str]:
+    return frozenset(word for language in languages() for word in date_words(language).numerals)
 
 
 def _counts_unnamed(text: str) -> bool:

@@ -20,6 +20,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
+from hyperloci.conversations.consolidation.finding_plans import find_saying_turn
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
@@ -121,7 +122,7 @@ class ReplacementResolver:
 
     def changes_what_holds(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> bool:
         """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
-        said = max(sources, key=lambda node: node.seq or 0)
+        said = find_saying_turn(sources)
         turn = (said.session_id, said.seq)
         statements = [one for one in self._list_standing(scope, with_passing=False) if _place_of(one.node) != turn]
         living = [one for one in statements if one.node.event_time <= said.event_time]

@@ -146,10 +146,10 @@ def find_answer_after(turns: Sequence[TurnView], at: int) -> TurnView | None:
     return after if after is not None and after.speaker == USER else None
 
 
-def find_actions_after(turns: Sequence[TurnView], at: int) -> tuple[str, ...]:
-    """Return the lines of what was done after a turn of the user's and before the next one."""
+def find_actions_after(turns: Sequence[TurnView], at: int) -> tuple[TurnView, ...]:
+    """Return what was done after a turn of the user's and before the next one."""
     until_next = itertools.takewhile(lambda turn: turn.speaker != USER, turns[at + 1 :])
-    return tuple(turn.text for turn in until_next if turn.speaker == ACTION and not turn.is_flagged)
+    return tuple(turn for turn in until_next if turn.speaker == ACTION and not turn.is_flagged)
 
 
 def read_sentences(text: str, *, with_pastes: bool = True) -> list[Sentence]:

@@ -28,8 +28,11 @@ _FACTORS: Final = {
     "kb": (1_024.0, 1_000.0),
     "mb": (1_024.0, 1_048_576.0),
     "gb": (1_024.0, 1_048_576.0, 1_073_741_824.0),
+    "hundred": (100.0,),
+    "thousand": (1_000.0,),
+    "million": (1_000_000.0,),
 }
-"""By what a figure is multiplied where it stands in another unit."""
+"""By what a figure is multiplied where it stands in another unit, or is counted in hundreds."""
 
 _UNITS: Final = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunden", "секунд"), "s"),
@@ -42,7 +45,12 @@ _UNITS: Final = {
     **dict.fromkeys(("mb", "mib"), "mb"),
     **dict.fromkeys(("gb", "gib", "gi"), "gb"),
     "ms": "ms",
+    "hundred": "hundred",
+    **dict.fromkeys(("k", "thousand", "тысяч", "тысячи"), "thousand"),
+    **dict.fromkeys(("million", "миллиона", "миллионов"), "million"),
 }
+
+_SCALES: Final = frozenset({"hundred", "thousand", "million"})
 
 _DIMENSIONS: Final = {
     **dict.fromkeys(("ms", "s", "min", "h", "day", "week"), "time"),
@@ -54,6 +62,12 @@ _TENS: Final = 20
 """Numerals from here on are joined with the one behind them: `twenty five`."""
 
 _MAX_ONCE: Final = 10
+
+_MILLIONS: Final = {"million": 1_000_000, "миллион": 1_000_000, "полмиллиона": 500_000}
+"""No dates are counted in them, so they stand in no table of those."""
+
+_HALF: Final = "half"
+"""`half a million`."""
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -91,10 +105,13 @@ def _list_figures(text: str) -> Iterator[tuple[float, str]]:
             tens, _, ones = word.partition("-")
             value = numerals[tens] + numerals[ones] if tens in numerals and ones in numerals else None
         following = words[at + 1] if at + 1 < len(words) else ""
-        if value is not None and (value > 1 or following in _UNITS):
+        is_scale = _UNITS.get(word) in _SCALES
+        # Counted already, as the unit of the number before it: `five hundred`.
+        if value is not None and (value > 1 or following in _UNITS) and not (is_scale and before):
             if before >= _TENS and value < _MAX_ONCE:
                 value += before
-            yield float(value), following
+            is_half = is_scale and _HALF in words[max(0, at - 2) : at]
+            yield value / 2 if is_half else float(value), following
         before = value or 0
 
 
@@ -102,4 +119,4 @@ def _list_figures(text: str) -> Iterator[tuple[float, str]]:
 def _numerals() -> Mapping[str, int]:
     """Return the numbers in words of all languages."""
     found = {word: number for language in languages() for word, number in date_words(language).numerals.items()}
-    return {word: number for word, number in found.items() if number > 0}
+    return {word: number for word, number in found.items() if number > 0} | _MILLIONS
