@@ -332,9 +332,17 @@ class SaysBoth:
 @pytest.mark.req("B.17")
 @pytest.mark.parametrize(
     ("by_words", "by_meaning", "label"),
-    [(0.4, 0.7, "supersedes"), (0.2, 0.7, "updates"), (0.55, 0.3, "updates"), (0.8, 0.1, "supersedes")],
+    [
+        (0.4, 0.7, "supersedes"),
+        (0.2, 0.55, "supersedes"),
+        (0.55, 0.3, "supersedes"),
+        (0.19, 0.7, "updates"),
+        (0.59, 0.1, "updates"),
+        (0.45, 0.45, "updates"),
+        (0.8, 0.1, "supersedes"),
+    ],
 )
-def test_what_words_and_meaning_say_together_ends_what_one_alone_marks(
+def test_what_words_or_meaning_is_sure_of_ends_where_the_other_supports_it(
     store: Store,
     meant: tuple[Node, Node],
     resolver: ReplacementResolver,
