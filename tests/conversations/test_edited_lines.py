@@ -15,7 +15,7 @@ from hyperloci.conversations.edited_lines import (
     describe_edited_lines,
     find_changes,
     find_patched_changes,
-    read_edited_lines,
+    read_edit,
 )
 from tests.support import examples
 
@@ -107,9 +107,10 @@ def test_a_patch_is_read_by_its_signs() -> None:
 
 
 def test_what_is_told_is_read_again() -> None:
-    line = "Edit a.rs: +1 -1 lines: `fn a() -> u8` became `fn a() -> u16`, `X` became `Y`"
-    assert read_edited_lines(line) == [("fn a() -> u8", "fn a() -> u16"), ("X", "Y")]
-    assert read_edited_lines("Bash: echo '`a` became `b`'") == []
+    edited = read_edit("Edit C:/a/b.rs: +1 -1 lines: `fn a() -> u8` became `fn a() -> u16`, `X: 1` became `Y/z: 2`")
+    assert edited is not None and edited.path == "C:/a/b.rs"
+    assert edited.changes == (("fn a() -> u8", "fn a() -> u16"), ("X: 1", "Y/z: 2"))
+    assert read_edit("Bash: echo '`a` became `b`'") is None
 
 
 @given(LINES, LINES)
@@ -117,6 +118,8 @@ def test_what_is_told_is_read_again() -> None:
 def test_whatever_is_edited_the_line_is_short_and_says_only_what_stands_in_it(old: list[str], new: list[str]) -> None:
     told = describe("\n".join(old), "\n".join(new))
     assert len(told) <= MAX_ALL_CHARS
-    for before, after in read_edited_lines(f"Edit a.py: {told}"):
+    edited = read_edit(f"Edit a.py: +1 -1 lines: {told}")
+    assert edited is not None and edited.path == "a.py"
+    for before, after in edited.changes:
         assert "".join(before.split()) in "".join("".join(old).split())
         assert "".join(after.split()) in "".join("".join(new).split())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
@@ -14,15 +19,24 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
+from hyperloci.retrieval import strategies
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.rank_fusion import fuse_spaces, rank_weight
+from hyperloci.retrieval.scoring import EXPLICIT_FACTOR
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, SearchStrategy, StageSizes
+from hyperloci.retrieval.space_scorer import SpaceScorer
+from hyperloci.retrieval.strategies import (
+    FIRST_SPACES,
+    LOOKED_UP_AT_ONCE,
+    MAX_PROMISING,
+    SearchStrategy,
+    StageSizes,
+)
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import fingerprint_query
 from hyperloci.store import Store
 from hyperloci.store.vectors import float16
-from tests.support import NOW, FakeEncoder, add
+from tests.support import NOW, FakeEncoder, add, examples
 
 EVERYTHING = Conditions(where=SearchFilter())
 
@@ -117,6 +131,55 @@ def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, enco
     found = Searcher(store, encoder).find(question, EVERYTHING, limit=5)
 
     assert found.nodes[0].key == answer.key
+
+
+class FoundAlready:
+    """A scorer of memories whose estimates and kinds of source are known; it notes whose kinds were asked for."""
+
+    def __init__(self, estimates: Sequence[float], factors: Sequence[float]) -> None:
+        self._estimates, self._factors = np.array(estimates, np.float32), np.array(factors, np.float32)
+        self.looked_up = 0
+
+    def estimate_cosines(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
+        return self._estimates[keys]
+
+    def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.zeros(len(keys))
+
+    def normalised_bm25(self, keys: Iterable[int]) -> dict[int, float]:
+        return dict.fromkeys(keys, 0.0)
+
+    def are_explicit(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(keys % 5 == 0)
+
+    def find_source_factors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
+        self.looked_up += len(keys)
+        return self._factors[keys]
+
+
+FOUND = st.lists(st.tuples(st.sampled_from([-0.2, 0.0, 0.3, 0.5, 0.9]), st.sampled_from([0.6, 0.8, 1.0])), max_size=450)
+
+
+@given(FOUND)
+@hypothesis_settings(max_examples=examples(60))
+def test_the_most_promising_are_those_that_looking_all_sources_up_would_find(found: list[tuple[float, float]]) -> None:
+    scorer = FoundAlready([estimate for estimate, _ in found], [factor for _, factor in found])
+    keys = np.arange(len(found), dtype=np.int64)
+    told = np.where(keys % 5 == 0, EXPLICIT_FACTOR, 1.0)
+    scores = (np.array([estimate * factor for estimate, factor in found]) * told).round(6).tolist()
+
+    best = strategies._find_promising(cast(SpaceScorer, scorer), keys)
+
+    expected = sorted(keys.tolist(), key=lambda key: (-scores[key], key))[:MAX_PROMISING]
+    assert best == expected
+
+
+def test_sources_of_what_can_not_be_among_the_best_are_not_looked_up() -> None:
+    scorer = FoundAlready([0.9] * MAX_PROMISING + [0.1] * 400, [1.0] * (MAX_PROMISING + 400))
+
+    strategies._find_promising(cast(SpaceScorer, scorer), np.arange(MAX_PROMISING + 400, dtype=np.int64))
+
+    assert scorer.looked_up == LOOKED_UP_AT_ONCE
 
 
 @pytest.mark.req("E.14")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.consolidation.answer_context import MAX_CONTEXT_CHARS, find_answer_context
+from hyperloci.conversations.consolidation.answer_context import MAX_CONTEXT_CHARS, chooses_option, find_answer_context
 from hyperloci.conversations.consolidation.turn_view import ASSISTANT, TurnView
 from tests.support import examples
 
@@ -19,7 +19,11 @@ QUESTION = "The tokens need a place. Should they live in Redis or in PostgreSQL?
 OFFER = "The parser is slow. I'd cache the parsed headers. The tests take a minute."
 
 
-PLACED = "I see two ways. First: keep the limit and try once more. Second: wait up to 1.5 seconds and do not try again."
+PLACED = (
+    "I see two ways. First: keep the limit and try once more. Second: wait up to 1.5 seconds and do not try again. "
+    "The second doubles nothing."
+)
+STEPS = "First: I read the module. Second: I raised the limit to 5. What is next?"
 
 
 def context_of(answer: str, reply: str) -> str | None:
@@ -149,3 +153,8 @@ def test_a_long_answer_that_passes_over_a_question_is_not_put_with_it() -> None:
     told = "I moved the appointment with the notary to March 3 at two because my brother is away on Monday"
     assert find_answer_context(told, reply) is None
     assert find_answer_context("no, that is all", reply) == "Would you like any additional guidance?"
+
+
+def test_steps_that_were_taken_are_no_options_for_an_answer_of_more_than_their_place() -> None:
+    assert not chooses_option("first fix the tests, then merge it", TurnView(0, ASSISTANT, STEPS))
+    assert chooses_option("the first", TurnView(0, ASSISTANT, STEPS))

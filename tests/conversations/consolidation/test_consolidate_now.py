@@ -72,6 +72,7 @@ def test_what_was_written_for_it_tells_of_what_the_user_said_how_much(
     assert node.content == "ExpiryJob.kt: `EXPIRY_MONTHS = 18` → make that eighteen from now on"
     assert (node.metadata["turn"], node.metadata["speaker"], node.metadata["trust"]) == (said.seq, "user", 1.0)
     assert node.event_time == said.event_time
+    assert "in turn 0 of session one, said by the user" in str(store.log.list_of_node(node.id)[0].reasoning)
     (edge,) = store.edges.list_of_node(node.key, "derived_from")
     assert {member.node for member in edge.members} == {node.key, said.key, done.key}
 

@@ -88,19 +88,39 @@ def test_what_only_says_how_much_is_told_with_the_line_that_it_was_written_into(
     talk = [(USER, "how many are in there right now"), (ASSISTANT, "Twelve."), (USER, said), (TOOL, EXPIRY)]
     (finding,) = findings(*talk, (ASSISTANT, "Changed."))
     assert finding.statement == f"ExpiryJob.kt: `const val EXPIRY_MONTHS = 18L` → {said}"
-    assert finding.sources == (3, 2)
+    assert (finding.sources, finding.explained_by) == ((2,), (3,))
 
 
+LISTED = "Where do the sessions live?\n1. Redis\n2. Postgres"
+
+
+@pytest.mark.req("B.17")
 @pytest.mark.parametrize(
-    ("said", "action"),
+    ("reply", "said", "edits", "statement"),
     [
-        ("Points must expire eighteen months after they were earned, always.", EXPIRY),
-        ("Points must expire after eighteen months from now on, that is the law.", EXPIRY.replace("18L", "19L")),
+        (LISTED, "2", ["`POOL = 5` became `POOL = 2`"], "Postgres → 2"),
+        (
+            "Set the retention?",
+            "yes, 30 days",
+            ["`ROWS = 3` became `ROWS = 30`"],
+            "Set the retention? → yes, 30 days",
+        ),
+        ("Twelve.", "Points expire after eighteen months from now on.", ["`AGE = 12` became `AGE = 18`"], None),
+        ("Twelve.", "always `retries=5` please, from now on", ["`WORKERS = 3` became `WORKERS = 5`"], None),
+        (
+            "Noted.",
+            "from now on timeout 30 seconds, always",
+            ["`RETENTION_DAYS = 3` became `RETENTION_DAYS = 30`", "`TIMEOUT_S = 3` became `TIMEOUT_S = 30`"],
+            "a.py: `TIMEOUT_S = 30` → from now on timeout 30 seconds, always",
+        ),
     ],
-)
-def test_what_names_its_subject_is_told_without_what_was_done(said: str, action: str) -> None:
-    (finding,) = findings((ASSISTANT, "Twelve."), (USER, said), (TOOL, action), (ASSISTANT, "Changed."))
-    assert finding.statement == said
+)  # fmt: skip
+def test_what_names_its_subject_or_chooses_is_told_without_the_line(
+    reply: str, said: str, edits: list[str], statement: str | None
+) -> None:
+    done = [(TOOL, f"Edit src/a.py: +1 -1 lines: {edit}") for edit in edits]
+    (finding,) = findings((ASSISTANT, reply), (USER, said), *done, (ASSISTANT, "Changed."))
+    assert finding.statement == (statement or said)
 
 
 @pytest.mark.req("B.17")

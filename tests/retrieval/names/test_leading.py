@@ -167,6 +167,31 @@ def test_every_section_of_one_heading_leads(asked: Memory, tree: WorkingTree) ->
     assert sorted(map(str, found[:7])) == [f"page{number}.md" for number in range(7)]
 
 
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize(
+    "heading", ["macOS installation", "**W**ebSockets guide", "List of FAQs", "To do", "`retry` in C++"]
+)
+def test_a_heading_is_found_in_other_case_and_without_its_markup(
+    asked: Memory, tree: WorkingTree, heading: str
+) -> None:
+    tree.write("guide.md", f"# Guide\n\n## {heading}\n\nWhat stands there.\n\n{PARTS}")
+    asked.index_path()
+    said = heading.replace("*", "").replace("`", "").lower()
+
+    answer = asked.search(said)
+
+    assert answer.hints[0].startswith("took `Guide > ") and "(section, guide.md:3)" in answer.hints[0]
+
+
+@pytest.mark.req("B.05")
+def test_a_heading_of_stop_words_and_one_that_many_sections_hold_is_found(asked: Memory, tree: WorkingTree) -> None:
+    tree.write("a.md", "# How it works\n\nIn three steps.\n")
+    tree.write("b.md", "".join(f"# Part {number}\n\nThis part works alone.\n\n" for number in range(220)))
+    asked.index_path()
+
+    assert asked.search("how it works").results[0].source.path == "a.md"
+
+
 @pytest.mark.req("B.05", "E.02")
 def test_of_the_commits_that_tell_why_those_lead_that_say_what_is_asked(asked: Memory, tree: WorkingTree) -> None:
     tree.commit("Leave labels out that hold nothing but blanks", tags_py=TAGS.replace("split()", "strip().split()"))

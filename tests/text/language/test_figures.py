@@ -25,6 +25,8 @@ from tests.support import examples
         ("half a million then", {"500000"}),
         ("five hundred rows", {"500"}),
         ("двести тысяч", {"200000"}),
+        ("five hundred thousand, two and a half million", {"500000", "2500000"}),
+        ("two hundred five", {"205"}),
         ("one more thing", set()),
         ("nothing", set()),
     ],
@@ -48,6 +50,13 @@ def test_numbers_are_read_in_digits_and_in_words(text: str, figures: set[str]) -
 )
 def test_a_figure_is_found_in_the_unit_that_code_has_it_in(said: str, written: str) -> None:
     assert read_figures(said) & read_figures(written)
+
+
+@pytest.mark.parametrize(
+    ("text", "not_said"), [("5 thousand", "1000"), ("1.5 million", "1000000"), ("two hundred five", "105")]
+)
+def test_what_is_counted_in_is_no_figure_of_its_own(text: str, not_said: str) -> None:
+    assert not_said not in read_figures(text)
 
 
 @given(st.text(max_size=300))

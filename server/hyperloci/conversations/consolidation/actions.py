@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from hyperloci.conversations.consolidation.statement_features import split_words
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
-from hyperloci.conversations.edited_lines import read_edited_lines
+from hyperloci.conversations.edited_lines import may_name_secret, read_edit
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.figures import read_figures
+from hyperloci.text.language.figures import read_figures, read_said_figures
 
 _REMOVING: Final = frozenset({"rm", "uninstall", "remove", "delete", "purge", "unlink", "drop", "destroy", "disable"})
 """Words of a command that takes something away, of whichever program."""
 
-_TESTS: Final = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|fixtures?|mocks?|e2e)(?:[/_.-]|$)|[a-z](?:Test|Spec)s?\b")
+_TESTS: Final = re.compile(r"(?:^|[/\\_.-])(?:tests?|specs?|fixtures?|mocks?|e2e)(?:[/\\_.-]|$)|[a-z](?:Test|Spec)s?\b")
 """A file whose values are examples: what is changed there was never decided."""
 
-_EDITED: Final = re.compile(r"\w+ (?:[^\n]*[/\\])?(?P<name>[^/\\\n]+?): [+-]?\d")
-"""The line of an edit; its path may have a colon (`C:`)."""
+LEAST_CONVERTED: Final = 60.0
+"""A figure in another unit from which on it is no chance: a day is 24 hours, and so is much else."""
+
+_SEVERAL: Final = re.compile(r" and \d+ more$")
+"""What stands behind the first path of an edit of several files: nobody can tell which of them a line is of."""
 
 _SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
@@ -55,18 +58,26 @@ class Done:
     removed: frozenset[str]
 
 
-def find_written_line(action: str, figures: Collection[str]) -> str | None:
-    """Return the line of an edit that one of some figures came into, with the file's name; None where none did.
+def list_written_lines(action: str, said: str) -> list[str]:
+    """Return the lines of an edit that a figure of what was said came into, each with the file's name.
 
-    An example's value (a test's) was never decided.
+    Converted figures (`five minutes`, 300) only from LEAST_CONVERTED on. None of an example's (a test's), whose value
+    was never decided, and none that may name a secret.
     """
-    edited = _EDITED.match(action)
-    if edited is None or _TESTS.search(edited[0]) is not None:
-        return None
-    for old, new in read_edited_lines(action):
-        if not (read_figures(new) - read_figures(old)).isdisjoint(figures):
-            return f"{edited['name']}: `{new}`"
-    return None
+    edited = read_edit(action)
+    if edited is None or _TESTS.search(edited.path) or _SEVERAL.search(edited.path):
+        return []
+    plain, figures = read_said_figures(said), read_figures(said)
+    name = re.split(r"[/\\]", edited.path)[-1]
+    return [
+        f"{name}: `{new}`"
+        for old, new in edited.changes
+        if any(
+            figure in figures and (figure in plain or float(figure) >= LEAST_CONVERTED)
+            for figure in read_figures(new) - read_figures(old)
+        )
+        and not may_name_secret(new)
+    ]
 
 
 @functools.lru_cache(maxsize=64)  # The same actions stand beside all that holds, by words and once more by meaning.
@@ -75,11 +86,11 @@ def read_actions(lines: tuple[str, ...]) -> Done:
     changes = []
     removed: set[str] = set()
     for line in lines:
-        is_example = _TESTS.search(line.partition(":")[0]) is not None
-        for old, new in () if is_example else read_edited_lines(line):
+        edited = read_edit(line)
+        path = frozenset() if edited is None else meaningful_words(edited.path)
+        for old, new in () if edited is None or _TESTS.search(edited.path) else edited.changes:
             before, after = read_figures(old), read_figures(new)
             words, others = meaningful_words(old), meaningful_words(new)
-            path = meaningful_words(line.partition(":")[0])
             changes.append(
                 Change(
                     before - after,

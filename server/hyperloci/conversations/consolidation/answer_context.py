@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, lacks_subject
 from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
-from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView
+from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, Sentence, TurnView
+from hyperloci.text.language.sentences import sentence_spans
 from hyperloci.text.language.word_tables import phrase_pattern, read_table
 
 MAX_CONTEXT_CHARS: Final = 280
@@ -25,6 +27,10 @@ and 41."""
 
 MAX_ANSWER_WORDS: Final = 14
 """A longer one answers a question only if it shares a word with it: people pass over `Do you need anything else?`"""
+
+MAX_PLACE_WORDS: Final = 4
+"""Words of an answer that chooses among what is only counted by places (`First: ...`), as steps that were taken are: in
+a longer one `first` is a word like any other."""
 
 ORDINALS: Final = 5
 """Ordinal words of each language."""
@@ -53,7 +59,7 @@ def find_answer_context(answer: str, reply: TurnView) -> str | None:
         reply: the assistant's turn before it.
     """
     options = _list_options(reply.text)
-    option = _find_chosen_option(answer, options)
+    option = _find_option(answer, reply)
     if option is not None:
         return option
     sentence = _find_answered_sentence(answer, reply.sentences)
@@ -64,7 +70,15 @@ def find_answer_context(answer: str, reply: TurnView) -> str | None:
 
 def chooses_option(answer: str, reply: TurnView) -> bool:
     """Return whether an answer names one of several options of a reply, by mark or place: `(b)`, `the second`."""
-    return _find_chosen_option(answer, _list_options(reply.text)) is not None
+    return _find_option(answer, reply) is not None
+
+
+def _find_option(answer: str, reply: TurnView) -> str | None:
+    """Return the option that an answer chooses; one that is told by its place alone only by an answer of that alone."""
+    found = _find_chosen_option(answer, _list_options(reply.text))
+    if found is None and len(answer.split()) <= MAX_PLACE_WORDS:
+        return _find_chosen_option(answer, _list_placed_options(reply.text))
+    return found
 
 
 def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None) -> tuple[str, TurnView] | None:
@@ -89,7 +103,7 @@ def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None
 def _list_options(text: str) -> dict[str, str]:
     """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
     options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
-    return options if len(options) > 1 else _list_counted_options(text) or _list_placed_options(text)
+    return options if len(options) > 1 else _list_counted_options(text)
 
 
 def _list_counted_options(text: str) -> dict[str, str]:
@@ -106,19 +120,21 @@ def _list_counted_options(text: str) -> dict[str, str]:
 
 def _list_placed_options(text: str) -> dict[str, str]:
     """Return what is counted by its place: `First: keep the limit. Second: wait up to 1.5 seconds and no retry.`"""
-    words = read_table("consolidation.ordinals")
-    found = sorted(
-        (match.start(), match.end(), number % ORDINALS)
-        for number, each in enumerate(words)
-        for match in re.finditer(rf"(?<![^\W_])(?:{each}):\s+", text, re.IGNORECASE)
-    )
-    if len(found) < 2 or [place for _, _, place in found] != list(range(len(found))):
+    found = list(_compile_places().finditer(text[:MAX_READ_CHARS]))
+    places = [number % ORDINALS for match in found for number, each in enumerate(match.groups()) if each]
+    if len(found) < 2 or places != list(range(len(found))):
         return {}
-    ends = [*(start for start, _, _ in found[1:]), len(text)]
-    return {
-        str(place + 1): text[after:end].partition("\n")[0].strip(" ,;")
-        for (_, after, place), end in zip(found, ends, strict=True)
-    }
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    told = [text[match.end() : end].partition("\n")[0] for match, end in zip(found, ends, strict=True)]
+    firsts = [next((each[start:end] for start, end in sentence_spans(each)), each) for each in told]
+    return {str(place + 1): first.strip(" ,;") for place, first in enumerate(firsts)}
+
+
+@functools.cache
+def _compile_places() -> re.Pattern[str]:
+    """Return the pattern of ordinals with a colon behind them, a group for each."""
+    groups = "|".join(f"({words})" for words in read_table("consolidation.ordinals"))
+    return re.compile(rf"(?<![^\W_])(?:{groups}):\s+", re.IGNORECASE)
 
 
 def _find_chosen_option(answer: str, options: Mapping[str, str]) -> str | None:

@@ -42,6 +42,7 @@ class FindingPlan:
         confidence: no more than the least trusted of its sources.
         flags: what is suspicious about them.
         sources: the turns that say so.
+        explained_by: the turns that only say what it is about.
         known: a memory that says so already.
         repeats: the place of an item of the same payload that says so too, and is kept only if it changes what holds.
         reworded: what rules made of the same turns, and it says in other words.
@@ -53,6 +54,7 @@ class FindingPlan:
     confidence: float
     flags: tuple[str, ...]
     sources: tuple[Node, ...]
+    explained_by: tuple[Node, ...]
     known: Node | None
     repeats: str = ""
     reworded: tuple[Node, ...] = ()
@@ -80,7 +82,8 @@ class FindingPlanner:
         for finding in payload.findings:
             text = sanitize(finding.statement)
             sources = tuple(turns[seq] for seq in finding.sources)
-            reason = _refusal_reason(text, sources)
+            explained_by = tuple(turns[seq] for seq in finding.explained_by)
+            reason = _refusal_reason(text, (*sources, *explained_by))
             statement = Said(text.text, finding.said.answer)
             known = memories.find_said(statement, sources) if reason is None else None
             if known is not None and known.valid_until is not None:
@@ -96,7 +99,7 @@ class FindingPlanner:
                     rejected.append(RejectedItem(finding.place or finding.kind, reason))
                 continue
             maybe = next((other.place for other in alike if other.sureness is Sureness.TENTATIVE), "")
-            plan = self._make_plan(progress, finding, text, sources, known)
+            plan = self._make_plan(progress, finding, text, sources, explained_by, known)
             plans.append(replace(plan, repeats=maybe))
         return plans if strategy == HEURISTIC_STRATEGY else _note_reworded(plans, memories), rejected
 
@@ -106,6 +109,7 @@ class FindingPlanner:
         finding: ExtractedFinding,
         text: SanitizedText,
         sources: tuple[Node, ...],
+        explained_by: tuple[Node, ...],
         known: Node | None,
     ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
@@ -119,6 +123,7 @@ class FindingPlanner:
             confidence=min(finding.confidence, trust_in(finding, sources)),
             flags=tuple(flags),
             sources=sources,
+            explained_by=explained_by,
             known=known,
         )
 
@@ -155,13 +160,13 @@ def _is_known_by(node: Node, said: Said) -> bool:
 
 def trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:
     """Return how far the turns can be believed: of an answer, the turn that gave it; what it answers only explains."""
-    said = [find_saying_turn(sources)] if finding.about else sources
+    said = [max(sources, key=lambda node: node.seq or 0)] if finding.about else sources
     return min(node.confidence for node in said)
 
 
 def said_fields(plan: FindingPlan) -> dict[str, Any]:
     """Return what is noted beside the text: the words themselves, what they answer, who said them and in which turn."""
-    finding, last = plan.finding, find_saying_turn(plan.sources)
+    finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
     fields |= {"due": finding.due, "until": read_until(plan)}
@@ -172,13 +177,7 @@ def read_until(plan: FindingPlan) -> str | None:
     """Return the last day on which a statement holds by its own words; of a deadline None: it may be missed."""
     if plan.finding.kind is FindingKind.DEADLINE:
         return None
-    return read_last_day(plan.finding.content, find_saying_turn(plan.sources).event_time)
-
-
-def find_saying_turn(sources: Sequence[Node]) -> Node:
-    """Return the last of some turns in which somebody speaks; what was done for it afterwards only explains it."""
-    spoken = [node for node in sources if node.origin is not Origin.HOOK] or sources
-    return max(spoken, key=lambda node: node.seq or 0)
+    return read_last_day(plan.finding.content, max(node.event_time for node in plan.sources))
 
 
 def speaker_word(node: Node) -> str:

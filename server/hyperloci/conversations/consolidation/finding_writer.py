@@ -15,7 +15,6 @@ from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.finding_plans import (
     FindingPlan,
-    find_saying_turn,
     read_until,
     said_fields,
     speaker_word,
@@ -161,7 +160,7 @@ class FindingWriter:
         known = self._store.nodes.get_by_key(plan.known.key)
         if known is not None and known.valid_until is None and known.deleted_at is None:
             return plan
-        said_at = find_saying_turn(plan.sources).event_time
+        said_at = max(source.event_time for source in plan.sources)
         if known is not None and known.valid_until is not None and known.valid_until > said_at:
             return None
         return replace(plan, known=None)
@@ -186,7 +185,7 @@ class FindingWriter:
                 return None, False
         if node is None:
             node = self._create_statement(progress, plan, strategy, now)
-            self._link_sources(node, plan.sources, strategy, now)
+            self._link_sources(node, (*plan.sources, *plan.explained_by), strategy, now)
             return node, True
         # A turn that is read a second time, by another strategy, does not say it again.
         if self._link_sources(node, plan.sources, strategy, now):
@@ -204,7 +203,7 @@ class FindingWriter:
         return [old.id for old in ended]
 
     def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:
-        said = find_saying_turn(plan.sources).event_time
+        said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
         metadata: dict[str, Any] = {"strategy": strategy, "trust": trust_in(plan.finding, plan.sources)}

@@ -83,7 +83,8 @@ class ExtractedFinding:
         content: the statement, as it should be remembered.
         sources: the numbers of the turns that say so.
         confidence: how sure the finder is, 0..1.
-        about: the words that it answers, where it is not understood without them.
+        about: the words that it answers, or the line that it was written into, where it is not understood without them.
+        explained_by: the numbers of turns that say what it is about, and not it: the edit that was made for it.
         due: of a deadline, the day (`2026-09-18`).
         place: where it stood in the payload (`facts[2]`).
         is_tentative: whether it is only worth keeping if it changes what holds (`make it 6`).
@@ -95,6 +96,7 @@ class ExtractedFinding:
     sources: tuple[int, ...]
     confidence: float = DEFAULT_CONFIDENCE
     about: str | None = None
+    explained_by: tuple[int, ...] = ()
     due: str | None = None
     place: str = ""
     is_tentative: bool = False

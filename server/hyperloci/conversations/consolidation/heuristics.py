@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.conversations.consolidation.actions import find_written_line, read_actions
+from hyperloci.conversations.consolidation.actions import list_written_lines, read_actions
 from hyperloci.conversations.consolidation.answer_context import (
     chooses_option,
     find_answer_context,
@@ -27,6 +27,7 @@ from hyperloci.conversations.consolidation.findings import (
 from hyperloci.conversations.consolidation.referents import (
     MIN_SUBJECT_WORDS,
     count_subject_words,
+    has_identifier,
     lacks_subject,
     leans_on_context,
 )
@@ -38,7 +39,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     split_words,
 )
 from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
-from hyperloci.conversations.consolidation.text_similarity import repeats
+from hyperloci.conversations.consolidation.text_similarity import meaningful_words, repeats
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     ASSISTANT,
@@ -52,6 +53,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     view_turn,
 )
 from hyperloci.model.node import Node
+from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.figures import read_figures
 from hyperloci.text.language.sentences import sentence_spans
 
@@ -308,34 +310,57 @@ def _make_finding(
     if reply is not None and not leans_on_context(quote) and (best.needs_context or chooses_option(quote, reply)):
         answered = find_answer_context(quote, reply)
         about = None if answered is None else (answered, reply)
-    if turn.speaker == USER and (about is None or count_subject_words(f"{about[0]} {quote}") < MIN_SUBJECT_WORDS):
-        about = _find_written(quote, find_actions_after(turns, at)) or about
-    if about is None and lacks_subject(quote):
+    kind, due = _choose_kind(quote, turn.at)
+    written = None
+    if (
+        turn.speaker == USER
+        and kind is not FindingKind.DEADLINE
+        and not (about and count_subject_words(about[0]))
+        and not _chooses(quote, reply)
+    ):
+        written = _find_written(quote, find_actions_after(turns, at))
+    if written is None and about is None and lacks_subject(quote):
         about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
         if about is None:
             return None
-    kind, due = _choose_kind(quote, turn.at)
-    if kind in _FACTS and about is None and best.probability < facts_from:
+    if kind in _FACTS and about is None and written is None and best.probability < facts_from:
         return None
-    return ExtractedFinding(
+    finding = ExtractedFinding(
         kind=kind,
         content=quote,
-        about=None if about is None else about[0],
-        sources=(turn.seq,) if about is None else (about[1].seq, turn.seq),
+        sources=(turn.seq,),
         due=due,
         confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
     )
+    if written is not None:
+        return replace(finding, about=written[0], explained_by=(written[1].seq,))
+    return finding if about is None else replace(finding, about=about[0], sources=(about[1].seq, turn.seq))
 
 
-def _find_written(quote: str, actions: Iterable[TurnView]) -> tuple[str, TurnView] | None:
+def _chooses(quote: str, reply: TurnView | None) -> bool:
+    return reply is not None and chooses_option(quote, reply)
+
+
+def _find_written(quote: str, actions: Sequence[TurnView]) -> tuple[str, TurnView] | None:
     """Return the line that the assistant wrote a figure of a statement into, and the action, where it tells of what.
 
-    `make it eighteen` says of nothing; `EXPIRY_MONTHS = 18L`, which was written for it, says of what.
+    `make it eighteen` says of nothing; `EXPIRY_MONTHS = 18L`, which was written for it, says of what. Of several lines
+    that hold the figure only one that shares a word with what was said; a day is no figure.
     """
-    bare = (quote[start:end] for start, end in sentence_spans(quote))
-    figures = frozenset().union(*(read_figures(part) for part in bare if count_subject_words(part) < MIN_SUBJECT_WORDS))
-    lines = ((find_written_line(action.text, figures), action) for action in actions if figures)
-    return next(((line, action) for line, action in lines if line is not None), None)
+    parts = (quote[start:end] for start, end in sentence_spans(quote))
+    bare = " ".join(part for part in parts if _says_how_much(part))
+    lines = [(line, action) for action in actions for line in list_written_lines(action.text, bare)] if bare else []
+    if len(lines) > 1:
+        words = meaningful_words(bare) - read_figures(bare)
+        lines = [(line, action) for line, action in lines if words & meaningful_words(line)] or lines[:1]
+    return lines[0] if len(lines) == 1 else None
+
+
+def _says_how_much(part: str) -> bool:
+    """Return whether a sentence holds a figure, and names too little of what it is about."""
+    if count_subject_words(part) >= MIN_SUBJECT_WORDS or has_identifier(part) or not read_figures(part):
+        return False
+    return next(DateText(part).find(), None) is None
 
 
 def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[StatementScore]) -> tuple[int, int]:

@@ -56,11 +56,15 @@ def lacks_subject(text: str) -> bool:
 
 
 def _says_no_subject(sentence: str) -> bool:
-    # A figure is written like a name with a dot, a dash or a colon in it.
-    plain = _FIGURE.sub("0", sentence)
-    if leans_on_context(plain):
+    if leans_on_context(_FIGURE.sub("0", sentence)):
         return True
-    return IDENTIFIER.search(plain) is None and count_subject_words(plain) == 0
+    return not has_identifier(sentence) and count_subject_words(sentence) == 0
+
+
+def has_identifier(text: str) -> bool:
+    """Return whether a text has a name as code has them: `retry_all`, `--flag`, `lib/db.py`."""
+    # A figure is written like a name with a dot, a dash or a colon in it.
+    return IDENTIFIER.search(_FIGURE.sub("0", text)) is not None
 
 
 def count_subject_words(text: str) -> int:

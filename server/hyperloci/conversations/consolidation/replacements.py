@@ -20,7 +20,6 @@ from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
-from hyperloci.conversations.consolidation.finding_plans import find_saying_turn
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
@@ -39,9 +38,9 @@ ended then, 54 of which are replaced or taken back and 47 changed in part; from 
 "Sessions")."""
 
 SURE_BY_MEANING: Final = 0.5
-"""The same once both statements have a vector, of what words and meaning say together (the mean of their log-odds): of
-the same writers 148 are ended, of which 72 are replaced or taken back and 55 changed in part; from .6 on 122, 62 and
-46."""
+"""The same once both statements have a vector, of what words and meaning say together (`_weigh_both`): by the mean of
+their log-odds alone, of the same writers 148 are ended, of which 72 are replaced or taken back and 55 changed in part;
+from .6 on 122, 62 and 46."""
 
 SUPPORT: Final = 0.2
 """Probability by the one from which on the other alone may be sure: in 26 projects of seven writers of which the
@@ -127,7 +126,7 @@ class ReplacementResolver:
 
     def changes_what_holds(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> bool:
         """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
-        said = find_saying_turn(sources)
+        said = max(sources, key=lambda node: node.seq or 0)
         turn = (said.session_id, said.seq)
         statements = [one for one in self._list_standing(scope, with_passing=False) if _place_of(one.node) != turn]
         living = [one for one in statements if one.node.event_time <= said.event_time]

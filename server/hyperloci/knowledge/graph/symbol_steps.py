@@ -72,9 +72,9 @@ class SymbolSteps:
                     yield Crossing(first, last, edge)
 
     def reach_symbols(self, sources: Collection[NodeKey], walk: Walk, *, limit: int) -> Iterator[list[NodeKey]]:
-        """Yield where the steps from some symbols lead, some at a time: `cross_edges` without how, in half the time.
+        """Yield the symbols that steps from some symbols reach, in batches, without the hyperedges: in half the time.
 
-        What is reached from several is told again, and so are the sources where steps lead back to them.
+        A symbol may come in several batches, and so may a source that a step leads back to.
         """
         for batch in self._read_crossings(list(sources), walk, limit, SOON):
             targets = dict.fromkeys([crossing[1] for crossing in batch])

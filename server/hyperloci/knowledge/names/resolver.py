@@ -7,9 +7,8 @@ more before what is used less. Every lookup goes by an index.
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.names.located_text import (
@@ -264,21 +263,28 @@ class NameResolver:
     def _find_snippets(self, words: Sequence[str], subtypes: tuple[str, ...], limit: int) -> list[LocatedSnippet]:
         """Return the snippets of some kinds in which these words weigh most."""
         query = self._ask_for(words, subtypes)
-        return [] if query is None else self._locate(query.rank_best(limit), subtypes)
+        if query is None:
+            return []
+        best = [NodeKey(key) for key in query.rank_best(limit)]
+        return self._locate(best, self._store.positions.get_positions(best), subtypes)
 
     def _find_under_heading(self, said: str) -> list[LocatedSnippet]:
-        """Return the snippets of documents under a heading, the best first by its words; each of them holds them all.
+        """Return the snippets of documents under a heading, the best first by its words.
 
-        Nearly every search of a few words asks for one, and most find none: so only what has every word is looked at,
-        and words that stand everywhere are not looked up.
+        Nearly every search of a few words asks for one, and most find none: so the places are looked at before the
+        words are counted. Stop words are looked up only beside a single other word: their postings take longest.
         """
-        words = [word for word in said.split() if word.lower() not in stop_words()] or said.split()
-        query = self._ask_for(words, ("markdown",))
-        if query is None or len(query.weights) < len(_first_terms(words)):
+        words = [word for word in said.split() if word.lower() not in stop_words()]
+        query = self._ask_for(words if len(words) > 1 else said.split(), ("markdown",))
+        if query is None:
             return []
-        return self._locate(
-            query.rank_holders(HEADING_CANDIDATES), ("markdown",), functools.partial(is_under_heading, said)
-        )
+        likely = [NodeKey(key) for key in query.find_likely(HEADING_CANDIDATES).tolist()]
+        headed = {
+            key: place
+            for key, place in self._store.positions.get_positions(likely).items()
+            if place.path is not None and is_under_heading(said, place)
+        }
+        return self._locate(query.rank(headed), headed, ("markdown",))
 
     def _ask_for(self, words: Sequence[str], subtypes: tuple[str, ...]) -> KeywordQuery | None:
         """Return the query for words in the snippets of some kinds; None if none of them stands anywhere."""
@@ -289,15 +295,11 @@ class NameResolver:
         return self._store.keyword_search.prepare_query(terms, allowed) if terms else None
 
     def _locate(
-        self,
-        ranked: Iterable[int],
-        subtypes: tuple[str, ...],
-        is_wanted: Callable[[Position], bool] = lambda _: True,
+        self, ranked: Iterable[int], places: Mapping[NodeKey, Position], subtypes: tuple[str, ...]
     ) -> list[LocatedSnippet]:
-        """Return snippets with their places, in their order, of those whose place is wanted."""
+        """Return snippets with their places, in their order, of those that stand in a file."""
         best = [NodeKey(key) for key in ranked]
-        places = self._store.positions.get_positions(best)
-        keys = [key for key in best if key in places and places[key].path is not None and is_wanted(places[key])]
+        keys = [key for key in best if key in places and places[key].path is not None]
         nodes = self._store.nodes.get_by_keys(keys)
         facts = self._store.positions.get_code_facts(keys) if "code" in subtypes else {}
         return [LocatedSnippet(nodes[key], places[key], facts[key].kind if key in facts else "") for key in keys]

@@ -303,20 +303,10 @@ class KeywordQuery:
         best = sorted(scored.items(), key=lambda item: (-item[1], item[0]))
         return {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
 
-    def rank_holders(self, limit: int) -> dict[int, float]:
-        """Return the BM25 of the best of the nodes that hold every word, best first, ties by key.
-
-        A word of which only the newest postings were read may be in any. Of more than are scored in full the newest
-        are.
-        """
-        if not self._whole:
-            return self.rank_best(limit)
-        rarest = min(self._whole, key=lambda term: len(self._whole[term]))
-        holders = np.asarray(self._whole[rarest], np.int64)
-        for term in self._whole.keys() - {rarest}:
-            holders = holders[self._holds_term(holders, term)]
-        scored = self.score_bm25(holders[-max(RESCORED, limit) :].tolist())
-        return dict(sorted(scored.items(), key=lambda item: (-item[1], item[0]))[:limit])
+    def rank(self, keys: Iterable[int]) -> list[int]:
+        """Return nodes by their BM25, best first, ties by key."""
+        scored = self.score_bm25(keys)
+        return sorted(scored, key=lambda key: (-scored[key], key))
 
     def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return a score that a node does not exceed, as if it said its terms and nothing else, for keys ascending."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.text.language.dates import date_words, languages
@@ -62,6 +62,8 @@ _TENS: Final = 20
 """Numerals from here on are joined with the one behind them: `twenty five`."""
 
 _MAX_ONCE: Final = 10
+_HUNDRED: Final = 100
+_THOUSAND: Final = 1_000
 
 _MILLIONS: Final = {"million": 1_000_000, "миллион": 1_000_000, "полмиллиона": 500_000}
 """No dates are counted in them, so they stand in no table of those."""
@@ -90,29 +92,61 @@ def read_dimensions(text: str) -> Mapping[str, str]:
     return found
 
 
+@functools.lru_cache(maxsize=4_096)
+def read_said_figures(text: str) -> frozenset[str]:
+    """Return the numbers of a text in digits, those in words too, only as they are said."""
+    return frozenset(f"{value:.12g}" for value, unit in _list_figures(text) if value != 1 or not _UNITS.get(unit))
+
+
 def _list_figures(text: str) -> Iterator[tuple[float, str]]:
     """Yield each number with the word behind it."""
     for match in _FIGURE.finditer(text):
         unit = match["unit"] or ""
         figure = match[0][: len(match[0]) - len(unit)].strip().replace("_", "").replace(",", "")
         yield float(figure), unit
+    found = [(match.group().casefold(), match.start()) for match in _NUMERAL.finditer(text)]
+    # What is counted in hundreds after digits is their unit: `5 thousand`.
+    yield from _list_numerals(
+        [
+            "" if _UNITS.get(word) in _SCALES and text[max(0, at - 3) : at].rstrip()[-1:].isdigit() else word
+            for word, at in found
+        ]
+    )
+
+
+def _list_numerals(words: Sequence[str]) -> Iterator[tuple[float, str]]:
+    """Yield the numbers of words in order, and the tens and hundreds that larger ones begin with, with their units."""
     numerals = _numerals()
-    words = [match.group().casefold() for match in _NUMERAL.finditer(text)]
-    before = 0
+    total = current = 0.0
     for at, word in enumerate(words):
         value = numerals.get(word)
         if value is None:
             tens, _, ones = word.partition("-")
             value = numerals[tens] + numerals[ones] if tens in numerals and ones in numerals else None
         following = words[at + 1] if at + 1 < len(words) else ""
-        is_scale = _UNITS.get(word) in _SCALES
-        # Counted already, as the unit of the number before it: `five hundred`.
-        if value is not None and (value > 1 or following in _UNITS) and not (is_scale and before):
-            if before >= _TENS and value < _MAX_ONCE:
-                value += before
-            is_half = is_scale and _HALF in words[max(0, at - 2) : at]
-            yield value / 2 if is_half else float(value), following
-        before = value or 0
+        if value is None:
+            total = current = 0.0
+            continue
+        if _UNITS.get(word) in _SCALES:
+            current = (current or _read_half(words, at)) * value
+        elif current and value < (_MAX_ONCE if current % _HUNDRED else _HUNDRED) and current >= _TENS:
+            current += value
+        else:
+            current = float(value)
+        if value >= _THOUSAND:
+            total, current = total + current, 0.0
+        # One of anything is mostly no figure; of a unit it is.
+        if total + current > 1 or following in _UNITS:
+            yield total + current, following
+
+
+def _read_half(words: Sequence[str], at: int) -> float:
+    """Return how many of a scale a half before it means: `half a million`, `two and a half million`; 1 without one."""
+    before = list(words[max(0, at - 4) : at])
+    if before[-2:] == [_HALF, "a"] or before[-1:] == [_HALF]:
+        whole = _numerals().get(before[-4], 0) if before[-3:] == ["and", "a", _HALF] and len(before) == 4 else 0
+        return whole + 0.5
+    return 1.0
 
 
 @functools.cache
