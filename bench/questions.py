@@ -9,8 +9,9 @@ Beside it stand, over the same memories in the same run: grep with three words t
 memories of files, of `why` those of commits, with the most of them, then with the most occurrences), FTS5's `bm25()`
 over the question's words, and meaning alone (strategy `e1_only`).
 
-Every second question of a kind is held out, and two repositories are as a whole (`--repositories thor,cjson`):
-constants of ranking were chosen on the others (`--half tuning`) and on five repositories that count in no goal
+Every second question of a kind is held out, and five repositories are as a whole (`--repositories
+thor,cjson,gson,requests,commander`): constants of ranking were chosen on the others (`--half tuning`) and on five
+repositories that count in no goal
 (`--repositories fd,cobra,mux,ky,hyperfine`). `--changelog N` asks N entries of each `CHANGELOG.md`
 as reasons instead, whose answer is the commit with their number; grep has their three longest words.
 """

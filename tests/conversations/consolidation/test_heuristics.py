@@ -20,6 +20,7 @@ from hyperloci.conversations.consolidation.findings import (
 )
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.statement_features import split_words
+from hyperloci.conversations.consolidation.statement_scorer import StatementScore
 from hyperloci.conversations.consolidation.text_similarity import Said, repeats, says_same, why_ungrounded
 from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
@@ -71,6 +72,7 @@ def test_a_figure_that_the_assistant_then_writes_is_kept_though_little_was_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(heuristics, "KEEP", 0.9)
+    monkeypatch.setattr(heuristics, "KEEP_BINDING", {})
     said = [(ASSISTANT, "The step is 8 degrees. Lower it?"), (USER, "6, I'd say.")]
     written = (TOOL, "Edit qc/step.sql: +1 -1 lines: `> 8.0` became `> 6.0`")
     other = (TOOL, "Edit qc/step.sql: +1 -1 lines: `> 8.0` became `> 7.0`")
@@ -134,6 +136,35 @@ def test_what_names_its_subject_or_chooses_is_told_without_the_line(
 def test_who_the_user_is_is_kept_though_it_is_said_on_the_way_to_a_request(text: str) -> None:
     kept = found((USER, text), (ASSISTANT, "Let me look at the code."))
     assert [kind for kind, _ in kept] == [FindingKind.USER_INFO]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("kind", "probability", "is_kept"),
+    [
+        (FindingKind.DEADLINE, 0.26, True),
+        (FindingKind.DEADLINE, 0.2, False),
+        (FindingKind.CONSTRAINT, 0.41, True),
+        (FindingKind.CONSTRAINT, 0.39, False),
+        (FindingKind.DECISION, 0.49, False),
+    ],
+)
+def test_what_binds_is_kept_though_it_is_less_sure(
+    monkeypatch: pytest.MonkeyPatch, kind: FindingKind, probability: float, is_kept: bool
+) -> None:
+    class Unsure:
+        def score(self, features: object) -> StatementScore:
+            return StatementScore(probability=probability, needs_context=False)
+
+        def weigh_kinds(self, features: object) -> dict[FindingKind, float]:
+            return {each: 0.5 if each is kind else 0.1 for each in FindingKind}
+
+        def choose_kind(self, features: object, besides: object = ()) -> FindingKind:
+            return kind
+
+    monkeypatch.setattr(heuristics, "load_weights", Unsure)
+    said = "The pilot of the bakery starts on the third of April."
+    assert (said in [text for _, text in found((USER, said), (ASSISTANT, "Noted."))]) is is_kept
 
 
 @pytest.mark.parametrize(

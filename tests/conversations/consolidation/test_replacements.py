@@ -55,6 +55,12 @@ def play(talk: Talk, context: MaintenanceContext, before: str = BEFORE) -> None:
     consolidate_sessions(context)
 
 
+def keep_nothing_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nothing be sure enough to be kept, but what changes something."""
+    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    monkeypatch.setattr(heuristics, "KEEP_BINDING", {})
+
+
 def find(store: Store, text: str) -> Node:
     return next(node for node in extracted(store) if text in node.content)
 
@@ -449,7 +455,7 @@ def test_what_is_said_in_passing_is_kept_if_it_changes_what_holds(
     store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(talk, context)
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    keep_nothing_by_itself(monkeypatch)
     talk.session("two", *AFTER, (USER, "The staging database is called harbour_staging."), (ASSISTANT, "Noted."))
     consolidate_sessions(context)
     assert find(store, "April 20").valid_until == find(store, "April 25").valid_from
@@ -507,7 +513,7 @@ def passing(store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: 
     talk.session("first", *TALK)
     consolidate_sessions(context)
     with monkeypatch.context() as unsure:
-        unsure.setattr(heuristics, "KEEP", 1.0)
+        keep_nothing_by_itself(unsure)
         turn, _ = talk.session("one", *SAID_IN_PASSING)
         consolidate_sessions(context)
     assert not any("April" in node.content for node in extracted(store))
@@ -534,7 +540,7 @@ def test_the_turn_of_what_was_said_in_passing_is_outdated_by_what_replaces_it(
 def test_what_is_said_in_passing_twice_is_noted_where_it_stands(
     store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    keep_nothing_by_itself(monkeypatch)
     monkeypatch.setattr(heuristics, "KEEP_UNANSWERED", 1.0)
     turn, *_ = talk.session("one", (USER, BEFORE), NOTED, (USER, "the deadline of the release is april 20"))
     consolidate_sessions(context)
@@ -588,7 +594,7 @@ def test_what_is_only_said_in_passing_is_not_kept_whatever_it_changes(
     store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(talk, context)
-    monkeypatch.setattr(heuristics, "KEEP", 1.0)
+    keep_nothing_by_itself(monkeypatch)
     monkeypatch.setattr(heuristics, "TENTATIVE", 1.0)
     turn, _ = talk.session("two", *AFTER)
     consolidate_sessions(context)

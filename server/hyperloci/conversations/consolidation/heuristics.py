@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from hyperloci.conversations.consolidation.actions import list_written_lines, read_actions
@@ -93,6 +94,12 @@ SURE_USER: Final = 0.8
 on the way to a request (`i run a bakery, two years of php. why is it slow`). Of eighteen projects by six new writers
 the five sentences between .1 and .5 that are so sure are all to be kept, and one of the next three (`python -m bench
 train_extraction` learns kinds from 240 introductions written for it)."""
+
+KEEP_BINDING: Final = MappingProxyType({FindingKind.DEADLINE: 0.25, FindingKind.CONSTRAINT: 0.4})
+"""The same for what is likeliest of these kinds: who forgets them does harm. Of sentences of the user's in twenty
+projects of five writers, beside no surer one, five of five deadlines from .25 on are to be kept, and of constraints ten
+of 14 from .4 on, two of which must not be (rules of another place); from .33 on four of six, and two; of decisions half
+(docs/benchmarks.md, "Kept from less on")."""
 
 EXTEND: Final = 0.06
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
@@ -191,7 +198,7 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
         for number in range(len(turn.sentences))
     ]
     if turn.speaker == USER:
-        scores = _raise_introductions(turn, _raise_written(turn, scores, find_actions_after(turns, at)))
+        scores = _raise_by_kind(turn, _raise_written(turn, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:PER_TURN]
     found = {run: _make_finding(turns, at, run, scores) for run in runs if run in surest}
@@ -219,20 +226,23 @@ def _raise_written(turn: TurnView, scores: list[StatementScore], actions: Sequen
     ]
 
 
-def _raise_introductions(turn: TurnView, scores: list[StatementScore]) -> list[StatementScore]:
-    """Return the scores of sentences, as sure as what is kept where they surely tell who the user is."""
+def _raise_by_kind(turn: TurnView, scores: list[StatementScore]) -> list[StatementScore]:
+    """Return the scores of sentences, as sure as what is kept where their kind is kept from less on."""
     return [
-        replace(score, probability=KEEP) if _introduces_user(sentence.text, score.probability) else score
+        replace(score, probability=KEEP) if _is_kept_by_kind(sentence.text, score.probability) else score
         for sentence, score in zip(turn.sentences, scores, strict=True)
     ]
 
 
-def _introduces_user(text: str, probability: float) -> bool:
-    # Behind a colon somebody else speaks: `the customer wrote: I am a teacher`.
-    if not KEEP_USER <= probability < KEEP or ":" in text:
+def _is_kept_by_kind(text: str, probability: float) -> bool:
+    if not KEEP_USER <= probability < KEEP:
         return False
     shares = load_weights().weigh_kinds(tuple(read_kind_features(text)))
-    return shares[FindingKind.USER_INFO] >= SURE_USER
+    likeliest = max(shares, key=lambda kind: shares[kind])
+    if probability >= KEEP_BINDING.get(likeliest, KEEP):
+        return True
+    # Behind a colon somebody else speaks: `the customer wrote: I am a teacher`.
+    return shares[FindingKind.USER_INFO] >= SURE_USER and ":" not in text
 
 
 def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:
