@@ -301,6 +301,7 @@ def _make_late() -> None:
     for read in readers:
         read("nothing of the kind")
     answer_context.find_answer_context("the last", TurnView(0, "assistant", "1. one\n2. two"))
+    answer_context.find_answer_context("the first", TurnView(0, "assistant", "First: one. Second: two."))
     causal._continuation_pattern()
     causal._question_patterns()
     for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures", "goal.wanted"):

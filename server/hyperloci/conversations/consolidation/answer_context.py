@@ -1,4 +1,8 @@
-"""Answer context: what a short answer answers: the option it chooses, or the question or offer before it (B.17)."""
+"""Answer context: the words without which a short answer is not understood (B.17).
+
+What it answers, the option it chooses or the question or offer before it; or the line that was written for it: `make it
+eighteen` says of nothing, `EXPIRY_MONTHS = 18L` says of what.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, lacks_subject
+from hyperloci.conversations.consolidation.actions import EXAMPLES
+from hyperloci.conversations.consolidation.referents import (
+    MIN_SUBJECT_WORDS,
+    count_subject_words,
+    has_identifier,
+    lacks_subject,
+)
 from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
 from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, Sentence, TurnView
+from hyperloci.conversations.edited_lines import may_name_secret, read_edit
+from hyperloci.text.language.dates import DateText
+from hyperloci.text.language.figures import read_figures, read_said_figures
 from hyperloci.text.language.sentences import sentence_spans
 from hyperloci.text.language.word_tables import phrase_pattern, read_table
 
@@ -31,6 +44,12 @@ MAX_ANSWER_WORDS: Final = 14
 MAX_PLACE_WORDS: Final = 4
 """Words of an answer that chooses among what is only counted by places (`First: ...`), as steps that were taken are: in
 a longer one `first` is a word like any other."""
+
+LEAST_CONVERTED: Final = 60.0
+"""A figure in another unit from which on it is no chance: a day is 24 hours, and so is much else."""
+
+_SEVERAL: Final = re.compile(r" and \d+ more$")
+"""What stands behind the first path of an edit of several files: nobody can tell which of them a line is of."""
 
 ORDINALS: Final = 5
 """Ordinal words of each language."""
@@ -79,6 +98,50 @@ def _find_option(answer: str, reply: TurnView) -> str | None:
     if found is None and len(answer.split()) <= MAX_PLACE_WORDS:
         return _find_chosen_option(answer, _list_placed_options(reply.text))
     return found
+
+
+def find_written_line(quote: str, actions: Sequence[TurnView]) -> tuple[str, TurnView] | None:
+    """Return the line that the assistant wrote a figure of a statement into, and the action; None where it needs none.
+
+    Of several lines that hold the figure the first that shares a word with what was said, or the first; a day is no
+    figure.
+    """
+    parts = (quote[start:end] for start, end in sentence_spans(quote))
+    bare = " ".join(part for part in parts if _says_how_much(part))
+    lines = [(line, action) for action in actions for line in list_written_lines(action.text, bare)] if bare else []
+    if len(lines) > 1:
+        words = meaningful_words(bare) - read_figures(bare)
+        lines = [(line, action) for line, action in lines if words & meaningful_words(line)] or lines[:1]
+    return lines[0] if lines else None
+
+
+def _says_how_much(part: str) -> bool:
+    """Return whether a sentence holds a figure, and names too little of what it is about."""
+    if count_subject_words(part) >= MIN_SUBJECT_WORDS or has_identifier(part) or not read_figures(part):
+        return False
+    return next(DateText(part).find(), None) is None
+
+
+def list_written_lines(action: str, said: str) -> list[str]:
+    """Return the lines of an edit that a figure of what was said came into, each with the file's name.
+
+    Converted figures (`five minutes`, 300) only from LEAST_CONVERTED on. None of an example's (a test's), whose value
+    was never decided, and none that may name a secret.
+    """
+    edited = read_edit(action)
+    if edited is None or EXAMPLES.search(edited.path) or _SEVERAL.search(edited.path):
+        return []
+    plain, figures = read_said_figures(said), read_figures(said)
+    name = re.split(r"[/\\]", edited.path)[-1]
+    return [
+        f"{name}: `{new}`"
+        for old, new in edited.changes
+        if any(
+            figure in figures and (figure in plain or float(figure) >= LEAST_CONVERTED)
+            for figure in read_figures(new) - read_figures(old)
+        )
+        and not may_name_secret(new)
+    ]
 
 
 def find_subject(statement: str, reply: TurnView | None, prompt: TurnView | None) -> tuple[str, TurnView] | None:

@@ -12,11 +12,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from hyperloci.conversations.consolidation.actions import list_written_lines, read_actions
+from hyperloci.conversations.consolidation.actions import read_actions
 from hyperloci.conversations.consolidation.answer_context import (
     chooses_option,
     find_answer_context,
     find_subject,
+    find_written_line,
 )
 from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
 from hyperloci.conversations.consolidation.findings import (
@@ -26,9 +27,7 @@ from hyperloci.conversations.consolidation.findings import (
     FindingKind,
 )
 from hyperloci.conversations.consolidation.referents import (
-    MIN_SUBJECT_WORDS,
     count_subject_words,
-    has_identifier,
     lacks_subject,
     leans_on_context,
 )
@@ -40,7 +39,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     split_words,
 )
 from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
-from hyperloci.conversations.consolidation.text_similarity import meaningful_words, repeats
+from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     ASSISTANT,
@@ -54,9 +53,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     view_turn,
 )
 from hyperloci.model.node import Node
-from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.figures import read_figures
-from hyperloci.text.language.sentences import sentence_spans
 
 KEEP: Final = 0.5
 """Probability from which on a sentence of the user's is kept. Chosen on six writers of twelve projects each, each
@@ -328,7 +325,7 @@ def _make_finding(
         and not (about and count_subject_words(about[0]))
         and not _chooses(quote, reply)
     ):
-        written = _find_written(quote, find_actions_after(turns, at))
+        written = find_written_line(quote, find_actions_after(turns, at))
     if written is None and about is None and lacks_subject(quote):
         about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
         if about is None:
@@ -349,28 +346,6 @@ def _make_finding(
 
 def _chooses(quote: str, reply: TurnView | None) -> bool:
     return reply is not None and chooses_option(quote, reply)
-
-
-def _find_written(quote: str, actions: Sequence[TurnView]) -> tuple[str, TurnView] | None:
-    """Return the line that the assistant wrote a figure of a statement into, and the action, where it tells of what.
-
-    `make it eighteen` says of nothing; `EXPIRY_MONTHS = 18L`, which was written for it, says of what. Of several lines
-    that hold the figure only one that shares a word with what was said; a day is no figure.
-    """
-    parts = (quote[start:end] for start, end in sentence_spans(quote))
-    bare = " ".join(part for part in parts if _says_how_much(part))
-    lines = [(line, action) for action in actions for line in list_written_lines(action.text, bare)] if bare else []
-    if len(lines) > 1:
-        words = meaningful_words(bare) - read_figures(bare)
-        lines = [(line, action) for line, action in lines if words & meaningful_words(line)] or lines[:1]
-    return lines[0] if len(lines) == 1 else None
-
-
-def _says_how_much(part: str) -> bool:
-    """Return whether a sentence holds a figure, and names too little of what it is about."""
-    if count_subject_words(part) >= MIN_SUBJECT_WORDS or has_identifier(part) or not read_figures(part):
-        return False
-    return next(DateText(part).find(), None) is None
 
 
 def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[StatementScore]) -> tuple[int, int]:
