@@ -19,6 +19,7 @@ from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import EmbedderError
 from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
+from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci_hooks.spool import drain_spool
 from tests.cli.helpers import invoke, remember, run
 from tests.embedder.helpers import wait_for
@@ -190,7 +191,11 @@ def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -
     run("backup", str(tmp_path / "elsewhere" / "copy.db"))
     run("restore-backup", str(tmp_path / "elsewhere" / "copy.db"), "--yes")
     shutil.rmtree(tmp_path / "elsewhere")
+    Archive.for_database(home / "memory.db").append_lines("2026-01-02", [{"chunk": "c", "turns": []}])
+    rescued = home / "memory-rescued-20260102.db"
+    rescued.touch()
     told = run("uninstall")
+    assert str(rescued) in told and f"the folder {home / 'memory-archive'}" in told
     kept = [path for path in home.iterdir() if "-before-restore-" in path.name]
     assert len(kept) == 1 and str(kept[0]) in told
     left = {path for path in tmp_path.rglob("*") if path.is_file()} - before
@@ -202,7 +207,7 @@ def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -
         path
         for path in left
         if not path.is_relative_to(state) and not path.match(f"{database}*") and not path.match(str(token))
-        if path not in kept
+        if path not in (*kept, rescued) and not path.is_relative_to(home / "memory-archive")
     ]
 
 

@@ -25,6 +25,8 @@ from hyperloci.config import CONSOLIDATION, Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
 from hyperloci.project.clone_token import TOKEN_FILE
+from hyperloci.store.archive.chunk_archive import Archive
+from hyperloci.store.database.file_guard import list_rescued_copies
 from hyperloci.store.restore import find_kept
 from hyperloci.system.data_paths import find_user_file
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
@@ -148,8 +150,11 @@ def uninstall(
         console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
         if database.exists():
             folder = load_settings().state_dir
-            beside = "".join(f", {path}" for path in find_kept(database))
-            beside += f", the folder {folder}" if folder.exists() else ""
+            # The archive's name begins as the file's does, but not with all of it.
+            archive = Archive.for_database(database).folder
+            files = dict.fromkeys((*find_kept(database), *list_rescued_copies(database)))
+            beside = "".join(f", {path}" for path in files)
+            beside += "".join(f", the folder {path}" for path in (archive, folder) if path.exists())
             console.print(
                 f"To be rid of it too, delete {database}*{beside} and .git/{TOKEN_FILE} in your projects.",
                 style="dim",
