@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hyperloci.knowledge.names.located_text import (
     MAX_HEADING_WORDS,
@@ -36,8 +36,10 @@ from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_text, stop_words
 from hyperloci.store.memories.entities import fold_name
 from hyperloci.store.memories.symbols import NameMatch, StoredSymbol
-from hyperloci.store.search.keyword_search import KeywordQuery
 from hyperloci.text.chunking.programming_languages import is_test_path
+
+if TYPE_CHECKING:  # It loads numpy, which a hook would wait for.
+    from hyperloci.store.search.keyword_search import KeywordQuery
 
 MAX_SYMBOLS: Final = 50
 """Symbols looked at of one name: more namesakes tell nobody anything."""
