@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hyperloci.config import Settings
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError
-from hyperloci.model.kinds import NodeType, Origin
+from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval import strategies
@@ -152,9 +152,10 @@ class FoundAlready:
     def are_explicit(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray(keys % 5 == 0)
 
-    def find_source_factors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
-        self.looked_up += len(keys)
-        return self._factors[keys]
+    def find_source_factors(self, keys: Iterable[NodeKey]) -> dict[NodeKey, float]:
+        found = {key: float(self._factors[key]) for key in keys}
+        self.looked_up += len(found)
+        return found
 
 
 FOUND = st.lists(st.tuples(st.sampled_from([-0.2, 0.0, 0.3, 0.5, 0.9]), st.sampled_from([0.6, 0.8, 1.0])), max_size=450)

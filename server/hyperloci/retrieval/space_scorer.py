@@ -68,7 +68,7 @@ class SpaceScorer:
         self.allowed = allowed
         self._now = now
         self._without = frozenset(without)
-        self.source_factors: dict[NodeKey, float] = {}
+        self._source_factors: dict[NodeKey, float] = {}
         self._model = None if seen is None else store.vectors.find_model(seen.model_id)
 
     @property
@@ -229,12 +229,12 @@ class SpaceScorer:
             return bool(self._seen.terms)
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
-    def find_source_factors(self, keys: NDArray[np.int64]) -> FloatArray:
+    def find_source_factors(self, keys: Iterable[NodeKey]) -> dict[NodeKey, float]:
         """Return what the kinds of source that the question asks for make of these memories' scores."""
-        known, wanted = self.source_factors, keys.tolist()
+        known, wanted = self._source_factors, list(keys)
         if missing := [key for key in wanted if key not in known]:
             known.update(find_source_factors(self.text, self._store.nodes.get_sources(missing)))
-        return np.array([known.get(key, 1.0) for key in wanted], np.float32)
+        return {key: known.get(key, 1.0) for key in wanted}
 
     def score_line_commits(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosine of the nearest commit of those that wrote the lines of each of these, if any did."""

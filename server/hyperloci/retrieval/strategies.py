@@ -122,10 +122,9 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _make_fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _score_by_spaces(scorer, nodes, profile)
-    scorer.find_source_factors(np.array(list(nodes), np.int64))
-    factors = dict(scorer.source_factors)
+    factors = scorer.find_source_factors(nodes)
     for key, factor in find_substance_factors(scorer.text, nodes).items():
-        factors[key] = factors.get(key, 1.0) * factor
+        factors[key] *= factor
     scores = combine_scores(
         spaces,
         nodes,
@@ -211,7 +210,8 @@ def _find_promising(scorer: SpaceScorer, keys: NDArray[np.int64]) -> list[NodeKe
         if start >= MAX_PROMISING and np.partition(scores, -MAX_PROMISING)[-MAX_PROMISING] > max(0.0, likely[rows[0]]):
             order = order[:start]
             break
-        scores = np.concatenate([scores, likely[rows] * scorer.find_source_factors(keys[rows])])
+        factors = scorer.find_source_factors(NodeKey(key) for key in keys[rows].tolist())
+        scores = np.concatenate([scores, likely[rows] * np.array(list(factors.values()), np.float32)])
     chosen = keys[order[np.lexsort((keys[order], -scores))[:MAX_PROMISING]]]
     return [NodeKey(key) for key in chosen.tolist()]
 

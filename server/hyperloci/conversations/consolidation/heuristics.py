@@ -313,18 +313,15 @@ def _make_finding(
         first -= 1
         quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     reply = find_reply_before(turns, at) if turn.speaker == USER else None
+    chooses = reply is not None and chooses_option(quote, reply)
     about: tuple[str, TurnView] | None = None
-    if reply is not None and not leans_on_context(quote) and (best.needs_context or chooses_option(quote, reply)):
+    if reply is not None and not leans_on_context(quote) and (best.needs_context or chooses):
         answered = find_answer_context(quote, reply)
         about = None if answered is None else (answered, reply)
     kind, due = _choose_kind(quote, turn.at)
     written = None
-    if (
-        turn.speaker == USER
-        and kind is not FindingKind.DEADLINE
-        and not (about and count_subject_words(about[0]))
-        and not _chooses(quote, reply)
-    ):
+    is_named = chooses or (about is not None and count_subject_words(about[0]) > 0)
+    if turn.speaker == USER and kind is not FindingKind.DEADLINE and not is_named:
         written = find_written_line(quote, find_actions_after(turns, at))
     if written is None and about is None and lacks_subject(quote):
         about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
@@ -342,10 +339,6 @@ def _make_finding(
     if written is not None:
         return replace(finding, about=written[0], explained_by=(written[1].seq,))
     return finding if about is None else replace(finding, about=about[0], sources=(about[1].seq, turn.seq))
-
-
-def _chooses(quote: str, reply: TurnView | None) -> bool:
-    return reply is not None and chooses_option(quote, reply)
 
 
 def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[StatementScore]) -> tuple[int, int]:

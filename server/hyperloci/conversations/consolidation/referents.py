@@ -69,10 +69,8 @@ def has_identifier(text: str) -> bool:
 
 def count_subject_words(text: str) -> int:
     """Return how many words of a text can tell what it is about: no pronouns, numbers, days or words of degree."""
-    tables = _load_tables()
     words = (word.lower().replace("’", "'").partition("'")[0] for word in _WORD.findall(text))
-    empty = tables["light"] | tables["pronouns"] | tables["articles"] | stop_words() | _number_words()
-    return len({word for word in words if word not in empty})
+    return len({word for word in words if word not in _empty_words()})
 
 
 def read_words(name: str) -> frozenset[str]:
@@ -87,8 +85,10 @@ def _load_tables() -> Mapping[str, frozenset[str]]:
 
 
 @functools.cache
-def _number_words() -> frozenset[str]:
-    return frozenset(word for language in languages() for word in date_words(language).numerals)
+def _empty_words() -> frozenset[str]:
+    tables = _load_tables()
+    numbers = (word for language in languages() for word in date_words(language).numerals)
+    return frozenset((*tables["light"], *tables["pronouns"], *tables["articles"], *stop_words(), *numbers))
 
 
 def _counts_unnamed(text: str) -> bool:

@@ -84,7 +84,7 @@ class SymbolSteps:
     def _read_crossings(self, sources: list[NodeKey], walk: Walk, limit: int, size: int) -> Iterator[list[Crossing]]:
         self._learn_pieces(sources)
         pieces = [piece for key in sources for piece in self._pieces_of.get(key, (key,))]
-        crossings: Iterator[Crossing] = (
+        read = (
             crossing
             for first in range(0, len(pieces), BATCH)
             for crossing in self._store.traversal.iterate_crossings(
@@ -95,7 +95,7 @@ class SymbolSteps:
                 limit=limit,
             )
         )
-        crossings = itertools.islice(crossings, limit)
+        crossings = itertools.islice(read, limit)
         while batch := list(itertools.islice(crossings, size)):
             yield batch
 

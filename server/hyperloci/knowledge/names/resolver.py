@@ -286,7 +286,7 @@ class NameResolver:
             for key, place in self._store.positions.get_positions(likely).items()
             if place.path is not None and is_under_heading(said, place)
         }
-        return self._locate(query.rank(headed), headed, ("markdown",))
+        return self._locate(query.rank_nodes(headed), headed, ("markdown",)) if headed else []
 
     def _ask_for(self, words: Sequence[str], subtypes: tuple[str, ...]) -> KeywordQuery | None:
         """Return the query for words in the snippets of some kinds; None if none of them stands anywhere."""

@@ -303,7 +303,7 @@ class KeywordQuery:
         best = sorted(scored.items(), key=lambda item: (-item[1], item[0]))
         return {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
 
-    def rank(self, keys: Iterable[int]) -> list[int]:
+    def rank_nodes(self, keys: Iterable[int]) -> list[int]:
         """Return nodes by their BM25, best first, ties by key."""
         scored = self.score_bm25(keys)
         return sorted(scored, key=lambda key: (-scored[key], key))
