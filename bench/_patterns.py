@@ -244,7 +244,7 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.cli.install import toml_tables
-    from hyperloci.conversations.consolidation import answer_context
+    from hyperloci.conversations.consolidation.context import options
     from hyperloci.conversations.consolidation.turn_view import TurnView
     from hyperloci.conversations.pyramid import sentence_features
     from hyperloci.indexing import ignore_files
@@ -300,8 +300,8 @@ def _make_late() -> None:
     )
     for read in readers:
         read("nothing of the kind")
-    answer_context.find_answer_context("the last", TurnView(0, "assistant", "1. one\n2. two"))
-    answer_context.find_answer_context("the first", TurnView(0, "assistant", "First: one. Second: two."))
+    options.find_option("the last", TurnView(0, "assistant", "1. one\n2. two"))
+    options.find_option("the first", TurnView(0, "assistant", "First: one. Second: two."))
     causal._continuation_pattern()
     causal._question_patterns()
     for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures", "goal.wanted"):

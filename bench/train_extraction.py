@@ -55,9 +55,6 @@ too, are told otherwise, and the timeout of a gateway is marked as replacing tha
 
 _KIND_WEIGHTS = {INTRODUCTIONS: INTRODUCTION_WEIGHT}
 
-LONE_ANSWER_WEIGHT = 0.1
-"""How much a statement on its own counts for whether it needs what was asked before it: it stands there by chance."""
-
 MIN_TEXTS = 3
 """Statements that must have a feature of kinds."""
 
@@ -234,33 +231,11 @@ def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> d
     truth = [sample.label is not None for sample in samples]
     stakes = [_stake(sample) for sample in samples]
     keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, truth, stakes)
-    rows, answers = _read_answers(samples)
-    worth = [LONE_ANSWER_WEIGHT if _is_lone(samples[row]) else 1.0 for row in rows]
     names = vectors.get_feature_names_out()
-    context = LogisticRegression(C=strength, max_iter=5_000).fit(matrix[rows], answers, worth)
     return {
-        "context": _weights(names, context.intercept_[0], context.coef_[0]),
         "keep": _weights(names, keep.intercept_[0], keep.coef_[0]),
         "kinds": train_kinds([*samples, *_read_introductions()]),
     }
-
-
-def _read_answers(samples: Sequence[Sample]) -> tuple[list[int], list[bool]]:
-    """Return which samples tell what needs the words that it answers, and whether each does.
-
-    Statements on their own were written to be understood alone, whatever was asked before them. Of sessions only those
-    count in which anything is answered.
-    """
-    kept = [
-        (number, label)
-        for number, sample in enumerate(samples)
-        if (label := sample.label) is not None and not sample.is_silent
-    ]
-    answering = {samples[number].project for number, label in kept if label.about is not None}
-    told = [
-        (number, label) for number, label in kept if _is_lone(samples[number]) or samples[number].project in answering
-    ]
-    return [number for number, _ in told], [label.about is not None for _, label in told]
 
 
 def _is_lone(sample: Sample) -> bool:
@@ -326,7 +301,7 @@ def leave_writers_out(samples: Sequence[Sample], **how: Any) -> Iterator[tuple[s
         others = [sample for sample in samples if _is_lone(sample) or read_writer(sample.project) != writer]
         model = statement_scorer.parse_weights(train(others, **how))
         theirs = [sample for sample in of_sessions if read_writer(sample.project) == writer]
-        yield writer, theirs, [model.score(sample.features).probability for sample in theirs]
+        yield writer, theirs, [model.score(sample.features) for sample in theirs]
 
 
 def add_row(table: MarkdownTable, name: str, samples: Sequence[Sample], found: Sequence[float]) -> None:

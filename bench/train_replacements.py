@@ -352,7 +352,7 @@ def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledP
     for fold in range(KIND_FOLDS):
         held_out = set(names[fold::KIND_FOLDS])
         weights = train_kinds([sample for sample in samples if sample.project not in held_out])
-        scorer = ScorerWeights(keep={}, context={}, kinds={FindingKind(name): weights[name] for name in weights})
+        scorer = ScorerWeights(keep={}, kinds={FindingKind(name): weights[name] for name in weights})
         for said in statements - found.keys():
             if said.project in held_out or said.project not in names:
                 found[said] = scorer.weigh_kinds(read_kind_features(said.quote))

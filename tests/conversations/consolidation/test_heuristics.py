@@ -20,7 +20,6 @@ from hyperloci.conversations.consolidation.findings import (
 )
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.statement_features import split_words
-from hyperloci.conversations.consolidation.statement_scorer import StatementScore
 from hyperloci.conversations.consolidation.text_similarity import Said, repeats, says_same, why_ungrounded
 from hyperloci.conversations.consolidation.turn_view import read_sentences
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
@@ -100,7 +99,7 @@ LISTED = "Where do the sessions live?\n1. Redis\n2. Postgres"
 @pytest.mark.parametrize(
     ("reply", "said", "edits", "statement"),
     [
-        (LISTED, "2", ["`POOL = 5` became `POOL = 2`"], "Postgres → 2"),
+        (LISTED, "2", ["`POOL = 5` became `POOL = 2`"], "Where do the sessions live? … Postgres → 2"),
         (
             "Set the retention?",
             "yes, 30 days",
@@ -153,8 +152,8 @@ def test_what_binds_is_kept_though_it_is_less_sure(
     monkeypatch: pytest.MonkeyPatch, kind: FindingKind, probability: float, is_kept: bool
 ) -> None:
     class Unsure:
-        def score(self, features: object) -> StatementScore:
-            return StatementScore(probability=probability, needs_context=False)
+        def score(self, features: object) -> float:
+            return probability
 
         def weigh_kinds(self, features: object) -> dict[FindingKind, float]:
             return {each: 0.5 if each is kind else 0.1 for each in FindingKind}

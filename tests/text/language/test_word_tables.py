@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.conversations.consolidation.answer_context import ORDINALS
+from hyperloci.conversations.consolidation.context.options import ORDINALS
 from hyperloci.text.language.word_tables import alternatives, phrase_pattern, read_languages, read_table, word_set
 
 MAY_LACK = {

@@ -13,12 +13,9 @@ from types import MappingProxyType
 from typing import Final
 
 from hyperloci.conversations.consolidation.actions import read_actions
-from hyperloci.conversations.consolidation.answer_context import (
-    chooses_option,
-    find_answer_context,
-    find_subject,
-    find_written_line,
-)
+from hyperloci.conversations.consolidation.context.finder import find_context
+from hyperloci.conversations.consolidation.context.options import find_option
+from hyperloci.conversations.consolidation.context.scorer import Statement
 from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
@@ -26,11 +23,7 @@ from hyperloci.conversations.consolidation.findings import (
     ExtractedFinding,
     FindingKind,
 )
-from hyperloci.conversations.consolidation.referents import (
-    count_subject_words,
-    lacks_subject,
-    leans_on_context,
-)
+from hyperloci.conversations.consolidation.referents import lacks_subject
 from hyperloci.conversations.consolidation.statement_features import (
     is_asking,
     read_cues,
@@ -38,7 +31,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     read_kind_features,
     split_words,
 )
-from hyperloci.conversations.consolidation.statement_scorer import StatementScore, load_weights
+from hyperloci.conversations.consolidation.statement_scorer import load_weights
 from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
@@ -47,7 +40,6 @@ from hyperloci.conversations.consolidation.turn_view import (
     TurnView,
     find_actions_after,
     find_answer_after,
-    find_prompt_before,
     find_reply_after,
     find_reply_before,
     view_turn,
@@ -115,8 +107,6 @@ TENTATIVE_PER_TURN: Final = 3
 
 READ_AT_ENDS: Final = 500
 """Sentences that are read at each end of a turn: of more, those between are a pasted document."""
-
-NOTHING: Final = StatementScore(probability=0.0, needs_context=False)
 
 LEAST_CONFIDENCE: Final = 0.5
 """Confidence of the least sure statement that is kept: what passes is more likely worth keeping than not."""
@@ -191,42 +181,40 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
     turn, weights = turns[at], load_weights()
     unread = range(READ_AT_ENDS, len(turn.sentences) - READ_AT_ENDS)
     scores = [
-        NOTHING if number in unread else weights.score(read_features(turns, at, number))
+        0.0 if number in unread else weights.score(read_features(turns, at, number))
         for number in range(len(turn.sentences))
     ]
     if turn.speaker == USER:
         scores = _raise_by_kind(turn, _raise_written(turn, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
-    surest = sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:PER_TURN]
+    surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
     found = {run: _make_finding(turns, at, run, scores) for run in runs if run in surest}
     if turn.speaker == USER:
         # What passes and is refused, as a fact that is not sure enough, may change what holds all the same.
         kept = [run for run, finding in found.items() if finding is not None]
         for run in _find_tentative_runs(turn, scores, kept):
             finding = _make_finding(turns, at, run, scores, facts_from=PASSING)
-            is_passing = max(scores[number].probability for number in run) < TENTATIVE
+            is_passing = max(scores[number] for number in run) < TENTATIVE
             found[run] = None if finding is None else replace(finding, is_tentative=True, is_passing=is_passing)
     yield from (finding for finding in found.values() if finding is not None)
 
 
-def _raise_written(turn: TurnView, scores: list[StatementScore], actions: Sequence[TurnView]) -> list[StatementScore]:
+def _raise_written(turn: TurnView, scores: list[float], actions: Sequence[TurnView]) -> list[float]:
     """Return the scores of sentences, as sure as what is kept where the assistant then wrote a figure of theirs."""
     lines = tuple(action.text for action in actions)
     written = frozenset().union(*(change.came for change in read_actions(lines).changes))
     if not written:
         return scores
     return [
-        replace(score, probability=max(score.probability, KEEP))
-        if score.probability >= KEEP_WRITTEN and not written.isdisjoint(read_figures(sentence.text))
-        else score
+        max(score, KEEP) if score >= KEEP_WRITTEN and not written.isdisjoint(read_figures(sentence.text)) else score
         for sentence, score in zip(turn.sentences, scores, strict=True)
     ]
 
 
-def _raise_by_kind(turn: TurnView, scores: list[StatementScore]) -> list[StatementScore]:
+def _raise_by_kind(turn: TurnView, scores: list[float]) -> list[float]:
     """Return the scores of sentences, as sure as what is kept where their kind is kept from less on."""
     return [
-        replace(score, probability=KEEP) if _is_kept_by_kind(sentence.text, score.probability) else score
+        KEEP if _is_kept_by_kind(sentence.text, score) else score
         for sentence, score in zip(turn.sentences, scores, strict=True)
     ]
 
@@ -264,25 +252,25 @@ def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
         return keep
     if words <= ANSWER_WORDS and reply.text.rstrip().endswith("?"):
         return KEEP_ANSWER
-    return KEEP_ANSWER if chooses_option(turns[at].text, reply) else keep
+    return keep if find_option(turns[at].text, reply) is None else KEEP_ANSWER
 
 
-def _find_runs(turn: TurnView, scores: Sequence[StatementScore], least: float) -> Iterator[tuple[int, ...]]:
+def _find_runs(turn: TurnView, scores: Sequence[float], least: float) -> Iterator[tuple[int, ...]]:
     """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
     run: list[int] = []
     for number, score in enumerate(scores):
-        if run and (score.probability < EXTEND or turn.is_left_out_after(number - 1)):
-            if max(scores[other].probability for other in run) >= least:
+        if run and (score < EXTEND or turn.is_left_out_after(number - 1)):
+            if max(scores[other] for other in run) >= least:
                 yield tuple(run)
             run = []
-        if score.probability >= EXTEND:
+        if score >= EXTEND:
             run.append(number)
-    if run and max(scores[number].probability for number in run) >= least:
+    if run and max(scores[number] for number in run) >= least:
         yield tuple(run)
 
 
 def _find_tentative_runs(
-    turn: TurnView, scores: Sequence[StatementScore], kept: Sequence[Sequence[int]]
+    turn: TurnView, scores: Sequence[float], kept: Sequence[Sequence[int]]
 ) -> list[tuple[int, ...]]:
     """Return the surest statements that are not kept and do not only ask."""
     taken = {number for run in kept for number in run}
@@ -291,60 +279,53 @@ def _find_tentative_runs(
         for run in _find_runs(turn, scores, PASSING)
         if taken.isdisjoint(run) and not all(turn.sentences[number].is_question for number in run)
     ]
-    return sorted(runs, key=lambda run: -max(scores[number].probability for number in run))[:TENTATIVE_PER_TURN]
+    return sorted(runs, key=lambda run: -max(scores[number] for number in run))[:TENTATIVE_PER_TURN]
 
 
 def _make_finding(
     turns: Sequence[TurnView],
     at: int,
     run: Sequence[int],
-    scores: Sequence[StatementScore],
+    scores: Sequence[float],
     *,
     facts_from: float = KEEP_FACT,
 ) -> ExtractedFinding | None:
     """Return what a run of sentences says; None where it leans on what nobody said, or states a fact too unsurely."""
     turn = turns[at]
-    best = max((scores[number] for number in run), key=lambda score: score.probability)
+    best = max(scores[number] for number in run)
     first, last = _trim_run(turn, run, scores)
     if first == last and _introduces_what_is_left_out(turn, first):
         return None
-    quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
+    start = turn.sentences[first].start
+    quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     if lacks_subject(quote) and first > 0 and not turn.is_left_out_after(first - 1):
-        first -= 1
-        quote = turn.text[turn.sentences[first].start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-    reply = find_reply_before(turns, at) if turn.speaker == USER else None
-    chooses = reply is not None and chooses_option(quote, reply)
-    about: tuple[str, TurnView] | None = None
-    if reply is not None and not leans_on_context(quote) and (best.needs_context or chooses):
-        answered = find_answer_context(quote, reply)
-        about = None if answered is None else (answered, reply)
+        start = turn.sentences[first - 1].start
+        quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     kind, due = _choose_kind(quote, turn.at)
-    written = None
-    is_named = chooses or (about is not None and count_subject_words(about[0]) > 0)
-    if turn.speaker == USER and kind is not FindingKind.DEADLINE and not is_named:
-        written = find_written_line(quote, find_actions_after(turns, at))
-    if written is None and about is None and lacks_subject(quote):
-        about = find_subject(quote, reply, find_prompt_before(turns, at)) if turn.speaker == USER else None
-        if about is None:
-            return None
-    if kind in _FACTS and about is None and written is None and best.probability < facts_from:
+    context = None
+    if turn.speaker == USER:
+        statement = Statement(turns, at, start, start + len(quote))
+        context = find_context(statement, with_lines=kind is not FindingKind.DEADLINE)
+    if context is None and (lacks_subject(quote) or (kind in _FACTS and best < facts_from)):
         return None
     finding = ExtractedFinding(
         kind=kind,
         content=quote,
         sources=(turn.seq,),
         due=due,
-        confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best.probability,
+        confidence=LEAST_CONFIDENCE + (1.0 - LEAST_CONFIDENCE) * best,
     )
-    if written is not None:
-        return replace(finding, about=written[0], explained_by=(written[1].seq,))
-    return finding if about is None else replace(finding, about=about[0], sources=(about[1].seq, turn.seq))
+    if context is None:
+        return finding
+    if context.is_written:
+        return replace(finding, about=context.text, explained_by=(context.turn.seq,))
+    return replace(finding, about=context.text, sources=tuple(dict.fromkeys((context.turn.seq, turn.seq))))
 
 
-def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[StatementScore]) -> tuple[int, int]:
+def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[float]) -> tuple[int, int]:
     """Return the first and the last sentence of a run without the questions and thanks around what is sure."""
     first, last = run[0], run[-1]
-    surest = max(run, key=lambda number: scores[number].probability)
+    surest = max(run, key=lambda number: scores[number])
     while first < surest and _is_framing(turn, first):
         first += 1
     while last > surest and _is_framing(turn, last):

@@ -19,12 +19,6 @@ from hyperloci.system.values import dataclass
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "statement_scorer.json"
 
-SURE_OF_CONTEXT: Final = 0.4
-"""Log odds (probability .6) from which on a statement is kept with what it answers. In cross-validation over projects
-70 % of those contexts are needed then, and 64 % of the needed ones are there (of options that are chosen all are, by
-`answer_context.chooses_option`); of statements written to be understood alone, put behind a question by chance, 18 %
-get one (37 % before they were trained with)."""
-
 SURE_OF_USER: Final = 0.5
 """Probability from which on a statement is one about the user: every project sees those. Of general talk (BEAM) 38
 of 111 that were taken for one were less sure, most of them about what was being worked on."""
@@ -39,33 +33,16 @@ _SURE: Final = {FindingKind.USER_INFO: SURE_OF_USER, FindingKind.DEAD_END: SURE_
 
 
 @dataclass(frozen=True, slots=True)
-class StatementScore:
-    """What a sentence is worth.
-
-    Attributes:
-        probability: how sure it is worth keeping, 0..1.
-        needs_context: whether it is likely understood only with the words that it answers.
-    """
-
-    probability: float
-    needs_context: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ScorerWeights:
     """A trained model: the intercept and the weight of each feature, for each thing that is decided."""
 
     keep: Mapping[str, float]
-    context: Mapping[str, float]
     kinds: Mapping[FindingKind, Mapping[str, float]]
 
-    def score(self, features: Iterable[str]) -> StatementScore:
-        """Return the score of a sentence with these features."""
+    def score(self, features: Iterable[str]) -> float:
+        """Return how sure it is that a sentence with these features is worth keeping, 0..1."""
         names = ("", *features)  # The intercept has no name.
-        return StatementScore(
-            probability=1.0 / (1.0 + math.exp(-_add_weights(self.keep, names))),
-            needs_context=_add_weights(self.context, names) > SURE_OF_CONTEXT,
-        )
+        return 1.0 / (1.0 + math.exp(-_add_weights(self.keep, names)))
 
     def choose_kind(self, features: Iterable[str], *, besides: Collection[FindingKind] = ()) -> FindingKind:
         """Return the likeliest kind of a statement with these features (`read_kind_features`).
@@ -101,4 +78,4 @@ def load_weights() -> ScorerWeights:
 def parse_weights(document: Mapping[str, Any]) -> ScorerWeights:
     """Return the weights in a document as the training writes it."""
     kinds = {FindingKind(name): weights for name, weights in document["kinds"].items()}
-    return ScorerWeights(keep=document["keep"], context=document["context"], kinds=kinds)
+    return ScorerWeights(keep=document["keep"], kinds=kinds)

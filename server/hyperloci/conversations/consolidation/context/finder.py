@@ -1,0 +1,135 @@
+"""Context finder: the words that a statement is told with, where it doesn't say itself what it is about (B.17).
+
+The option that it chooses, the sentence that a scorer finds needed, or the line that the assistant wrote for it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hyperloci.conversations.consolidation.context.options import find_option, names_no_option
+from hyperloci.conversations.consolidation.context.scorer import (
+    LISTED,
+    REPLY,
+    Candidate,
+    Statement,
+    list_candidates,
+    score_candidates,
+)
+from hyperloci.conversations.consolidation.context.written_lines import find_written_line
+from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, lacks_subject
+from hyperloci.conversations.consolidation.turn_view import TurnView, find_actions_after, find_reply_before
+from hyperloci.system.values import dataclass
+
+NEEDED: Final = 0.3
+"""Probability from which on a sentence is told with a statement. Of writers left out, 1,477 statements that need words
+get the right ones 860 times, and others 200 times; of 2,322 that need none 260 get some (docs/benchmarks.md, "Told with
+what it is about")."""
+
+FEW_SUBJECT_WORDS: Final = 2
+"""Only a statement of no more gets words that don't ask: what the assistant proposed, and the user turned down with a
+reason, stands beside that reason as if it were meant (`SOPS would be lighter. → sops hatten wir. nie wieder`). A
+question is no such thing."""
+
+MAX_CONTEXT_CHARS: Final = 280
+"""A question or an offer in a sentence or two; more buries the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Words that tell what a statement is about.
+
+    Attributes:
+        text: the words, as they were said or written.
+        turn: the turn that they stand in.
+        asks: whether they are a question that names something.
+        is_written: whether they are a line that the assistant wrote afterwards.
+    """
+
+    text: str
+    turn: TurnView
+    asks: bool = False
+    is_written: bool = False
+
+
+def find_context(statement: Statement, *, with_lines: bool) -> Context | None:
+    """Return the words that a statement is told with; None where it needs none, or none are found.
+
+    Args:
+        statement: what the user said.
+        with_lines: whether to look also at what the assistant wrote afterwards.
+    """
+    reply = find_reply_before(statement.turns, statement.at)
+    option = find_option(statement.text, reply) if reply is not None else None
+    if option is not None and reply is not None:
+        return Context(_put_behind_lead(option, reply, reply.text.index(option)), reply)
+    context = _find_sentence(statement, reply)
+    if with_lines and (context is None or not context.asks):
+        written = find_written_line(statement.text, find_actions_after(statement.turns, statement.at))
+        if written is not None:
+            return Context(*written, is_written=True)
+    return context
+
+
+def _find_sentence(statement: Statement, reply: TurnView | None) -> Context | None:
+    """Return the sentence that is likeliest needed; of what can't be understood without, the likeliest that names much.
+
+    A number that none of the options has chooses none of them.
+    """
+    said = statement.text
+    candidates = list_candidates(statement)
+    if reply is not None and names_no_option(said, reply):
+        candidates = [each for each in candidates if each.place != REPLY or each.sentence.is_question]
+    scores = score_candidates(statement, candidates)
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
+    is_short = count_subject_words(said) <= FEW_SUBJECT_WORDS
+    needed = [each for score, each in ranked if score >= NEEDED and (is_short or each.sentence.is_question)]
+    if not needed and lacks_subject(said):
+        needed = [each for _, each in ranked if count_subject_words(each.sentence.text) >= MIN_SUBJECT_WORDS]
+    return _tell(needed[0], said) if needed else None
+
+
+def _tell(candidate: Candidate, said: str) -> Context:
+    sentence, turn = candidate.sentence, candidate.turn
+    if LISTED.match(sentence.text):
+        text = _put_behind_lead(sentence.text, turn, sentence.start)
+    else:
+        text = _name_subject(candidate, said) or _shorten(sentence.text)
+    return Context(text, turn, asks=sentence.is_question and count_subject_words(text) > 0)
+
+
+def _put_behind_lead(item: str, turn: TurnView, start: int) -> str:
+    """Return an item of a list behind what introduces the list or asks about it: `Which library? … - osmdroid`."""
+    before = [each for each in turn.sentences if each.end <= start and LISTED.match(each.text) is None]
+    asked = [each for each in turn.sentences if each.start > start and each.is_question]
+    for lead in (*before[-1:], *asked[-1:]):
+        both = f"{lead.text} … {item}"
+        is_lead = lead.text.endswith((":", "?")) and lead.text not in item and item not in lead.text
+        if is_lead and count_subject_words(lead.text) >= MIN_SUBJECT_WORDS and len(both) <= MAX_CONTEXT_CHARS:
+            return both
+    return _shorten(item)
+
+
+def _name_subject(candidate: Candidate, said: str) -> str | None:
+    """Return a sentence with the one before it, where it names nothing, and the statement little: `OK?`, `Keep it?`.
+
+    None where it needs none, where none is right before it, or where both are too long. Of 507 sentences that are
+    answered in the labelled sessions 21 get one: 16 labels have it too, 2 have the question alone.
+    """
+    sentence, turn, number = candidate.sentence, candidate.turn, candidate.number
+    named = count_subject_words(sentence.text)
+    if named and count_subject_words(f"{sentence.text} {said}") >= MIN_SUBJECT_WORDS:
+        return None
+    if number == 0 or turn.is_left_out_after(number - 1):
+        return None
+    before = turn.sentences[number - 1]
+    both = turn.text[before.start : sentence.end]
+    names_it = LISTED.match(before.text) is None and count_subject_words(before.text) >= MIN_SUBJECT_WORDS
+    return both if names_it and len(both) <= MAX_CONTEXT_CHARS else None
+
+
+def _shorten(text: str) -> str:
+    """Return a text of a length that a memory has room for, cut at a word."""
+    if len(text) <= MAX_CONTEXT_CHARS:
+        return text
+    return text[:MAX_CONTEXT_CHARS].rsplit(None, 1)[0]

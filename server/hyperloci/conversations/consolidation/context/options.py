@@ -1,0 +1,110 @@
+"""Options: what a reply offers to choose from, and which of it an answer names: `(b)`, `the second` (B.17)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, TurnView
+from hyperloci.text.language.sentences import sentence_spans
+from hyperloci.text.language.word_tables import phrase_pattern, read_table
+
+MAX_ANSWER_WORDS: Final = 14
+"""In a longer one `first` is a word like any other."""
+
+MAX_PLACE_WORDS: Final = 4
+"""Words of an answer that chooses among what is only counted by places (`First: ...`), as steps that were taken are: in
+a longer one `first` is a word like any other."""
+
+ORDINALS: Final = 5
+"""Ordinal words of each language."""
+
+_OPTION: Final = re.compile(
+    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|(?<=[ \n])\((?P<inline>[A-Za-z\d])\))[ \t]++(?P<text>\S[^\n(]*)",
+    re.MULTILINE,
+)
+"""An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
+
+_COUNTED: Final = re.compile(r"(?<=\s)(?P<mark>[1-9])[.)]\s+(?=[^\W\d_`]|`)")
+"""A number that counts, and is no figure: `2) Lightdash`, not `2. 5`."""
+
+_BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
+_CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
+
+
+def find_option(answer: str, reply: TurnView) -> str | None:
+    """Return the option of a reply that an answer names by mark or place, word for word; None where it names none.
+
+    One that is told by its place alone (`First: ...`) is named only by an answer of that alone.
+    """
+    found = _find_chosen_option(answer, _list_options(reply.text))
+    if found is None and len(answer.split()) <= MAX_PLACE_WORDS:
+        return _find_chosen_option(answer, _list_placed_options(reply.text))
+    return found
+
+
+def names_no_option(answer: str, reply: TurnView) -> bool:
+    """Return whether an answer is the bare number of an option that a reply doesn't offer."""
+    return _BARE_NUMBER.match(answer) is not None and bool(_list_options(reply.text))
+
+
+def _list_options(text: str) -> dict[str, str]:
+    """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
+    options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
+    return options if len(options) > 1 else _list_counted_options(text)
+
+
+def _list_counted_options(text: str) -> dict[str, str]:
+    """Return what is counted within a sentence or two: `either 1. Metabase, which you have, or 2) Lightdash`."""
+    found = list(_COUNTED.finditer(text))
+    if len(found) < 2 or [match["mark"] for match in found] != [str(number + 1) for number in range(len(found))]:
+        return {}
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return {
+        match["mark"]: text[match.end() : end].partition("\n")[0].strip(" ,;")
+        for match, end in zip(found, ends, strict=True)
+    }
+
+
+def _list_placed_options(text: str) -> dict[str, str]:
+    """Return what is counted by its place: `First: keep the limit. Second: wait up to 1.5 seconds and no retry.`"""
+    found = list(_compile_places().finditer(text[:MAX_READ_CHARS]))
+    places = [number % ORDINALS for match in found for number, each in enumerate(match.groups()) if each]
+    if len(found) < 2 or places != list(range(len(found))):
+        return {}
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    told = [text[match.end() : end].partition("\n")[0] for match, end in zip(found, ends, strict=True)]
+    firsts = [next((each[start:end] for start, end in sentence_spans(each)), each) for each in told]
+    return {str(place + 1): first.strip(" ,;") for place, first in enumerate(firsts)}
+
+
+@functools.cache
+def _compile_places() -> re.Pattern[str]:
+    """Return the pattern of ordinals with a colon behind them, a group for each."""
+    groups = "|".join(f"({words})" for words in read_table("consolidation.ordinals"))
+    return re.compile(rf"(?<![^\W_])(?:{groups}):\s+", re.IGNORECASE)
+
+
+def _find_chosen_option(answer: str, options: Mapping[str, str]) -> str | None:
+    if not options:
+        return None
+    chosen = _CHOSEN.match(answer)
+    mark = chosen["mark"].lower() if chosen else None
+    if mark not in options and not (mark or "").isdigit() and len(answer.split()) <= MAX_ANSWER_WORDS:
+        # `I take the first` begins with no mark.
+        named = phrase_pattern("consolidation.option_names", r"\b@\s++(?P<mark>\d{1,2}|[a-z])\b").search(answer)
+        mark = named["mark"].lower() if named else _read_ordinal(answer, list(options))
+    return options.get(mark) if mark else None
+
+
+def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
+    """Return the mark that an answer names by its place: `the second`."""
+    for number, words in enumerate(read_table("consolidation.ordinals")):
+        if re.search(rf"\b(?:{words})\b", answer, re.IGNORECASE):
+            place = number % ORDINALS
+            return marks[place] if place < len(marks) else None
+    if phrase_pattern("consolidation.last_of_several").search(answer):
+        return marks[-1]
+    return None

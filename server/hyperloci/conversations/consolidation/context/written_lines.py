@@ -1,0 +1,69 @@
+"""Written lines: what the assistant wrote for a statement that only says how much (B.17).
+
+`make it eighteen` says of nothing, `EXPIRY_MONTHS = 18L` says of what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from hyperloci.conversations.consolidation.actions import EXAMPLES
+from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, has_identifier
+from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.turn_view import TurnView
+from hyperloci.conversations.edited_lines import may_name_secret, read_edit
+from hyperloci.text.language.dates import DateText
+from hyperloci.text.language.figures import read_figures, read_said_figures
+from hyperloci.text.language.sentences import sentence_spans
+
+LEAST_CONVERTED: Final = 60.0
+"""A figure in another unit from which on it is no chance: a day is 24 hours, and so is much else."""
+
+_SEVERAL: Final = re.compile(r" and \d+ more$")
+"""What stands behind the first path of an edit of several files: nobody can tell which of them a line is of."""
+
+
+def find_written_line(quote: str, actions: Sequence[TurnView]) -> tuple[str, TurnView] | None:
+    """Return the line that the assistant wrote a figure of a statement into, and the action; None where it needs none.
+
+    Of several lines that hold the figure the first that shares a word with what was said, or the first; a day is no
+    figure.
+    """
+    parts = (quote[start:end] for start, end in sentence_spans(quote))
+    bare = " ".join(part for part in parts if _says_how_much(part))
+    lines = [(line, action) for action in actions for line in list_written_lines(action.text, bare)] if bare else []
+    if len(lines) > 1:
+        words = meaningful_words(bare) - read_figures(bare)
+        lines = [(line, action) for line, action in lines if words & meaningful_words(line)] or lines[:1]
+    return lines[0] if lines else None
+
+
+def _says_how_much(part: str) -> bool:
+    """Return whether a sentence holds a figure, and names too little of what it is about."""
+    if count_subject_words(part) >= MIN_SUBJECT_WORDS or has_identifier(part) or not read_figures(part):
+        return False
+    return next(DateText(part).find(), None) is None
+
+
+def list_written_lines(action: str, said: str) -> list[str]:
+    """Return the lines of an edit that a figure of what was said came into, each with the file's name.
+
+    Converted figures (`five minutes`, 300) only from LEAST_CONVERTED on. None of an example's (a test's), whose value
+    was never decided, and none that may name a secret.
+    """
+    edited = read_edit(action)
+    if edited is None or EXAMPLES.search(edited.path) or _SEVERAL.search(edited.path):
+        return []
+    plain, figures = read_said_figures(said), read_figures(said)
+    name = re.split(r"[/\\]", edited.path)[-1]
+    return [
+        f"{name}: `{new}`"
+        for old, new in edited.changes
+        if any(
+            figure in figures and (figure in plain or float(figure) >= LEAST_CONVERTED)
+            for figure in read_figures(new) - read_figures(old)
+        )
+        and not may_name_secret(new)
+    ]

@@ -1,0 +1,154 @@
+"""Which words a statement is told with, and when it is told alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.conversations.consolidation.context.finder import MAX_CONTEXT_CHARS, Context, find_context
+from hyperloci.conversations.consolidation.context.scorer import Statement
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, TurnView
+from tests.support import examples
+
+LISTED = "Three ways:\n\n1. Redis with a lock per tenant\n2. an advisory lock in Postgres\n3. nothing, and retry"
+LOCKING = "Ways to lock:\n\n1. Redis\n2. an advisory lock"
+QUESTION = "The tokens need a place. Should they live in Redis or in PostgreSQL?"
+EDIT = "Edit src/expiry.py: +1 -1 lines: `EXPIRY_MONTHS = 12` became `EXPIRY_MONTHS = 18`"
+
+
+def find(
+    said: str, *before: tuple[str, str], after: str = "", quote: str = "", with_lines: bool = True
+) -> Context | None:
+    talk = [*before, (USER, said), *([(ACTION, after)] if after else [])]
+    turns = [TurnView(seq, speaker, text) for seq, (speaker, text) in enumerate(talk)]
+    start = said.index(quote or said)
+    return find_context(Statement(turns, len(before), start, start + len(quote or said)), with_lines=with_lines)
+
+
+def text_of(answer: str, reply: str) -> str | None:
+    context = find(answer, (ASSISTANT, reply))
+    return context.text if context is not None else None
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("answer", "reply", "about"),
+    [
+        ("PostgreSQL", QUESTION, "Should they live in Redis or in PostgreSQL?"),
+        ("never", "Done. The same for redemptions?", "The same for redemptions?"),
+        ("sixty seconds, or the app flattens it", "And the balance endpoint?", "And the balance endpoint?"),
+        ("im Frühjahr", "Wann wird der Dienst umgestellt?", "Wann wird der Dienst umgestellt?"),
+        ("только ночью", "Когда запускать резервное копирование?", "Когда запускать резервное копирование?"),
+        ("yes", "Does it hang? I think so. Shall I restart the worker?", "Shall I restart the worker?"),
+    ],
+)
+def test_an_answer_is_told_with_its_question(answer: str, reply: str, about: str) -> None:
+    assert text_of(answer, reply) == about
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("answer", "reply", "about"),
+    [
+        ("2", f"How do we lock? {LISTED}", "an advisory lock in Postgres"),
+        ("2", LOCKING, "Ways to lock: … an advisory lock"),
+        ("b", "Where do sessions live?\na) Redis\nb) Postgres", "Where do sessions live? … Postgres"),
+        ("b", "a) Redis\nb) Postgres\n\nWhere do sessions live?", "Where do sessions live? … Postgres"),
+        ("(a)", "Keep the raw bytes? (a) yes, (b) no", "Keep the raw bytes? … yes,"),
+    ],
+)  # fmt: skip
+def test_an_option_is_told_behind_what_introduces_the_list_or_asks(answer: str, reply: str, about: str) -> None:
+    assert text_of(answer, reply) == about
+
+
+@pytest.mark.parametrize(("reply", "about"), [(LISTED, None), (f"{LISTED}\n\nHow often?", "How often?")])
+@pytest.mark.parametrize("answer", ["7", "(7)", "12."])
+def test_a_number_that_no_option_has_answers_a_question_or_nothing(answer: str, reply: str, about: str | None) -> None:
+    assert text_of(answer, reply) == about
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("answer", "reply", "about"),
+    [
+        (
+            "3",
+            "Polling each minute empties the batteries. Keep it?",
+            "Polling each minute empties the batteries. Keep it?",
+        ),
+        ("no, assets", "Fonts go into `public`. OK?", "Fonts go into `public`. OK?"),
+        ("14", "Files stay for ten days. Or 14 for safety?", "Files stay for ten days. Or 14 for safety?"),
+        ("Postgres 16", "The index is rebuilt. Which database server do you run?", "Which database server do you run?"),
+        ("no", f"{'The worker takes the lock of the row, then ' * 10}stops. OK?", "OK?"),
+        ("no", "The worker takes the lock:\n```\nlock(row)\n```\nOK?", "OK?"),
+    ],
+)
+def test_a_question_that_names_nothing_comes_with_the_sentence_before_it(answer: str, reply: str, about: str) -> None:
+    assert text_of(answer, reply) == about
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("said", "reply"),
+    [
+        ("sops hatten wir. der age key stand im CI log, im klartext. nie wieder", "SOPS with age would be lighter."),
+        ("btw the release is on May 3, the customer asked for it again yesterday", "I'd cache the parsed headers."),
+        (
+            "you never run migrations on production, the pipeline of tobias does that",
+            "Understood. The column is there.",
+        ),
+    ],
+)
+def test_what_names_its_subject_is_not_put_behind_what_was_only_said(said: str, reply: str) -> None:
+    assert text_of(said, reply) is None
+
+
+def test_what_leans_is_told_with_what_names_its_subject_though_nothing_asks() -> None:
+    context = find("make it 12", (USER, "The nightly export times out."), (ASSISTANT, "Noted."))
+    assert context is not None
+    assert (context.text, context.turn.seq) == ("The nightly export times out.", 0)
+
+
+def test_what_stands_before_it_in_its_turn_may_tell_what_a_statement_is_about() -> None:
+    said = "The nightly export times out. Make it 12."
+    context = find(said, (ASSISTANT, "Noted."), quote="Make it 12.")
+    assert context is not None
+    assert context.text == "The nightly export times out."
+
+
+@pytest.mark.req("B.17")
+def test_the_line_that_was_written_tells_what_a_figure_is_of() -> None:
+    context = find("make it eighteen", (ASSISTANT, "Twelve."), after=EDIT)
+    assert context is not None
+    assert (context.text, context.is_written) == ("expiry.py: `EXPIRY_MONTHS = 18`", True)
+    alone = find("make it eighteen", (ASSISTANT, "Twelve."), after=EDIT, with_lines=False)
+    assert alone is None or not alone.is_written
+
+
+def test_a_question_that_names_something_tells_more_than_the_line_that_was_written() -> None:
+    context = find("18", (ASSISTANT, "After how many months do points expire?"), after=EDIT)
+    assert context is not None
+    assert context.text == "After how many months do points expire?"
+
+
+def test_nothing_was_said_and_nothing_is_told_with_it() -> None:
+    assert text_of("yes", "```\nx = 1\n```") is None
+    assert find("yes") is None
+
+
+def test_a_long_question_is_cut_at_a_word() -> None:
+    question = f"Shall I {'really ' * 60}delete it?"
+    about = text_of("yes", question)
+    assert about is not None
+    assert len(about) <= MAX_CONTEXT_CHARS
+    assert question.startswith(f"{about} ")
+
+
+@given(st.text(max_size=80), st.text(max_size=500))
+@hypothesis_settings(max_examples=examples(100))
+def test_whatever_is_said_what_is_told_with_it_was_said(answer: str, reply: str) -> None:
+    about = text_of(answer, reply)
+    assert about is None or len(about) <= MAX_CONTEXT_CHARS
+    assert all(part in reply for part in (about or "").split(" … "))
