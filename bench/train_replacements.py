@@ -559,21 +559,20 @@ def main() -> None:
     cosine = embed_statements(situations, options.cache)
     by_meaning = make_all_pairs(situations, kinds, cosine, options.jobs)
     pairs = {"words": [drop_meaning(pair) for pair in by_meaning], "meaning": by_meaning}
+    if options.write:  # First: a process in which trees have been grown has threads that its children wait for.
+        trained = run_in_processes(lambda name: train(pairs[name], **how), pairs)
+        models = dict(zip(pairs, trained, strict=True))
+        for name, model in json.loads(WEIGHTS_FILE.read_text("utf-8")).items():
+            # `python -m bench train_actions` learns them, from what is said.
+            models[name]["actions"] = model["actions"]
+        WEIGHTS_FILE.write_text(json.dumps(models, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+        print(f"{len(situations)} statements; {WEIGHTS_FILE.stat().st_size:,} bytes")
     if not options.unchecked:
         names = {project.name for project in projects}
         table = MarkdownTable("by", "pairs", "average precision", *(f"recall at {least:.0%}" for least in LEVELS))
         for name, found in pairs.items():
             add_row(table, name, found, leave_writers_out(found, names, **how), names)
         table.print()
-    if options.write:
-        trained = run_in_processes(lambda name: train(pairs[name], **how), pairs)
-        models = dict(zip(pairs, trained, strict=True))
-        for name, model in json.loads(WEIGHTS_FILE.read_text("utf-8")).items():
-            models[name]["actions"] = model[
-                "actions"
-            ]  # `python -m bench train_actions` learns them, from what is said.
-        WEIGHTS_FILE.write_text(json.dumps(models, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
-        print(f"{len(situations)} statements; {WEIGHTS_FILE.stat().st_size:,} bytes")
 
 
 def add_row(table: MarkdownTable, name: str, pairs: Sequence[Pair], found: Sequence[float], projects: set[str]) -> None:

@@ -95,6 +95,7 @@ def test_a_question_that_names_nothing_comes_with_the_sentence_before_it(answer:
     [
         ("sops hatten wir. der age key stand im CI log, im klartext. nie wieder", "SOPS with age would be lighter."),
         ("btw the release is on May 3, the customer asked for it again yesterday", "I'd cache the parsed headers."),
+        ("the mart of the board is due on the 27th now, Priya moved the closing", "Great to hear. What is next?"),
         (
             "you never run migrations on production, the pipeline of tobias does that",
             "Understood. The column is there.",

@@ -29,7 +29,7 @@ what it is about")."""
 FEW_SUBJECT_WORDS: Final = 2
 """Only a statement of no more gets words that don't ask: what the assistant proposed, and the user turned down with a
 reason, stands beside that reason as if it were meant (`SOPS would be lighter. → sops hatten wir. nie wieder`). A
-question is no such thing."""
+question is no such thing; one that names nothing (`What is next?`) says nothing of what is told at length."""
 
 MAX_CONTEXT_CHARS: Final = 280
 """A question or an offer in a sentence or two; more buries the answer."""
@@ -83,10 +83,14 @@ def _find_sentence(statement: Statement, reply: TurnView | None) -> Context | No
     scores = score_candidates(statement, candidates)
     ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
     is_short = count_subject_words(said) <= FEW_SUBJECT_WORDS
-    needed = [each for score, each in ranked if score >= NEEDED and (is_short or each.sentence.is_question)]
+    needed = [each for score, each in ranked if score >= NEEDED and (is_short or _asks_of_something(each))]
     if not needed and lacks_subject(said):
         needed = [each for _, each in ranked if count_subject_words(each.sentence.text) >= MIN_SUBJECT_WORDS]
     return _tell(needed[0], said) if needed else None
+
+
+def _asks_of_something(candidate: Candidate) -> bool:
+    return candidate.sentence.is_question and count_subject_words(candidate.sentence.text) > 0
 
 
 def _tell(candidate: Candidate, said: str) -> Context:
