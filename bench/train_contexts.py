@@ -43,7 +43,7 @@ MIN_SEEN = 12
 OVERLAP = 0.5
 """A candidate is right if half of it, or half of the words that a label names, is in the other."""
 
-GATES = (0.25, 0.35, 0.45)
+GATES = (0.25, 0.3, 0.35, 0.45)
 """From where on words are taken in the tables."""
 
 

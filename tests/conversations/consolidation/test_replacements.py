@@ -504,6 +504,7 @@ def test_what_somebody_else_said_later_is_no_answer(store: Store, talk: Talk, re
     assert resolver._find_surroundings("one", (first.seq or 0) + 1) == Surroundings(answered="20 seconds.")
 
 
+LED = "Where do sessions live? … Postgres"
 SAID_IN_PASSING = [(USER, BEFORE), NOTED]
 
 
@@ -546,6 +547,29 @@ def test_what_is_said_in_passing_twice_is_noted_where_it_stands(
     consolidate_sessions(context)
     (said,) = store.passing_statements.list_latest("project-1", 10)
     assert (said.turn.key, said.quote) == (turn.key, BEFORE)
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("talked", "about", "noted"),
+    [
+        (["U: hello", "A: Where do sessions live? a) Redis b) Postgres", "U: b"], LED, "Postgres"),
+        (["U: The mirror is new. Never b."], "The mirror is new.", "The mirror is new."),
+        (["U: b is the mirror, is it?", "A: Yes.", "U: b"], "b is the mirror, is it?", "b is the mirror, is it?"),
+    ],
+    ids=["a lead", "its own turn", "an earlier prompt"],
+)
+def test_what_was_said_in_passing_is_noted_once_with_what_it_is_about(
+    store: Store, talk: Talk, resolver: ReplacementResolver, talked: list[str], about: str, noted: str
+) -> None:
+    turns = talk.session("one", *((USER if said[0] == "U" else ASSISTANT, said[3:]) for said in talked))
+    content = "Never b." if len(turns) == 1 else "b"
+    finding = ExtractedFinding(kind=FindingKind.DECISION, content=content, about=about, sources=(0,))
+    answered = [turn for turn in turns[:-1] if about.partition(" … ")[0] in turn.content]
+    with store.transaction():
+        resolver.note_in_passing(finding, [turns[-1], *answered])
+    (said,) = store.passing_statements.list_latest("project-1", 10)
+    assert (said.turn.key, said.quote, said.about) == (turns[-1].key, content, noted)
 
 
 def test_what_was_said_in_passing_is_judged_by_meaning_too(

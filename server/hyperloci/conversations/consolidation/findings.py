@@ -83,7 +83,7 @@ class ExtractedFinding:
         content: the statement, as it should be remembered.
         sources: the numbers of the turns that say so.
         confidence: how sure the finder is, 0..1.
-        about: the words that it answers, or the line that it was written into, where it is not understood without them.
+        about: the words that tell what it is about, where it doesn't say so itself (`context.finder`).
         explained_by: the numbers of turns that say what it is about, and not it: the edit that was made for it.
         due: of a deadline, the day (`2026-09-18`).
         place: where it stood in the payload (`facts[2]`).
@@ -111,7 +111,7 @@ class ExtractedFinding:
 
     @property
     def statement(self) -> str:
-        """The statement with what it answers, as it is remembered."""
+        """The statement with what it is about, as it is remembered."""
         return f"{self.about} → {self.content}" if self.about else self.content
 
     @property

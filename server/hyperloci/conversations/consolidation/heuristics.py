@@ -1,6 +1,6 @@
 """Heuristics: find what is worth keeping in a conversation by a small scorer: deterministic, no network (B.17).
 
-What is kept is a span of a turn, word for word, with the words that it answers where it is not understood without them.
+What is kept is a span of a turn, word for word, with the words that tell what it is about where it doesn't say so.
 A trained scorer decides (`statement_scorer`); what is asked, pasted, quoted or meant for the moment scores low.
 """
 

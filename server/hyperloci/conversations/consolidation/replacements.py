@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
+from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
@@ -140,11 +141,12 @@ class ReplacementResolver:
             finding: what was said.
             sources: the turns that say so, some in other words; of an answer, what it answers too.
         """
-        ordered = sorted(sources, key=lambda node: node.seq or 0)
-        for place, turn in enumerate(ordered):
-            if turn.origin is Origin.USER_PROMPT and finding.content in turn.content:
-                said = PassingStatement(turn, finding.content, finding.about or "")
-                self._store.passing_statements.add(said, ordered[place - 1] if place else None)
+        about = (finding.about or "").rpartition(LEAD_JOINT)[2]
+        answered = next((node for node in sources if about and about in node.content), None)
+        saying = [one for one in sources if one.origin is Origin.USER_PROMPT and finding.content in one.content]
+        for turn in saying:
+            if turn is not answered or len(saying) == 1:
+                self._store.passing_statements.add(PassingStatement(turn, finding.content, about), answered)
 
     def end_timed_statements(self, scope: str, now: int) -> None:
         """End what said itself until when it holds, if that day is over everywhere. Runs in a transaction.

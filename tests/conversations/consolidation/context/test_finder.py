@@ -14,6 +14,7 @@ from tests.support import examples
 
 LISTED = "Three ways:\n\n1. Redis with a lock per tenant\n2. an advisory lock in Postgres\n3. nothing, and retry"
 LOCKING = "Ways to lock:\n\n1. Redis\n2. an advisory lock"
+STORE = "Where do sessions live?"
 QUESTION = "The tokens need a place. Should they live in Redis or in PostgreSQL?"
 EDIT = "Edit src/expiry.py: +1 -1 lines: `EXPIRY_MONTHS = 12` became `EXPIRY_MONTHS = 18`"
 
@@ -57,6 +58,9 @@ def test_an_answer_is_told_with_its_question(answer: str, reply: str, about: str
         ("b", "Where do sessions live?\na) Redis\nb) Postgres", "Where do sessions live? … Postgres"),
         ("b", "a) Redis\nb) Postgres\n\nWhere do sessions live?", "Where do sessions live? … Postgres"),
         ("(a)", "Keep the raw bytes? (a) yes, (b) no", "Keep the raw bytes? … yes,"),
+        ("b", "Do you know it? Keep the raw bytes? (a) yes, (b) no\n\nDo the tests run?", "Keep the raw bytes? … no"),
+        ("3", f"{STORE}\n1. Redis. Do you run one?\n2. Postgres\n3. a cookie", f"{STORE} … a cookie"),
+        ("2", f"1. Redis\n2. Postgres\n\n{STORE} Shall I rename the worker class?", f"{STORE} … Postgres"),
     ],
 )  # fmt: skip
 def test_an_option_is_told_behind_what_introduces_the_list_or_asks(answer: str, reply: str, about: str) -> None:
@@ -81,8 +85,7 @@ def test_a_number_that_no_option_has_answers_a_question_or_nothing(answer: str, 
         ("no, assets", "Fonts go into `public`. OK?", "Fonts go into `public`. OK?"),
         ("14", "Files stay for ten days. Or 14 for safety?", "Files stay for ten days. Or 14 for safety?"),
         ("Postgres 16", "The index is rebuilt. Which database server do you run?", "Which database server do you run?"),
-        ("no", f"{'The worker takes the lock of the row, then ' * 10}stops. OK?", "OK?"),
-        ("no", "The worker takes the lock:\n```\nlock(row)\n```\nOK?", "OK?"),
+        ("no", "The worker takes the lock:\n```\nlock(row)\n```\nOK?", "The worker takes the lock:"),
     ],
 )
 def test_a_question_that_names_nothing_comes_with_the_sentence_before_it(answer: str, reply: str, about: str) -> None:
@@ -112,6 +115,25 @@ def test_what_leans_is_told_with_what_names_its_subject_though_nothing_asks() ->
     assert (context.text, context.turn.seq) == ("The nightly export times out.", 0)
 
 
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("filler", ["What next?", "OK?"])
+def test_a_question_that_names_nothing_is_no_subject(filler: str) -> None:
+    talk = [(USER, "The nightly export times out after a while."), (ASSISTANT, f"Noted. {filler}")]
+    context = find("make it 12", *talk)
+    assert context is not None
+    assert context.text != filler
+    alone = find("make it 12", (ASSISTANT, "What next?"))
+    assert alone is None
+    written = find("make it eighteen", (ASSISTANT, f"Twelve. {filler}"), after=EDIT)
+    assert written is not None
+    assert written.is_written
+
+
+def test_nothing_is_told_of_what_was_suspicious() -> None:
+    turns = [TurnView(0, ASSISTANT, QUESTION, is_flagged=True), TurnView(1, USER, "PostgreSQL")]
+    assert find_context(Statement(turns, 1, 0, 10), with_lines=True) is None
+
+
 def test_what_stands_before_it_in_its_turn_may_tell_what_a_statement_is_about() -> None:
     said = "The nightly export times out. Make it 12."
     context = find(said, (ASSISTANT, "Noted."), quote="Make it 12.")
@@ -124,8 +146,7 @@ def test_the_line_that_was_written_tells_what_a_figure_is_of() -> None:
     context = find("make it eighteen", (ASSISTANT, "Twelve."), after=EDIT)
     assert context is not None
     assert (context.text, context.is_written) == ("expiry.py: `EXPIRY_MONTHS = 18`", True)
-    alone = find("make it eighteen", (ASSISTANT, "Twelve."), after=EDIT, with_lines=False)
-    assert alone is None or not alone.is_written
+    assert find("make it eighteen", (ASSISTANT, "Twelve."), after=EDIT, with_lines=False) is None
 
 
 def test_a_question_that_names_something_tells_more_than_the_line_that_was_written() -> None:

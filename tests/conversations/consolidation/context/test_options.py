@@ -23,7 +23,11 @@ STEPS = "First: I read the module. Second: I raised the limit to 5. What is next
 
 
 def option_of(answer: str, reply: str) -> str | None:
-    return find_option(answer, TurnView(0, ASSISTANT, reply))
+    option = find_option(answer, TurnView(0, ASSISTANT, reply))
+    if option is None:
+        return None
+    assert reply[option.start :].lstrip().startswith(option.text)
+    return option.text
 
 
 OPTIONS = [
@@ -60,6 +64,10 @@ def test_a_number_that_no_option_has_names_none(answer: str) -> None:
     assert option_of(answer, LISTED) is None
     assert names_no_option(answer, TurnView(0, ASSISTANT, LISTED))
     assert not names_no_option(answer, TurnView(0, ASSISTANT, "How many?"))
+
+
+def test_an_option_without_words_is_none() -> None:
+    assert option_of("the first", "First: Second: keep the limit") is None
 
 
 def test_a_list_of_one_offers_no_choice() -> None:

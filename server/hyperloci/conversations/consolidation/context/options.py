@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, TurnView
+from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import sentence_spans
 from hyperloci.text.language.word_tables import phrase_pattern, read_table
 
@@ -34,15 +35,23 @@ _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
 
 
-def find_option(answer: str, reply: TurnView) -> str | None:
-    """Return the option of a reply that an answer names by mark or place, word for word; None where it names none.
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that a reply offers, word for word, and where it stands in the reply's text."""
+
+    text: str
+    start: int
+
+
+def find_option(answer: str, reply: TurnView) -> Option | None:
+    """Return the option of a reply that an answer names by mark or place; None where it names none.
 
     One that is told by its place alone (`First: ...`) is named only by an answer of that alone.
     """
     found = _find_chosen_option(answer, _list_options(reply.text))
     if found is None and len(answer.split()) <= MAX_PLACE_WORDS:
-        return _find_chosen_option(answer, _list_placed_options(reply.text))
-    return found
+        found = _find_chosen_option(answer, _list_placed_options(reply.text))
+    return found if found is not None and found.text else None
 
 
 def names_no_option(answer: str, reply: TurnView) -> bool:
@@ -50,25 +59,28 @@ def names_no_option(answer: str, reply: TurnView) -> bool:
     return _BARE_NUMBER.match(answer) is not None and bool(_list_options(reply.text))
 
 
-def _list_options(text: str) -> dict[str, str]:
+def _list_options(text: str) -> dict[str, Option]:
     """Return what a reply offers to choose from, by its marks; nothing where it offers less than two."""
-    options = {(match["item"] or match["inline"]).lower(): match["text"].rstrip() for match in _OPTION.finditer(text)}
+    options = {
+        (match["item"] or match["inline"]).lower(): Option(match["text"].rstrip(), match.start("text"))
+        for match in _OPTION.finditer(text)
+    }
     return options if len(options) > 1 else _list_counted_options(text)
 
 
-def _list_counted_options(text: str) -> dict[str, str]:
+def _list_counted_options(text: str) -> dict[str, Option]:
     """Return what is counted within a sentence or two: `either 1. Metabase, which you have, or 2) Lightdash`."""
     found = list(_COUNTED.finditer(text))
     if len(found) < 2 or [match["mark"] for match in found] != [str(number + 1) for number in range(len(found))]:
         return {}
     ends = [*(match.start() for match in found[1:]), len(text)]
     return {
-        match["mark"]: text[match.end() : end].partition("\n")[0].strip(" ,;")
+        match["mark"]: Option(text[match.end() : end].partition("\n")[0].strip(" ,;"), match.end())
         for match, end in zip(found, ends, strict=True)
     }
 
 
-def _list_placed_options(text: str) -> dict[str, str]:
+def _list_placed_options(text: str) -> dict[str, Option]:
     """Return what is counted by its place: `First: keep the limit. Second: wait up to 1.5 seconds and no retry.`"""
     found = list(_compile_places().finditer(text[:MAX_READ_CHARS]))
     places = [number % ORDINALS for match in found for number, each in enumerate(match.groups()) if each]
@@ -77,7 +89,10 @@ def _list_placed_options(text: str) -> dict[str, str]:
     ends = [*(match.start() for match in found[1:]), len(text)]
     told = [text[match.end() : end].partition("\n")[0] for match, end in zip(found, ends, strict=True)]
     firsts = [next((each[start:end] for start, end in sentence_spans(each)), each) for each in told]
-    return {str(place + 1): first.strip(" ,;") for place, first in enumerate(firsts)}
+    return {
+        str(place + 1): Option(first.strip(" ,;"), match.end())
+        for place, (first, match) in enumerate(zip(firsts, found, strict=True))
+    }
 
 
 @functools.cache
@@ -87,7 +102,7 @@ def _compile_places() -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{groups}):\s+", re.IGNORECASE)
 
 
-def _find_chosen_option(answer: str, options: Mapping[str, str]) -> str | None:
+def _find_chosen_option(answer: str, options: Mapping[str, Option]) -> Option | None:
     if not options:
         return None
     chosen = _CHOSEN.match(answer)

@@ -54,11 +54,11 @@ among these."""
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "context_scorer.json"
 
 _COUNTS: Final = (0, 1, 2, 3, 5, 8, 14, 25)
-"""Where a count becomes the next larger sort."""
+"""The largest count of each bucket."""
 
 _MOST_SHARED: Final = 4
 
-LISTED: Final = re.compile(r"\s*+(?:[-*•#>|]|\(?(?:\d{1,3}|[A-Za-z])[.)]\s)")
+LISTED: Final = re.compile(r"\s*+(?:[-*•]\s|[#>|]|\(?(?:\d{1,3}|[A-Za-z])[.)]\s)")
 """How an item of a list or a heading begins: one of many."""
 
 
@@ -147,9 +147,9 @@ def read_features(statement: Statement, candidates: Sequence[Candidate]) -> list
 def _statement_features(statement: Statement) -> Iterator[str]:
     text, sentences = statement.text, statement.turns[statement.at].sentences
     before = sum(sentence.end <= statement.start for sentence in sentences)
-    yield f"said words={_sort(len(text.split()))}"
-    yield f"said subject={_sort(count_subject_words(text))}"
-    yield f"said left={_sort(len(sentences) - before)}"
+    yield f"said words={_bucket(len(text.split()))}"
+    yield f"said subject={_bucket(count_subject_words(text))}"
+    yield f"said left={_bucket(len(sentences) - before)}"
     signs = {
         "said leans": leans_on_context(text),
         "said lacks": lacks_subject(text),
@@ -164,13 +164,13 @@ def _candidate_features(candidate: Candidate) -> Iterator[str]:
     sentence, place = candidate.sentence, candidate.place
     sentences = candidate.turn.sentences
     questions = [number for number, each in enumerate(sentences) if each.is_question]
-    yield f"at={place} {_sort(candidate.distance)}"
-    yield f"of={place} {_sort(len(sentences))}"
+    yield f"at={place} {_bucket(candidate.distance)}"
+    yield f"of={place} {_bucket(len(sentences))}"
     yield f"{'asks' if sentence.is_question else 'tells'}={place}"
     if questions:
         yield f"{_name_order(candidate.number, questions[-1], is_question=sentence.is_question)}={place}"
-    yield f"words={_sort(len(sentence.text.split()))}"
-    yield f"subject={_sort(count_subject_words(sentence.text))}"
+    yield f"words={_bucket(len(sentence.text.split()))}"
+    yield f"subject={_bucket(count_subject_words(sentence.text))}"
     signs = {
         "name": has_identifier(sentence.text),
         "figure": bool(find_numbers(sentence.text)),
@@ -186,7 +186,7 @@ def _name_order(number: int, last: int, *, is_question: bool) -> str:
         return "last question"
     if is_question:
         return "earlier question"
-    return f"before question {_sort(last - number)}" if number < last else "after question"
+    return f"before question {_bucket(last - number)}" if number < last else "after question"
 
 
 def _shared_features(count: int, most: int) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _shared_features(count: int, most: int) -> Iterator[str]:
         yield "shares most"
 
 
-def _sort(count: int) -> str:
+def _bucket(count: int) -> str:
     return next((str(most) for most in _COUNTS if count <= most), "more")
 
 

@@ -87,7 +87,7 @@ KindShares = Mapping[FindingKind, float]
 class ComparedStatement:
     """A statement as it is compared with others.
 
-    `quote` is what was said, `about` the words that it answers, `kinds` how likely it is of which kind.
+    `quote` is what was said, `about` the words that it is told with, `kinds` how likely it is of which kind.
     """
 
     def __init__(self, quote: str, *, about: str = "", kinds: KindShares | None = None) -> None:
