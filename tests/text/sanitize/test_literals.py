@@ -12,7 +12,7 @@ FILLER = "nothing of it\n" * (LONG_TEXT // 10)
 
 @pytest.mark.parametrize("filler", ["", FILLER], ids=["short", "long"])
 def test_what_a_text_holds_is_found_whatever_its_length_and_the_kind_of_the_literal(filler: str) -> None:
-    literals = LiteralSet(("key", "a.b", "ключ", "(", "ab", "abc"), common={"key"}, occasional={"ab", "("})
+    literals = LiteralSet(("key", "a.b", "ключ", "(", "ab", "abc"))
 
     for held in ({"key"}, {"ab"}, {"ab", "abc"}, {"ключ", "a.b"}, {"("}, set[str]()):
         text = "\ud800" + filler + " ".join(sorted(held)) + filler

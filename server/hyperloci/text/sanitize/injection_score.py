@@ -76,17 +76,12 @@ def _find_feature_literals(lowered: str) -> dict[str, set[str]]:
 def _required_literals() -> LiteralSet:
     """Return the literals of the features of which `_gives_order` asks for one: few texts hold any."""
     names = ("reader", "override", "secrecy", "role", "self-reference")
-    return LiteralSet((keyword for each in STEERING_FEATURES if each.name in names for keyword in each.keywords), ())
-
-
-_OCCASIONAL: Final = frozenset(("a.i", "accord", "agreed", "authoriz", "first,", "immediate", "llm", "override",
-                                "permitted", "required by"))  # fmt: skip
-"""Literals of features that open a stretch which one text in a hundred holds, or more."""
+    return LiteralSet(keyword for each in STEERING_FEATURES if each.name in names for keyword in each.keywords)
 
 
 @cache
 def _opening_literals() -> dict[str, LiteralSet]:
-    return {each.name: LiteralSet(each.keywords, (), _OCCASIONAL) for each in STEERING_FEATURES}
+    return {each.name: LiteralSet(each.keywords) for each in STEERING_FEATURES}
 
 
 def _match_features(text: str, lowered: str) -> list[SteeringFeature]:

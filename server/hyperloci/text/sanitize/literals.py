@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 LONG_TEXT: Final = 4_096
@@ -11,62 +11,70 @@ LONG_TEXT: Final = 4_096
 MANY_TEXTS: Final = 500
 """A process that has searched so many for some literals has spent on them what loading the engine takes."""
 
+ENGINE_BYTES: Final = 64 << 20
+"""The most memory of the engine for one set; the largest takes some hundred KB for code and prose. What exceeds it
+starts anew, which a text that holds every literal in turn can force."""
+
 
 class LiteralSet:
     """Some literals that texts are searched for together.
 
     Args:
         literals: what is sought, case and all.
-        common: those that many texts hold; they are sought one by one.
-        occasional: those that some texts hold; like the rare ones, which are the others, they are ruled out at once
-            where a text holds none of them.
     """
 
-    def __init__(self, literals: Iterable[str], common: Collection[str], occasional: Collection[str] = ()) -> None:
-        every = dict.fromkeys(literals)
-        self._every = _LiteralGroup(tuple(every))
-        self._common = tuple(literal for literal in every if literal in common)
-        groups = (
-            tuple(literal for literal in every if literal in occasional),
-            tuple(literal for literal in every if literal not in common and literal not in occasional),
-        )
-        self._groups = [_LiteralGroup(group) for group in groups if group]
+    def __init__(self, literals: Iterable[str]) -> None:
+        self._literals = tuple(dict.fromkeys(literals))
+        self._searched = 0
+        self._all: Any = None
+        self._any: Any = None
 
     def find_in(self, text: str) -> set[str]:
         """Return those that `text` holds."""
-        encoded = text.encode("utf-8", "surrogatepass")
-        sought = [self._common, *(group.literals for group in self._groups if group.occurs_in(encoded) is not False)]
-        return {literal for literals in sought for literal in literals if literal in text}
+        encoded = _encode(text)
+        if not self._is_loaded(encoded):
+            return self._find_one_by_one(text)
+        found = self._all.Match(encoded)
+        if found:
+            return {self._literals[number] for number in found}
+        # It holds none, or memory ran out: a secret must not stay for that.
+        return self._find_one_by_one(text) if self._any.search(encoded) else set()
 
     def occur_in(self, text: str) -> bool:
         """Tell whether `text` holds any of them."""
-        held = self._every.occurs_in(text.encode("utf-8", "surrogatepass"))
-        return any(literal in text for literal in self._every.literals) if held is None else held
+        encoded = _encode(text)
+        if not self._is_loaded(encoded):
+            return any(literal in text for literal in self._literals)
+        return self._any.search(encoded) is not None
 
+    def _find_one_by_one(self, text: str) -> set[str]:
+        return {literal for literal in self._literals if literal in text}
 
-class _LiteralGroup:
-    """Literals that are ruled out together."""
-
-    def __init__(self, literals: tuple[str, ...]) -> None:
-        self.literals = literals
-        self._any: Any = None
-        self._searched = 0
-
-    def occurs_in(self, encoded: bytes) -> bool | None:
-        """Tell whether a text in UTF-8 holds any of them; None where it is not worth loading the engine for."""
+    def _is_loaded(self, encoded: bytes) -> bool:
+        """Tell whether the engine is there; load it once that is worth it."""
         if self._any is None:
             self._searched += 1
             if len(encoded) < LONG_TEXT and self._searched < MANY_TEXTS:
-                return None
-            self._any = _compile_alternation(self.literals)
-        return self._any.search(encoded) is not None
+                return False
+            self._all, self._any = _compile_literals(self._literals)
+        return True
 
 
-def _compile_alternation(literals: Iterable[str]) -> Any:
-    """Return an expression of RE2 over UTF-8 that finds any of them."""
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _compile_literals(literals: Sequence[str]) -> tuple[Any, Any]:
+    """Return what finds all of some literals in UTF-8 bytes, by their numbers, and what finds the first of any."""
     import re2
 
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1  # byte by byte
     options.never_capture = True
-    return re2.compile(b"|".join(re2.escape(literal.encode()) for literal in literals), options)
+    options.max_mem = ENGINE_BYTES
+    escaped = [re2.escape(literal.encode()) for literal in literals]
+    every = re2.Set.SearchSet(options)
+    for literal in escaped:
+        every.Add(literal)
+    every.Compile()
+    return every, re2.compile(b"|".join(escaped), options)

@@ -257,11 +257,7 @@ def _extract_comments(text: str) -> str:
 
 @cache
 def _rule_keywords() -> LiteralSet:
-    return LiteralSet((keyword for rule in INJECTION_RULES for keyword in rule.keywords), _COMMON)
-
-
-_COMMON: Final = frozenset({"](http", "key to", "orders", "the user"})
-"""Keywords that one text in a hundred holds, or more."""
+    return LiteralSet(keyword for rule in INJECTION_RULES for keyword in rule.keywords)
 
 
 @cache

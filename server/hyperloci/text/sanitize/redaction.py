@@ -51,16 +51,6 @@ _LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
 _CAPITAL_OR_DIGIT: Final = re.compile(r"[A-Z0-9]")
-_COMMON_ANCHORS: Final = frozenset(
-    ":// @ _key access auth connect key key= pass pin session token user".split()  # noqa: SIM905 - reads better
-) | {": "}
-"""Anchors that one text in ten holds, or more."""
-_OCCASIONAL_ANCHORS: Final = frozenset(
-    """"d" "k" "p" "value" -key -pat _session _token account authorization login machine otp passw password pw recovery
-    root: secret seed x-""".split()  # noqa: SIM905
-) | {"basic ", "identified "}
-"""Those of one text in a hundred."""
-
 _WINDOW: Final = 600
 """Characters round a change that are read anew in another reading of the text."""
 
@@ -429,7 +419,7 @@ def _value_anchors() -> tuple[LiteralSet, dict[str, list[int]]]:
     for rank, rule in enumerate(VALUES):
         for anchor in rule.anchors:
             ranks.setdefault(anchor, []).append(rank)
-    return LiteralSet(ranks, _COMMON_ANCHORS, _OCCASIONAL_ANCHORS), ranks
+    return LiteralSet(ranks), ranks
 
 
 @cache
