@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, TurnView
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, Sentence, TurnView
 
 FOLDER = Path(__file__).parent / "data" / "sessions"
 SPEAKERS = {"U": USER, "A": ASSISTANT, "T": ACTION}
+
+
+OVERLAP = 0.5
+"""A sentence is one that a label quotes if half of it, or half of the quotation, is in the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,14 @@ def read_sessions(text: str) -> list[list[LabelledTurn]]:
         else:
             _add_label(sessions, line, number)
     return sessions
+
+
+def is_quoted(sentence: Sentence, turn: TurnView, quote: str) -> bool:
+    """Return whether a sentence of a turn is one that a label quotes."""
+    start = turn.text.find(quote)
+    end = start + len(quote)
+    shared = min(end, sentence.end) - max(start, sentence.start)
+    return start >= 0 and shared > 0 and shared >= OVERLAP * min(sentence.end - sentence.start, end - start)
 
 
 def _add_label(sessions: list[list[LabelledTurn]], line: str, number: int) -> None:

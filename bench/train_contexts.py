@@ -19,17 +19,12 @@ from pathlib import Path
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, read_projects
+from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, is_quoted, read_projects
 from bench._shared import MarkdownTable
 from bench.train_extraction import read_writer
 from hyperloci.conversations.consolidation.context import scorer
-from hyperloci.conversations.consolidation.context.scorer import (
-    Candidate,
-    Statement,
-    list_candidates,
-    read_features,
-    weigh,
-)
+from hyperloci.conversations.consolidation.context.scorer import Candidate, Statement, list_candidates, read_features
+from hyperloci.conversations.consolidation.statement_scorer import estimate_probability
 from hyperloci.conversations.consolidation.turn_view import USER
 
 WEIGHTS_FILE = Path(scorer.__file__).parent / "data" / "context_scorer.json"
@@ -39,9 +34,6 @@ STRENGTH = 0.1
 
 MIN_SEEN = 12
 """Candidates that must have a feature."""
-
-OVERLAP = 0.5
-"""A candidate is right if half of it, or half of the words that a label names, is in the other."""
 
 GATES = (0.25, 0.3, 0.35, 0.45)
 """From where on words are taken in the tables."""
@@ -77,12 +69,7 @@ def _read_session(session: Sequence[LabelledTurn], writer: str) -> Iterator[Samp
 
 
 def _is_right(candidate: Candidate, kept: KeptStatement) -> bool:
-    start = candidate.turn.text.find(kept.about) if kept.about else -1
-    if kept.about is None or start < 0:
-        return False
-    sentence, end = candidate.sentence, start + len(kept.about)
-    shared = min(end, sentence.end) - max(start, sentence.start)
-    return shared > 0 and shared >= OVERLAP * min(sentence.end - sentence.start, end - start)
+    return kept.about is not None and is_quoted(candidate.sentence, candidate.turn, kept.about)
 
 
 def train(samples: Sequence[Sample]) -> dict[str, float]:
@@ -103,7 +90,7 @@ def judge(samples: Iterable[Sample], weights: Mapping[str, float], gate: float) 
     """Return how many statements get the right words, others, none though they need some, and some though none."""
     found: Counter[str] = Counter()
     for sample in samples:
-        scores = [weigh(weights, features) for features in sample.features]
+        scores = [estimate_probability(weights, features) for features in sample.features]
         best = max(range(len(scores)), key=scores.__getitem__, default=-1)
         gets = best >= 0 and scores[best] >= gate
         if sample.has_context:

@@ -22,7 +22,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, read_projects
+from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, is_quoted, read_projects
 from bench._shared import MarkdownTable
 from hyperloci.conversations.consolidation import statement_scorer
 from hyperloci.conversations.consolidation.heuristics import KEEP
@@ -33,9 +33,6 @@ WEIGHTS_FILE = Path(statement_scorer.__file__).parent / "data" / "statement_scor
 
 KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
 """Labels whose kind has another name in the memory."""
-
-OVERLAP = 0.5
-"""A sentence is one to keep if half of it, or half of what is kept, is in the other."""
 
 LOOKALIKE_WEIGHT = 5.0
 """How much more than another a sentence counts that only looks like one to keep: a wrong memory does more harm than a
@@ -211,13 +208,7 @@ def _idle_sentences(turns: Iterable[LabelledTurn], speaker: str) -> list[str]:
 
 
 def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
-    for kept in turn.kept:
-        start = turn.view.text.index(kept.quote)
-        end = start + len(kept.quote)
-        shared = min(end, sentence.end) - max(start, sentence.start)
-        if shared > 0 and shared >= OVERLAP * min(sentence.end - sentence.start, end - start):
-            return kept
-    return None
+    return next((kept for kept in turn.kept if is_quoted(sentence, turn.view, kept.quote)), None)
 
 
 def _is_lookalike(turn: LabelledTurn, sentence: Sentence) -> bool:

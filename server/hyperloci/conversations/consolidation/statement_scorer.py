@@ -41,8 +41,7 @@ class ScorerWeights:
 
     def score(self, features: Iterable[str]) -> float:
         """Return how sure it is that a sentence with these features is worth keeping, 0..1."""
-        names = ("", *features)  # The intercept has no name.
-        return 1.0 / (1.0 + math.exp(-_add_weights(self.keep, names)))
+        return estimate_probability(self.keep, features)
 
     def choose_kind(self, features: Iterable[str], *, besides: Collection[FindingKind] = ()) -> FindingKind:
         """Return the likeliest kind of a statement with these features (`read_kind_features`).
@@ -63,6 +62,11 @@ class ScorerWeights:
         odds = {kind: math.exp(_add_weights(weights, names)) for kind, weights in self.kinds.items()}
         total = math.fsum(odds.values())
         return {kind: value / total for kind, value in odds.items()}
+
+
+def estimate_probability(weights: Mapping[str, float], features: Iterable[str]) -> float:
+    """Return the probability that a logistic model gives to features: a weight each; the intercept has no name."""
+    return 1.0 / (1.0 + math.exp(-_add_weights(weights, ("", *features))))
 
 
 def _add_weights(weights: Mapping[str, float], names: Iterable[str]) -> float:

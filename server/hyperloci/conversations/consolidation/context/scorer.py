@@ -2,8 +2,9 @@
 
 `make it 50` is understood with the question that it answers, `that one then` with the sentence before it. Every
 sentence around a statement that may say so is a candidate; a linear model over what both are made of says how likely
-each is needed. It knows no words, so that it holds of every language; its weights are data
-(`data/context_scorer.json`), trained by `python -m bench train_contexts`. Features of a statement begin with `said`:
+each is needed. It has no words of its own, only what `referents` counts and where a question mark stands; its weights
+are data (`data/context_scorer.json`), trained by `python -m bench train_contexts`. Features of a statement begin with
+`said`:
 
 - `said words`, `said subject`: how many words it has, and how many that can tell what it is about (`referents`).
 - `said leans`, `said lacks`: it points to something that it does not name.
@@ -25,9 +26,8 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +37,7 @@ from hyperloci.conversations.consolidation.referents import (
     lacks_subject,
     leans_on_context,
 )
+from hyperloci.conversations.consolidation.statement_scorer import estimate_probability
 from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
 from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView, find_prompt_before, find_reply_before
 from hyperloci.system.values import dataclass
@@ -76,6 +77,11 @@ class Statement:
         """Return its words."""
         return self.turns[self.at].text[self.start : self.end]
 
+    @property
+    def number(self) -> int:
+        """Return which sentence of its turn it begins with."""
+        return sum(sentence.end <= self.start for sentence in self.turns[self.at].sentences)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -106,8 +112,7 @@ def list_candidates(statement: Statement) -> list[Candidate]:
 
 def _find_candidates(statement: Statement) -> Iterator[Candidate]:
     turns, at = statement.turns, statement.at
-    own = sum(sentence.end <= statement.start for sentence in turns[at].sentences)
-    yield from _take_last(turns[at], own, OWN)
+    yield from _take_last(turns[at], statement.number, OWN)
     yield from _take_all(find_reply_before(turns, at), REPLY)
     prompt = find_prompt_before(turns, at)
     if prompt is not None and not prompt.is_flagged:
@@ -145,11 +150,10 @@ def read_features(statement: Statement, candidates: Sequence[Candidate]) -> list
 
 
 def _statement_features(statement: Statement) -> Iterator[str]:
-    text, sentences = statement.text, statement.turns[statement.at].sentences
-    before = sum(sentence.end <= statement.start for sentence in sentences)
+    text, before = statement.text, statement.number
     yield f"said words={_bucket(len(text.split()))}"
     yield f"said subject={_bucket(count_subject_words(text))}"
-    yield f"said left={_bucket(len(sentences) - before)}"
+    yield f"said left={_bucket(len(statement.turns[statement.at].sentences) - before)}"
     signs = {
         "said leans": leans_on_context(text),
         "said lacks": lacks_subject(text),
@@ -163,12 +167,12 @@ def _statement_features(statement: Statement) -> Iterator[str]:
 def _candidate_features(candidate: Candidate) -> Iterator[str]:
     sentence, place = candidate.sentence, candidate.place
     sentences = candidate.turn.sentences
-    questions = [number for number, each in enumerate(sentences) if each.is_question]
+    question = next((number for number in reversed(range(len(sentences))) if sentences[number].is_question), None)
     yield f"at={place} {_bucket(candidate.distance)}"
     yield f"of={place} {_bucket(len(sentences))}"
     yield f"{'asks' if sentence.is_question else 'tells'}={place}"
-    if questions:
-        yield f"{_name_order(candidate.number, questions[-1], is_question=sentence.is_question)}={place}"
+    if question is not None:
+        yield f"{_name_order(candidate.number, question, is_question=sentence.is_question)}={place}"
     yield f"words={_bucket(len(sentence.text.split()))}"
     yield f"subject={_bucket(count_subject_words(sentence.text))}"
     signs = {
@@ -204,13 +208,7 @@ def _bucket(count: int) -> str:
 def score_candidates(statement: Statement, candidates: Sequence[Candidate]) -> list[float]:
     """Return how likely each candidate is needed in order to understand a statement, 0..1."""
     weights = load_weights()
-    return [weigh(weights, features) for features in read_features(statement, candidates)]
-
-
-def weigh(weights: Mapping[str, float], features: Iterable[str]) -> float:
-    """Return the probability for a candidate's features, by the weight of each; the intercept has no name."""
-    odds = weights[""] + math.fsum(weights.get(name, 0.0) for name in features)
-    return 1.0 / (1.0 + math.exp(-odds))
+    return [estimate_probability(weights, features) for features in read_features(statement, candidates)]
 
 
 @functools.cache
