@@ -105,6 +105,7 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
     companion.start()
     try:
         wait_for(lambda: companion.status()["stored"] == 1, seconds=60)
+        wait_for(lambda: companion.status()["caught_up"] is True, seconds=60)
         save_record(settings, second)
         companion.ensure_running()
         wait_for(lambda: companion.status()["stored"] == 2, seconds=60)

@@ -152,6 +152,7 @@ class HookService:
         self._project_path = project_path
         self._desk: HookServer | None = None
         self._stored = 0
+        self._caught_up = False
         self._deaf: str | None = None
         self._fault: str | None = None
         self._due = threading.Event()
@@ -180,6 +181,7 @@ class HookService:
             self._drain_spool()
             with Memory.open(self._settings, self._project_path) as memory:
                 self._stored += memory.catch_up()
+                self._caught_up = True
         while not self._thread.stopping.is_set():
             self._due.wait()
             self._due.clear()
@@ -215,7 +217,7 @@ class HookService:
             self._desk.close()
 
     def status(self) -> Mapping[str, Any]:
-        """Return how many hooks were served, how much was stored, and the last error."""
+        """Return how many hooks were served, what is stored, whether what sessions left is too, and the last error."""
         from hyperloci_hooks.outcome_statistics import HookStatistics
 
         desk = self._desk
@@ -223,6 +225,7 @@ class HookService:
             "listening": desk is not None and desk.is_listening,
             "served": 0 if desk is None else desk.served,
             "stored": self._stored,
+            "caught_up": self._caught_up,
             "error": self._deaf or self._fault,
             **HookStatistics.from_tally(self._settings.installation_paths.spool).as_dict(),
         }

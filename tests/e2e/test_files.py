@@ -57,11 +57,15 @@ def told_once(server: Server) -> str:
 
 @pytest.fixture
 def begun(house: House) -> Iterator[Server]:
-    """A server that has stored three memories, all of them in the log."""
+    """A server that has stored three memories, all of them in the log, and that writes nothing unless it is told to.
+
+    What it stores by itself once it has started would notice what is done to the files before the test does.
+    """
     with house.server() as server:
         server.shake_hands()
         for fact in BEFORE:
             assert not server.call("remember_fact", fact=fact)["isError"]
+        server.until(lambda stats: bool(stats["hooks"]["caught_up"]))
         yield server
 
 
