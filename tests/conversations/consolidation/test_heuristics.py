@@ -312,6 +312,28 @@ def test_a_figure_alone_is_kept_with_what_it_answers_or_not_at_all() -> None:
     assert findings((USER, "4.99"), (ASSISTANT, "4.99 €.")) == ()
 
 
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("said", "kind", "due"),
+    [
+        (
+            "Listen. I'm off from tomorrow until 10 April 2027. Till then Ana signs off what goes into db/migration.",
+            "procedure",
+            None,
+        ),
+        ("We have until 30 April 2027 to hand in the paper.", "deadline", "2027-04-30"),
+        (
+            "The upgrade has to be finished by 24 April 2027. And until 20 March 2027 we only run it with one list.",
+            "deadline",
+            "2027-04-24",
+        ),
+    ],
+)
+def test_what_holds_until_a_day_is_no_deadline_unless_it_may_be_missed(said: str, kind: str, due: str | None) -> None:
+    (item,) = findings((USER, said), (ASSISTANT, "Noted."))
+    assert (item.kind, item.due and item.due[:10]) == (kind, due)
+
+
 def test_a_deadline_carries_its_day() -> None:
     (item,) = findings((USER, "The deadline for the release is April 5, 2027."), (ASSISTANT, "Noted."))
     assert item.due == "2027-04-05"

@@ -16,7 +16,7 @@ from hyperloci.conversations.consolidation.actions import read_actions
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
 from hyperloci.conversations.consolidation.context.scorer import Statement
-from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date
+from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date, read_last_day
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
@@ -89,6 +89,11 @@ KEEP_BINDING: Final = MappingProxyType({FindingKind.DEADLINE: 0.25, FindingKind.
 projects of five writers, beside no surer one, five of five deadlines from .25 on are to be kept, and of constraints ten
 of 14 from .4 on, two of which must not be (rules of another place); from .33 on four of six, and two; of decisions half
 (docs/benchmarks.md, "Kept from less on")."""
+
+SURELY_DUE: Final = 0.65
+"""Share of its kind from which on a statement that holds until a day is a deadline all the same, which may be missed
+and ends with no day: `we have until 30 June` by .66 and more, of 12 that are labelled so; `no migrations until the
+auditor leaves on 20 March` by .59 and less, of five that others' sessions have."""
 
 EXTEND: Final = 0.06
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
@@ -344,12 +349,17 @@ def _is_framing(turn: TurnView, number: int) -> bool:
 
 
 def _choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
-    """Return the kind of a statement, and of a deadline the day; what names only days that are past is no deadline."""
+    """Return the kind of a statement, and of a deadline the day.
+
+    What names only days that are past is no deadline, nor what holds until its day, unless it is one by its words.
+    """
     features, weights = tuple(read_kind_features(statement)), load_weights()
     kind = weights.choose_kind(features)
     if kind is not FindingKind.DEADLINE:
         return kind, None
-    due = read_due_date(statement, said_at)
-    if due is None and names_past_day(statement, said_at):
+    due, last = read_due_date(statement, said_at), read_last_day(statement, said_at)
+    is_past = due is None and names_past_day(statement, said_at)
+    holds_till_then = last is not None and (due is None or due[:10] <= last)
+    if is_past or (holds_till_then and weights.weigh_kinds(features)[FindingKind.DEADLINE] < SURELY_DUE):
         return weights.choose_kind(features, besides=(FindingKind.DEADLINE,)), None
     return kind, due
