@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.capture.transcript import TranscriptBatch, read_batch
+from hyperloci.conversations.capture.transcript import PATIENCE_BYTES, TranscriptBatch, read_batch
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.conversations.sessions import TranscriptMark
 from tests.support import examples
@@ -95,6 +95,7 @@ def test_the_size_of_a_batch_changes_nothing_that_was_said(size: int) -> None:
     while (reading := read_batch(REAL, mark, batch_bytes=size)) is not None:
         turns.extend(reading.turns)
         mark = reading.mark
+    assert len(turns) == len(EVERYTHING)
     said = [(turn.role, turn.text) for turn in turns if turn.kind is TurnKind.TEXT]
     assert said == [item for item in EVERYTHING if not item[1].startswith(("Bash", "Write", "Edit"))]
 
@@ -136,11 +137,38 @@ def test_a_tools_use_waits_for_its_result(tmp_path: Path) -> None:
     assert [(turn.uuid, turn.text) for turn in read(path, first.mark).turns] == [("toolu_1", "Bash: make")]
 
 
-def test_a_call_that_never_got_a_result_does_not_hold_the_rest_up(tmp_path: Path) -> None:
-    call = line("a1", [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}], "assistant")
-    filler = b'{"type":"api-request","x":"' + b"y" * 600 + b'"}\n'
-    path = write(tmp_path / "t.jsonl", call, filler, line("u1", "go on"))
-    assert [turn.uuid for turn in read(path, batch_bytes=2_000).turns] == ["u1"]
+CUT_OFF = line("a1", [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}], "assistant")
+LATER_MESSAGE = {"role": "assistant", "id": "msg_2", "content": [{"type": "text", "text": "The cache is to blame."}]}
+
+
+@pytest.mark.parametrize(
+    ("rest", "read_on"),
+    [
+        ([line("u1", "go on")], ["u1"]),
+        ([line("a2", "", "assistant", message=LATER_MESSAGE)], ["a2"]),
+        ([b'{"type":"api-request","x":"' + b"y" * PATIENCE_BYTES + b'"}\n', line("u2", [])], []),
+    ],
+    ids=["the user speaks", "the assistant speaks", "much else"],
+)
+def test_a_call_that_never_got_a_result_does_not_hold_the_rest_up(
+    tmp_path: Path, rest: list[bytes], read_on: list[str]
+) -> None:
+    path = write(tmp_path / "t.jsonl", CUT_OFF, *rest)
+    reading = read(path, batch_bytes=200)
+    assert [turn.uuid for turn in reading.turns] == read_on
+    assert reading.mark.offset == path.stat().st_size
+
+
+def test_tools_that_run_side_by_side_keep_all_their_results(tmp_path: Path) -> None:
+    def call(number: int) -> bytes:
+        use = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": f"make {number}"}}
+        return line(f"a{number}", "", "assistant", message={"role": "assistant", "id": "msg_1", "content": [use]})
+
+    def result(number: int) -> bytes:
+        return line(f"r{number}", [{"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "ok"}])
+
+    path = write(tmp_path / "t.jsonl", call(1), result(1), call(2), call(3), result(3), result(2), line("u1", "thanks"))
+    assert [turn.text for turn in read(path).turns] == ["Bash: make 1", "Bash: make 3", "Bash: make 2", "thanks"]
 
 
 def test_thinking_pictures_and_tool_output_are_not_kept(tmp_path: Path) -> None:

@@ -33,8 +33,9 @@ from hyperloci.store.projects.set_aside import describe_failure
 from hyperloci.system.regular_file import open_regular_file
 from hyperloci.system.values import dataclass
 
-BATCH_BYTES: Final = 1 << 20
-"""Read and stored at once: a hook that is cut off loses no more than this much work."""
+BATCH_BYTES: Final = 1 << 17
+"""Read and stored at once: a hook that is cut off loses no more than this much work, some 500 turns. They take 0.7 s
+on a slow machine; with eight times as much a hook without a server never came to an end of one."""
 
 MAX_LINE_BYTES: Final = 64 << 20
 """A longer line is no turn (it would hold a hundred pictures); it is passed over."""
@@ -42,8 +43,8 @@ MAX_LINE_BYTES: Final = 64 << 20
 HEAD_BYTES: Final = 1_024
 """The first bytes identify a transcript: they hold ids and times."""
 
-HELD_SHARE: Final = 0.25
-"""A tool's result is waited for over this share of a batch; a call that has none by then was cut off."""
+PATIENCE_BYTES: Final = 1 << 18
+"""A tool's result is waited for over so much of a transcript; a call that has none by then was cut off."""
 
 _KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
 
@@ -89,16 +90,19 @@ def read_batch(
         start = _find_resume_offset(file, mark)
         if path.suffix == ".json":
             return _read_document(file, start, root)
-        file.seek(start)
-        data = _read_whole_lines(file, batch_bytes)
-        if not data:
-            return None
-        more = bool(file.read(1))
-        batch = _BatchState(root, sidechains, patience=int(HELD_SHARE * batch_bytes))
-        turns, length = _parse_turns(data, batch)
+        length, size, there = 0, batch_bytes, file.seek(0, 2) - start
+        while not length:  # A call that waits for its result may hold up all that was read.
+            file.seek(start)
+            data = _read_whole_lines(file, size)
+            if not data:
+                return None
+            more = bool(file.read(1))
+            batch = _BatchState(root, sidechains)
+            turns, length = _parse_turns(data, batch)
+            if not length and size >= there:
+                return None
+            size *= 2
         offset = start + length
-        if offset == start:
-            return None
         failed = tuple((start + place, reason) for place, reason in batch.failed if place < length)
         return TranscriptBatch(turns, TranscriptMark(offset, _hash_head(file, offset)), more, failed)
 
@@ -151,16 +155,21 @@ def _read_whole_lines(file: BinaryIO, size: int) -> bytes:
 
 @dataclass(slots=True)
 class _BatchState:
-    """How to read the lines of a batch; `calls` are those without a result yet, with the place of their line.
+    """How to read the lines of a batch, and what is known so far.
 
-    `failed` are the places of lines that could not be read, with the reason.
+    Attributes:
+        root: the project's folder.
+        sidechains: whether to read what subagents said.
+        calls: those without a result yet, with the place of their line.
+        failed: the places of lines that could not be read, with the reason.
+        message: the id of the assistant's last message, of which each line holds a part.
     """
 
     root: str | None
     sidechains: bool
-    patience: int
     calls: dict[str, tuple[int, Mapping[str, Any]]] = field(default_factory=dict)
     failed: list[tuple[int, str]] = field(default_factory=list)
+    message: str | None = None
 
 
 def _parse_turns(data: bytes, batch: _BatchState) -> tuple[tuple[Turn, ...], int]:
@@ -173,7 +182,7 @@ def _parse_turns(data: bytes, batch: _BatchState) -> tuple[tuple[Turn, ...], int
         except Exception as error:  # One unexpected line must not stop the others.
             batch.failed.append((position, describe_failure(error)))
         position += len(line)
-    waiting = [place for place, _ in batch.calls.values() if position - place <= batch.patience]
+    waiting = [place for place, _ in batch.calls.values() if position - place <= PATIENCE_BYTES]
     length = min(waiting, default=position)
     return tuple(turn for place, turn in found if place < length), length
 
@@ -211,6 +220,10 @@ def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) ->
         yield from _queued_prompts(entry)
     elif isinstance(message, dict) and kind == "assistant":
         blocks = _content_blocks(message.get("content"))
+        id = message.get("id")
+        if id != batch.message:
+            batch.calls.clear()  # The assistant speaks once it has all results: the others were cut off.
+        batch.message = id
         for block in blocks:
             if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 batch.calls[block["id"]] = (position, block)
@@ -220,10 +233,10 @@ def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) ->
         for block in blocks:
             if block.get("type") == "tool_result":
                 yield from _make_action_turn(entry, block, batch)
-        if not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
-            yield from _make_text_turn(
-                entry, Speaker.USER, [text for text in _text_blocks(blocks) if is_written_by_user(text)]
-            )
+        texts = [text for text in _text_blocks(blocks) if is_written_by_user(text)]
+        if texts and not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
+            batch.calls.clear()  # What the user says while a tool runs is queued, and comes as an attachment.
+            yield from _make_text_turn(entry, Speaker.USER, texts)
 
 
 def _queued_prompts(entry: dict[str, Any]) -> Iterator[Turn]:
