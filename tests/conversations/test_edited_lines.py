@@ -82,6 +82,8 @@ def test_what_sets_no_value_is_not_told(old: str, new: str) -> None:
         ("apiKey: 'x1'", "apiKey: process.env.KEY"),
         ("hunter2", "hunter4"),
         ("  - 'hunter2!'", "  - 'hunter4!'"),
+        ("  value: old", "  value: Falcon5xZOXq!"),
+        ('  default = "hunter2"', '  default = "hunter4"'),
     ],
 )
 def test_a_line_that_holds_a_secret_or_may_is_not_told(old: str, new: str) -> None:

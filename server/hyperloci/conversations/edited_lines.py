@@ -54,6 +54,9 @@ _MAY_HOLD_SECRET: Final = re.compile(
 _NAMED: Final = re.compile(r"[\s=:(<>]")
 """A line of more than one word, or one that sets or calls something: it says what its value is."""
 
+_NAMELESS: Final = re.compile(r"^(?:value|default|data|content|text|val)[\"']?\s*[:=]\s*", re.IGNORECASE)
+"""Keys that stand below the name of what they set: `- name: DB_PASSWORD`, `value: ...`."""
+
 _FIGURES: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CHANGE: Final = re.compile(r"`([^`\n]{1,90})` became `([^`\n]{1,90})`")
 _EDIT: Final = re.compile(r"(?:Edit|MultiEdit|Write) (?P<path>[^\n]+?): (?:\+\d+ -\d+|\d+) lines")
@@ -144,7 +147,7 @@ def _may_tell_secret(old: str, new: str) -> bool:
 
 
 def _stands_alone(side: str) -> bool:
-    value = side.strip(" \t-*,;\"'")
+    value = _NAMELESS.sub("", side.strip(" \t-*,;\"'")).strip("\"'")
     return _NAMED.search(value) is None and _FIGURES.fullmatch(value) is None
 
 

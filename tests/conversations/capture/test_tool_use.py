@@ -97,6 +97,7 @@ def test_a_line_says_what_was_done(name: str, arguments: dict[str, Any], respons
         ("", "Bash: make (failed)"),
         ("Exit code 1\n" + "x " * 999, "Bash: make (exit 1): " + "x " * (MAX_REASON_CHARS // 2 - 1) + "x"),
         ("Exit code 1\n" + "x" * 9_999, "Bash: make (exit 1)"),
+        ("Exit code 1\npassword:\nWinterO6Ome0!", "Bash: make (exit 1): [redacted:password]"),
     ],
 )
 def test_a_failure_is_told_with_its_code_and_its_last_line(error: str, line: str) -> None:

@@ -290,6 +290,8 @@ def test_a_token_in_an_address_is_redacted_once() -> None:
         "ALTER USER 'app'@'%' IDENTIFIED BY 'Zx9!kelp8w';",
         "INSERT INTO users (name, password) VALUES ('ada', 'Zx9!kelp8w');",
         "| user | password |\n|---|---|\n| ada | Zx9!kelp8w |",
+        " user | password \n------+------------\n ada  | Zx9!kelp8w\n(1 row)",
+        "+------+----------+\n| user | password |\n+------+----------+\n| ada  | Zx9!kelp8w |",
         "login with Zx9!kelp8w as the password",
         "Das Passwort lautet Zx9!kelp8w",
         "creds: ada / Zx9!kelp8w",

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from hyperloci.conversations.edited_lines import Change, describe_edited_lines, find_changes, find_patched_changes
 from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.text.sanitize.secret_files import is_secret_file
 
 MAX_LINE_CHARS: Final = 400
@@ -26,6 +27,9 @@ MAX_RAW_CHARS: Final = 4_000
 MAX_REASON_CHARS: Final = 1_000
 """What `describe_tool_use` returns at most, cut between words: it is redacted before it is clipped, since nothing
 recognises half a secret."""
+
+MAX_ERROR_CHARS: Final = 20_000
+"""Of an error, what is looked at for secrets before its last line is taken."""
 
 MAX_ARGUMENT_CHARS: Final = 160
 """Of a tool that isn't known, arguments up to this length name what it was for; longer ones are contents."""
@@ -106,6 +110,8 @@ def _describe_outcome(answer: Mapping[str, Any], error: str | None) -> str:
         return " (in the background)" if answer.get("backgroundTaskId") else ""
     found = _EXIT_CODE.match(error)
     said = error[found.end() :] if found else error
+    # All of it first: what tells that the last line is half of a key, or a password, may stand in those above.
+    said = sanitize(said[-MAX_ERROR_CHARS:]).text
     reason = next((line for line in reversed(said.splitlines()) if line.strip()), "")
     reason = _truncate(_collapse_whitespace(reason), MAX_REASON_CHARS)
     verdict = f"(exit {found[1]})" if found else "(failed)"

@@ -98,12 +98,19 @@ def _find_secret_columns(text: str, start: int, end: int) -> Iterator[_Span]:
             return
 
 
+_RULE_CHARS: Final = "-+=|: \t\r"
+"""A line of these is a rule between the head of a table and its rows: `-----+------` of psql, `+---+---+` of MySQL."""
+
+
 def _find_row_secrets(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> Iterator[_Span]:
     for _ in range(MAX_ROWS):
         yield at, at  # so far this table goes
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         row = text[at:end]
+        if row and not row.strip(_RULE_CHARS):
+            at = end + 1
+            continue
         cells = row.split(delimiter)
         if at >= len(text) or end - at > MAX_ROW or len(cells) < width:
             return
