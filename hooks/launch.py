@@ -62,15 +62,29 @@ def run_server() -> int:
 
 def run_hook(event: str) -> int:
     """Pass a hook's input to a running server or the installed command, and the answer back; always 0."""
+    try:
+        answer = answer_hook(event)
+    except Exception:
+        # Whatever was given, and whatever is closed: a hook must not disturb the session.
+        answer = b"{}\n"
+    while answer:
+        try:
+            answer = answer[os.write(1, answer) :]
+        except OSError:
+            break  # Nobody reads it.
+    return 0
+
+
+def answer_hook(event: str) -> bytes:
+    """Return the answer of a running server, of the installed command, or one that does nothing."""
     if os.environ.get("HYPERLOCI_HOOKS") == "off":  # noqa: TID251 - a process's entry point
         # A run of Claude Code by Hyperloci itself, as `hyperloci_hooks.run` knows it.
-        os.write(1, b"{}\n")
-        return 0
+        return b"{}\n"
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), end_with_empty_answer)
     began = time.monotonic()
-    payload = sys.stdin.buffer.read()
+    payload = b"" if sys.stdin is None else sys.stdin.buffer.read()
     mark = os.urandom(8).hex()
     answer = ask_server(event, payload, mark, began)
     if answer is None:
@@ -80,8 +94,7 @@ def run_hook(event: str) -> int:
         import json
 
         answer = json.dumps(answer_when_not_installed(event, payload)).encode()
-    sys.stdout.buffer.write(answer)
-    return 0
+    return answer
 
 
 def end_with_empty_answer(number: int, frame: object) -> None:
@@ -143,7 +156,7 @@ def answer_when_not_installed(event: str, payload: bytes) -> dict[str, str]:
 
     try:
         source = json.loads(payload).get("source")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         source = None
     return {} if source in QUIET_SOURCES else {"systemMessage": installation_advice()}
 

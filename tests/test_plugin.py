@@ -185,6 +185,29 @@ def test_a_torn_input_does_not_break_the_answer(machine: Machine, given: str) ->
 
 
 @posix_only
+@pytest.mark.parametrize(
+    "redirected", ["<&-", ">&-", ">/dev/full", "<&- >&- 2>&-"], ids=["no stdin", "no stdout", "full", "nothing"]
+)
+def test_whatever_is_closed_a_hook_ends_well(machine: Machine, redirected: str) -> None:
+    line = f'exec "$0" -I -S -B "$1" hook Stop {redirected}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable, str(LAUNCHER)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env={"PATH": str(machine.bin), "HOME": str(machine.home)},
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.strip() == (b"{}" if redirected == "<&-" else b"")
+
+
+def test_an_input_that_is_nested_too_deeply_does_not_break_the_answer(machine: Machine) -> None:
+    done = machine.launch("hook", "SessionStart", given='{"source":' + "[" * 100_000)
+    assert (done.returncode, list(json.loads(done.stdout))) == (0, ["systemMessage"])
+
+
+@posix_only
 def test_an_installed_hook_gets_the_input_and_gives_the_answer(machine: Machine) -> None:
     machine.command("hyperloci-hook", 'print(\'{"systemMessage": "é"}\')')
     done = machine.launch("hook", "Stop", given='{"session_id": "s"}')
