@@ -28,6 +28,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
 from hyperloci.model.node import Node
@@ -35,7 +36,7 @@ from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
 from hyperloci.store.integrity import count_violations
 from hyperloci.store.vectors import float16
-from tests.conversations.consolidation.conftest import ASSISTANT, TALK, USER, Talk, extracted, remember
+from tests.conversations.consolidation.conftest import ASSISTANT, PROJECT, TALK, USER, Talk, extracted, remember
 from tests.support import NOW
 
 BEFORE = "The deadline of the release is April 20."
@@ -208,6 +209,20 @@ def test_what_was_remembered_on_purpose_is_never_ended_by_a_transcript(
     assert old.valid_until is None
     (edge,) = edges_between(store, find(store, "April 25"), old)
     assert (edge.label, edge.automatic) == ("updates", True)
+
+
+@pytest.mark.req("B.17")
+def test_a_proposal_of_what_was_told_to_have_failed_is_no_decision_and_doubts_nothing(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    failed, why = "Caching parse_cookie results with lru_cache", "header objects are unhashable"
+    told = facts.mark_dead_end(sanitize_argument("approach", failed), sanitize_argument("reason", why), scope=PROJECT)
+    talk.session("two", (USER, "let us cache parse_cookie with lru_cache"), (ASSISTANT, "ok"))
+    consolidate_sessions(context)
+    assert extracted(store) == []
+    failed_once = store.nodes.get_node(told.id)
+    assert failed_once is not None
+    assert find_possible_successors(store, [failed_once.key]) == {}
 
 
 @pytest.mark.req("B.17")

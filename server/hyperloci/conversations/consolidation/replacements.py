@@ -272,6 +272,8 @@ class ReplacementResolver:
             for node in self._store.nodes.query_nodes(
                 kind, subtypes=subtypes, scopes=(scope, GLOBAL_SCOPE), limit=MAX_LIVING
             )
+            # Who proposes once more what was told to have failed has forgotten it: it is said again, not doubted.
+            if node.origin is Origin.EXTRACTION or node.subtype != "dead_end"
         ]
         found += [
             Standing(one.turn, read_statement(one.quote, one.about))
