@@ -196,6 +196,9 @@ class Indexer:
             )
             run.run(look.present, look.covers, tell)
         read = len(look.present)
+        if writer.tally.changed or writer.tally.removed:
+            with self._store.transaction():
+                self._store.openings.drop_openings(scope_key)
         if writer.tally.added or writer.tally.changed:
             anchor_pending(self._store, scope_key, now=self._clock())
         if writer.appeared and known_before:

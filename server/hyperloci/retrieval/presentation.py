@@ -64,8 +64,13 @@ def present_hits(
     ]
 
 
-def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
-    """Return for each memory that one which holds contradicts, or may have replaced, a note that names it."""
+def describe_doubts(
+    store: Store, keys: Sequence[NodeKey], *, chars: int | None = None
+) -> dict[NodeKey, tuple[str, ...]]:
+    """Return for each memory that one which holds contradicts, or may have replaced, a note that names it.
+
+    Of ids the first `chars` characters are named.
+    """
     steps = find_steps(store, keys, "contradicts", "both")
     targets = {step.target for step in steps}
     told = targets - store.withheld.select_withheld(targets) - store.edges.select_spent_turns(targets)
@@ -74,9 +79,9 @@ def describe_doubts(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tupl
     for step in steps:
         other = others.get(step.target)
         if other is not None and other.valid_until is None and other.deleted_at is None:
-            notes[step.source] = (*notes.get(step.source, ()), f"contradicted by {other.id}")
+            notes[step.source] = (*notes.get(step.source, ()), f"contradicted by {other.id[:chars]}")
     for key, ids in find_possible_successors(store, keys).items():
-        notes[key] = (*notes.get(key, ()), describe_possible_successors(ids))
+        notes[key] = (*notes.get(key, ()), describe_possible_successors(ids, chars=chars))
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
 
 

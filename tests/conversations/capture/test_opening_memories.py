@@ -13,7 +13,8 @@ from hyperloci.conversations.capture.said_before import Wording
 from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.record import CaptureKind
-from tests.conversations.capture._house import NOW, House
+from hyperloci.store.memories.positions import StoredAnchor
+from tests.conversations.capture._house import NOW, PROJECT, House
 
 
 def lines(text: str) -> list[str]:
@@ -95,6 +96,15 @@ def test_what_is_remembered_on_purpose_is_there_however_much_was_extracted_since
     for index in range(450):
         house.say("constraint", f"Service {index} speaks protocol {index + 1000} on port {index + 2000}")
     assert "Never push to the release branch" in house.start()
+
+
+def test_what_is_about_code_that_changed_says_so(house: House) -> None:
+    fact = house.add("constraint", "`frobnicate_gamma` must never get negative numbers")
+    scope = house.store.scopes.find_key(PROJECT)
+    assert scope is not None
+    with house.store.transaction():
+        house.store.positions.put_anchor(StoredAnchor(fact.key, scope, "gamma.py", "frobnicate_gamma", b"of before"))
+    assert "outdated: `frobnicate_gamma` in gamma.py was removed" in house.start()
 
 
 # -- what is left out --------------------------------------------------------------------------------------------------

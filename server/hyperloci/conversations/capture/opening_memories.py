@@ -24,6 +24,7 @@ from hyperloci.conversations.capture.injection_format import (
     to_plain_line,
 )
 from hyperloci.conversations.capture.said_before import SaidBefore
+from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.knowledge.successors import describe_possible_successors
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey, Origin
@@ -115,12 +116,14 @@ class OpeningMemory:
         value: how useful it is to show it, as a sum of what speaks for it; about 0.5 to 3.
         due: for a deadline, when it is over everywhere, in milliseconds; None where it has no date.
         newer: ids of memories that may have replaced it.
+        outdated: what changed in the code that it is about, in words.
     """
 
     node: Node
     value: float
     due: int | None = None
     newer: tuple[str, ...] = ()
+    outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,8 @@ def collect_memories(store: Store, scopes: Sequence[str], now: int) -> StandingM
     rated = {node.key: _rate_memory(node, now) for node in nodes if _may_be_shown(node, now)}
     rivalries, rivals = _find_rivalries(store, rated, now)
     _raise_rivals(rated, rivalries, rivals)
+    for key, change in describe_code_changes(store, rated).items():
+        rated[key] = replace(rated[key], outdated=change)
     kept = _drop_repeated(sorted(rated.values(), key=_order_by_value))
     sections = [(part, _make_lines(part, memories)) for part, memories in kept.items()]
     sections.append((SETTLING, [_describe_rivalry(one, rivals, rated) for one in rivalries[:MAX_SETTLED]]))
@@ -305,6 +310,8 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     notes = [day, f"{name_source(node)}{mark_client(node.agent)}"]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
+    if memory.outdated:
+        notes.append(f"outdated: {to_plain_line(memory.outdated)}")
     return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {_quote_statement(node)}"
 
 

@@ -39,7 +39,7 @@ from hyperloci.conversations.unasked.decisive import (
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths
-from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
+from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, find_excerpt, query_from_prompt, select_relevant
@@ -233,8 +233,14 @@ def _is_past(node: Node, now: int) -> bool:
 
 
 def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[InjectedItem]:
-    newer = find_possible_successors(store, [node.key for node in nodes])
-    shas = store.files.get_commits([node.key for node in nodes])
+    from hyperloci.knowledge.graph.anchors import describe_code_changes
+    from hyperloci.retrieval.presentation import describe_doubts
+
+    keys = [node.key for node in nodes]
+    notes = {key: list(found) for key, found in describe_doubts(store, keys, chars=SHOWN_ID_CHARS).items()}
+    for key, change in describe_code_changes(store, keys).items():
+        notes.setdefault(key, []).append(f"outdated: {to_plain_line(change)}")
+    shas = store.files.get_commits(keys)
     return [
         InjectedItem(
             node.id,
@@ -245,7 +251,7 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 " ".join(filter(None, (_name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
                 + mark_client(node.agent),
                 find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
-                describe_possible_successors(newer[node.key], chars=SHOWN_ID_CHARS) if node.key in newer else "",
+                "; ".join(notes.get(node.key, ())),
             ),
         )
         for node in nodes

@@ -95,6 +95,18 @@ class Openings:
             ),
         )
 
+    def drop_openings(self, scope_key: int) -> None:
+        """Remove what was rendered ahead for a project and quotes a memory that is tied to its code: that changed.
+
+        What changes in the memories themselves does so by itself.
+        """
+        self._connection.execute(
+            "DELETE FROM openings WHERE EXISTS (SELECT 1 FROM anchors WHERE scope_key = ?1)"
+            " AND (scope_key = ?1 OR EXISTS (SELECT 1 FROM anchors a JOIN nodes n ON n.key = a.node_key"
+            " WHERE a.scope_key = ?1 AND n.scope_key <> ?1))",
+            (scope_key,),
+        )
+
     def list_standing(self, subtypes: Iterable[str], scopes: Sequence[str], *, now: int, limit: int) -> list[Node]:
         """Return statements that hold, those remembered on purpose first, then the newest.
 
