@@ -1159,7 +1159,9 @@ class Memory:
             yield
 
     def embed_pending(self, progress: Progress | None = None) -> int:
-        """Wait until every memory has its fingerprint, however slow the machine; return how many have none.
+        """Wait until every memory of this project has its fingerprint, however slow the machine; return how many wait.
+
+        Memories of other projects may wait too: whoever uses those needs them.
 
         Raises:
             EmbedderError: the embedder can't embed, or there is none.
@@ -1172,9 +1174,13 @@ class Memory:
                 if owner.ensure_running():
                     self._client.wait_until_ready(WARM_SECONDS)
                 self._queue_for_model(self._client.status())
-                pending = self.store.vectors.count_pending
-                wait_until_drained(self._client, self.settings.database, pending, progress, alive=owner.ensure_running)
-        return int(self.store.count_everything()["fingerprints_pending"])
+                wait_until_drained(
+                    self._client, self.settings.database, self._count_pending, progress, alive=owner.ensure_running
+                )
+        return self._count_pending()
+
+    def _count_pending(self) -> int:
+        return self.store.vectors.count_pending(self._scopes)
 
     def _queue_for_model(self, status: EmbedderStatus | None) -> None:
         """Queue what another model embedded, as the embedder's next batch will: until then the queue looks empty."""

@@ -162,6 +162,19 @@ def test_a_backup_can_be_restored(tmp_path: Path) -> None:
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
 
 
+def test_a_backup_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> None:
+    remember("The CI runs on Python 3.11")
+    run("backup", str(tmp_path / "copy.db"))
+    fact = remember("The CI runs at night")
+    run("backup", str(tmp_path / "copy.db"))
+    (tmp_path / "notes.txt").write_text("precious")
+    refused = invoke("backup", str(tmp_path / "notes.txt"))
+    assert refused.exit_code == 2 and "is no database" in refused.stderr
+    assert (tmp_path / "notes.txt").read_text() == "precious"
+    run("restore-backup", str(tmp_path / "copy.db"), "--yes")
+    assert json.loads(run("query", "night", "--json"))["results"][0]["id"] == fact
+
+
 def test_restoring_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
     fact = remember("The CI runs on Python 3.11")
     (tmp_path / "junk").write_text("junk" * 1_000)

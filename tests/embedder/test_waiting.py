@@ -61,6 +61,7 @@ def test_it_is_told_how_fast_it_goes_and_how_long_it_takes() -> None:
 
     assert headway.record_progress(1_000, None, 5.0, alive=True) == "embedding: starting"
     headway.record_progress(900, status(4), 10.0)
-    assert headway.record_progress(800, status(8), 20.0) == "embedding, 10.0 a second, soon done"
-    assert headway.record_progress(799, status(8), 120.0).endswith("8 min left")
-    assert "nothing done" in headway.record_progress(799, status(8), 121.0 + QUIET_SECONDS)
+    assert headway.record_progress(800, status(8), 20.0) == "embedding, 10.0 a second, 80 s left"
+    told = headway.record_progress(600, status(9), 120.0)
+    assert told == "embedding, 2.0 a second, 5 min left", "as fast as of late, not as at first"
+    assert "nothing done" in headway.record_progress(600, status(9), 121.0 + QUIET_SECONDS)

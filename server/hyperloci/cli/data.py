@@ -47,7 +47,8 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="Where to write the copy.")], project: ProjectOption = Path(".")
+    file: Annotated[Path, typer.Argument(help="Where to write the copy; an older one there is replaced.")],
+    project: ProjectOption = Path("."),
 ) -> None:
     """Copy the whole database to a file, even while it is in use; `hyperloci restore-backup` puts it back.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -21,6 +23,9 @@ POLL_SHARE: Final = 20.0
 GONE_SECONDS: Final = 30.0
 """Without any sign of an embedder for so long, there is none. One that lives is waited for, however slow it is."""
 
+PACE_SECONDS: Final = 60.0
+"""The pace is that of the last minute: code takes longer than the commits before it."""
+
 QUIET_SECONDS: Final = 60.0
 """After so long without progress, the caller is notified."""
 
@@ -30,9 +35,9 @@ class DrainProgress:
 
     def __init__(self, left: int, now: float) -> None:
         """Begin to watch; `now` is the time in seconds, on a clock of the caller's choice."""
-        self._first = self._left = left
+        self._left = left
         self._batches = 0
-        self._begun: float | None = None
+        self._seen: deque[tuple[float, int]] = deque()
         self._moved = self._seen_alive = now
 
     def record_progress(self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False) -> str:
@@ -51,9 +56,12 @@ class DrainProgress:
             raise EmbedderError(f"The embedder can't embed: {status.error}")
         batches = self._batches if status is None else status.bulk_batches
         if (left, batches) != (self._left, self._batches):
-            if self._begun is None:
-                self._begun, self._first = self._moved, self._left
+            if not self._seen:
+                self._seen.append((self._moved, self._left))
             self._left, self._batches, self._moved = left, batches, now
+            self._seen.append((now, left))
+            while len(self._seen) > 2 and self._seen[1][0] <= now - PACE_SECONDS:
+                self._seen.popleft()
         if status is not None or alive or self._moved == now:
             self._seen_alive = now
         if now - self._seen_alive > GONE_SECONDS:
@@ -64,11 +72,15 @@ class DrainProgress:
         quiet = now - self._moved
         if quiet > QUIET_SECONDS:
             return f"embedding: nothing done for {quiet / 60:.0f} min, the machine is busy or the embedder is starting"
-        if self._begun is None or now <= self._begun or self._left >= self._first:
-            return "embedding: starting" if self._begun is None else "embedding"
-        pace = (self._first - self._left) / (now - self._begun)
-        minutes = self._left / pace / 60
-        return f"embedding, {pace:.1f} a second, " + (f"{minutes:.0f} min left" if minutes >= 1.5 else "soon done")
+        if not self._seen:
+            return "embedding: starting"
+        since, first = self._seen[0]
+        if now <= since or self._left >= first:
+            return "embedding"
+        pace = (first - self._left) / (now - since)
+        seconds = self._left / pace
+        left = f"{seconds / 60:.0f} min left" if seconds >= 90 else f"{math.ceil(seconds / 10) * 10} s left"
+        return f"embedding, {pace:.1f} a second, {left if self._left else 'done'}"
 
 
 def wait_until_drained(

@@ -8,22 +8,27 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import Final
 
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError
 from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.own_folders import make_own_folders
 
+_HEADER: Final = b"SQLite format 3\0"
+
 
 def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
     """Copy the whole database to `target` while it is in use; the copy is complete or not there.
 
     Raises:
-        BadRequestError: the target is the database itself.
+        BadRequestError: the target is the database itself, or a file that is none.
         StoreError: it can't be written there.
     """
     if _is_database_of(connection, target):
         raise BadRequestError(f"{target} is the database itself: give another file.")
+    if _is_something_else(target):
+        raise BadRequestError(f"{target} is there already, and is no database: give another file.")
     partial = target.with_name(target.name + ".partial")
     try:
         make_own_folders(target.parent)
@@ -68,6 +73,16 @@ def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
     file = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
     there = identify_file(str(target))
     return bool(file) and there is not None and there == identify_file(file)
+
+
+def _is_something_else(target: Path) -> bool:
+    """Tell whether a file lies there that holds something and is no database: somebody gave the wrong name."""
+    try:
+        with open(target, "rb") as file:
+            beginning = file.read(len(_HEADER))
+    except OSError:
+        return False  # Nothing is there, or what is in the way is told when it is written.
+    return bool(beginning) and beginning != _HEADER
 
 
 def _sync_file(path: Path) -> None:

@@ -112,12 +112,14 @@ class Fingerprints:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def count_pending(self) -> int:
-        """Return how many living nodes wait for a fingerprint; those given up are not counted."""
+    def count_pending(self, scopes: Sequence[str] | None = None) -> int:
+        """Return how many living nodes wait for a fingerprint, of some projects or all; those given up don't count."""
         row = self._connection.execute(
             "SELECT count(*) FROM pending p JOIN nodes n ON n.key = p.node_key"
-            " WHERE n.deleted_at IS NULL AND p.attempts < ?",
-            (MAX_ATTEMPTS,),
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?1"
+            " AND (?2 IS NULL OR n.scope_key IN"
+            " (SELECT s.key FROM scopes s JOIN json_each(?2) j ON j.value = s.id))",
+            (MAX_ATTEMPTS, None if scopes is None else json.dumps(list(scopes))),
         ).fetchone()
         return int(row[0])
 
