@@ -32,6 +32,22 @@ class AsyncClient(Client):
         return await self.pool.send(request)
 
 
+class Cache:
+    """Keeps answers."""
+
+    @t.overload
+    def look_up(self, key: str, *, required: t.Literal[True] = ...) -> Answer: ...
+
+    @t.overload
+    def look_up(self, key: str, *, required: t.Literal[False] = ...) -> Answer | None: ...
+
+    def look_up(self, key: str, *, required: bool = True) -> Answer | None:
+        """Return an answer that was kept."""
+        if required and key not in self.kept:
+            raise KeyError("Nothing was kept of this, though somebody needs it")
+        return self.kept.get(key)
+
+
 def open_client():
     return AsyncClient().send(None)
 '''
@@ -108,6 +124,15 @@ def test_code_comes_before_its_tests_and_the_rest_is_told(names: NameResolver) -
 
 
 @pytest.mark.req("B.05")
+def test_what_a_function_does_comes_before_the_types_it_may_be_called_with(names: NameResolver, memory: Memory) -> None:
+    found = names.resolve_name("Cache.look_up")
+    assert found is not None
+    text = {key: node.content for key, node in memory.store.nodes.get_by_keys(found.taken.keys).items()}
+    assert "raise KeyError" in text[found.taken.keys[0]]
+    assert found.taken.line == CLIENT[: CLIENT.index("def look_up(self, key: str, *, required: bool")].count("\n") + 1
+    assert ["@t.overload" in text[key] for key in found.taken.keys] == [False, True, True]
+
+
 def test_what_is_called_nothing_is_found_by_no_name(names: NameResolver) -> None:
     for said in ("zeppelin", "how do requests travel", "../../etc", "0xdeadbeef", "::", "a" * 500):
         assert names.resolve(said) is None

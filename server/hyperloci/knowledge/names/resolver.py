@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.knowledge.names.located_text import (
@@ -71,6 +72,9 @@ LAST_LINE: Final = 1 << 30
 _HASH: Final = re.compile(r"[0-9a-f]{7,40}")
 _PLACE: Final = re.compile(r"(?P<path>[\w@./+-]*[\w@+-](?:\.\w{1,8}|/[\w@.+-]+))(?::{1,2}(?P<rest>[\w.$]+))?")
 """A path, with the line or the symbol that people write behind it."""
+
+_OVERLOAD: Final = re.compile(r"\s*@(?:\w+\.)*overload\b")
+"""How the signatures begin that only tell a type checker how a function may be called; they stand before it."""
 
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|\d+")
@@ -209,7 +213,7 @@ class NameResolver:
     def _order_symbols(self, found: Sequence[StoredSymbol], match: NameMatch) -> list[NamedThing]:
         uses = self._store.symbols.count_uses(one.keys[0] for one in found) if len(found) > 1 else {}
         things = [make_symbol_thing(one, match) for one in found]
-        return sorted(
+        ordered = sorted(
             things,
             key=lambda thing: (
                 thing.is_test,
@@ -221,6 +225,19 @@ class NameResolver:
                 thing.line or 0,
             ),
         )[:MAX_SYMBOLS]
+        return [self._begin_with_body(thing) for thing in ordered]
+
+    def _begin_with_body(self, thing: NamedThing) -> NamedThing:
+        """Return a symbol with what it does before signatures that only tell types (`@overload`)."""
+        if len(thing.keys) == 1:
+            return thing
+        nodes = self._store.nodes.get_by_keys(thing.keys)
+        bodies = [key for key in thing.keys if key in nodes and not _OVERLOAD.match(nodes[key].content)]
+        if not bodies or bodies[0] == thing.keys[0]:
+            return thing
+        place = self._store.positions.get_positions(bodies[:1]).get(bodies[0])
+        keys = (*bodies, *(key for key in thing.keys if key not in bodies))
+        return replace(thing, keys=keys, line=thing.line if place is None else place.line_start)
 
     def _find_files(self, said: str) -> Iterator[NamedThing]:
         match = _PLACE.fullmatch(said)
