@@ -9,7 +9,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.search import SearchAnswer
-from hyperloci.retrieval.names.question_forms import find_relation_questions
+from hyperloci.retrieval.names.question_forms import asks_for_commits, find_relation_questions
 from tests.support import FakeClock
 from tests.working_tree import WorkingTree
 
@@ -202,3 +202,18 @@ def test_of_the_commits_that_tell_why_those_lead_that_say_what_is_asked(asked: M
     first = asked.search("why does parse_tags leave out labels of blanks?").results[0]
 
     assert first.content.startswith("Leave labels out")
+
+
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize(
+    "question",
+    ["last commit", "what was the last commit?", "the 3 most recent commits", "what did we commit lately", "commits"],
+)
+def test_who_asks_for_the_last_commits_gets_them_latest_first(asked: Memory, question: str) -> None:
+    subjects = [place.splitlines()[0] for place in places(asked.search(question))[:3]]
+    assert subjects == ["Read notes", "Split what users type into labels", "Begin"]
+
+
+@pytest.mark.parametrize("question", ["pre-commit hooks", "where is the last commit hook", "commit message style"])
+def test_who_speaks_of_committing_does_not_ask_for_commits(question: str) -> None:
+    assert not asks_for_commits(question)

@@ -21,6 +21,7 @@ from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.intent import Intent
 from hyperloci.retrieval.names.question_forms import (
     RelationQuestion,
+    asks_for_commits,
     asks_for_message,
     asks_for_thing,
     find_relation_questions,
@@ -98,7 +99,7 @@ def find_leading(
     """Return what leads the answer to a question; None where it names nothing that there is.
 
     A question for reasons that names nothing is about what was found best: the commits that changed that and share the
-    question's words lead.
+    question's words lead. Who asks for the last commits gets the latest that may be found.
 
     Args:
         store: the open store.
@@ -118,6 +119,8 @@ def find_leading(
         keys = named.list_keys(store, query, intent, scopes, ranked, measure, limit)
     elif intent is Intent.WHY:
         keys = _explain_best(store, query, ranked, scopes, measure)
+    elif asks_for_commits(query):
+        keys = iter(store.history.list_latest(scopes))
     else:
         return None
     kept = tuple(dict.fromkeys(key for key in keys if int(key) < len(allowed) and allowed[int(key)]))[:limit]

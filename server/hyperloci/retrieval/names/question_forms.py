@@ -71,6 +71,11 @@ def asks_for_message(query: str) -> bool:
     return any(rule.search(query) for rule in _compile_rules("message"))
 
 
+def asks_for_commits(query: str) -> bool:
+    """Return whether a question wants the commits of a time, whatever they say."""
+    return any(rule.search(query) for rule in _compile_rules("commits"))
+
+
 def find_relation_questions(query: str) -> list[RelationQuestion]:
     """Return what a question may ask of the relations of what it names; whether there is such a thing is not known."""
     found = [

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
+from hyperloci.model.kinds import NodeKey
 from hyperloci.system.values import dataclass
 
 
@@ -91,6 +92,16 @@ class CommitHistory:
             "SELECT c.sha, n.id FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ?", (scope_key,)
         )
         return {row[0]: row[1] for row in rows}
+
+    def list_latest(self, scopes: Sequence[str]) -> list[NodeKey]:
+        """Return the commits of some projects that a branch leads to, latest first."""
+        rows = self._connection.execute(
+            "SELECT n.key FROM scopes s JOIN commits c ON c.scope_key = s.key JOIN nodes n ON n.key = c.node_key"
+            " WHERE s.id IN (SELECT value FROM json_each(?)) AND n.valid_until IS NULL AND n.deleted_at IS NULL"
+            " ORDER BY n.event_time DESC, n.key DESC",
+            (json.dumps(list(scopes)),),
+        )
+        return [NodeKey(row[0]) for row in rows]
 
     def list_ended(self, scope_key: int) -> dict[str, str]:
         """Return the ids of the nodes of commits that no branch leads to any more, by hash."""
