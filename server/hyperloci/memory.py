@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
@@ -23,7 +23,7 @@ from hyperloci.errors import BadRequestError, HyperlociError, StoreError
 from hyperloci.facts.facts import Facts, resolve_category
 from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
 from hyperloci.model.author import Signature, Visibility
-from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
@@ -249,6 +249,19 @@ class Memory:
             QuerySyntaxError: the line can't be read; the message names the column.
         """
         return self._search_service.search_line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
+
+    def list_changed_files(self, hits: Iterable[Hit]) -> tuple[str, ...]:
+        """Return the files of some hits that are gone, or have changed, since they were indexed."""
+        from hyperloci.indexing.file_reader import is_as_indexed
+
+        scope = self.store.scopes.find_key(self.project.id)
+        if scope is None or not self.store.files.is_indexed_root(self.project.id, str(self.project.root)):
+            return ()
+        paths = dict.fromkeys(hit.source.path for hit in hits if hit.type == NodeType.SNIPPET and hit.source.path)
+        known = ((path, self.store.files.get_file(scope, path)) for path in paths)
+        return tuple(
+            path for path, file in known if file is not None and not is_as_indexed(self.project.root / path, file)
+        )
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Return what a prompt should know, as Markdown within a token budget (B.09); reinforces what it shows.

@@ -422,6 +422,28 @@ def test_a_file_that_cannot_be_read_is_named_in_one_line(tmp_path: Path) -> None
     assert done.stderr == f"error: {tmp_path / 'all.jsonl'}: Permission denied.\n"
 
 
+def test_a_search_tells_of_files_that_are_not_as_they_were_indexed(tmp_path: Path) -> None:
+    module = tmp_path / "project" / "gamma.py"
+    module.parent.mkdir(exist_ok=True)
+    code = "def frobnicate_gamma(count):\n    return [number * 3 for number in range(count)]\n"
+    module.write_text(code)
+    run("index", "--no-wait", "--project", str(module.parent))
+    ask = ("query", "frobnicate_gamma", "--project", str(module.parent))
+    assert "changed since" not in invoke(*ask).stderr
+    os.utime(module)
+    assert "changed since" not in invoke(*ask).stderr, "only its time is another"
+    module.write_text(code.replace("3", "4"))
+    assert "changed since it was indexed: gamma.py; run `hyperloci index`" in " ".join(invoke(*ask).stderr.split())
+    module.unlink()
+    assert "gamma.py" in invoke(*ask).stderr
+
+
+def test_words_need_no_quotation_marks_and_nothing_is_no_question() -> None:
+    fact = remember("The CI runs on Python 3.11")
+    assert json.loads(run("query", "the", "CI", "--json"))["results"][0]["id"] == fact
+    assert "nothing is asked" in invoke("query", " ").stderr
+
+
 def test_what_was_indexed_is_told_when_no_vectors_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(memory: Memory, progress: object = None) -> int:
         raise EmbedderError("the model can't be loaded")

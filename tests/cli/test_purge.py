@@ -32,6 +32,9 @@ def test_after_a_yes_no_byte_of_it_is_left(home: Path) -> None:
     assert f"1 purged: {fact[:8]}" in done.stdout
     assert "removed from the backup" in done.stdout
     assert UNIQUE.encode() not in bytes_below(home)
+    again = invoke("show", fact)
+    assert again.exit_code == 1
+    assert "nothing is left" in again.stderr
 
 
 def test_a_program_reads_json_and_need_not_answer(home: Path) -> None:

@@ -44,12 +44,15 @@ def show(
         disputes = {hit.id: () if json else memory.list_disputes_of(hit.id) for hit in found}
     if json:
         print_json(found)
-        return
-    for hit in found:
-        print_memory(hit, full=True)
-        for dispute in disputes[hit.id]:
-            _print_dispute(hit, dispute)
-        console.print(Text(f"   {_describe_state(hit)}", style="dim"))
+    else:
+        for hit in found:
+            print_memory(hit, full=True)
+            for dispute in disputes[hit.id]:
+                _print_dispute(hit, dispute)
+            console.print(Text(f"   {_describe_state(hit)}", style="dim"))
+    if len(found) < len(ids):
+        print_error("nothing is left of what was purged.")
+        raise typer.Exit(Exit.FAILED)
 
 
 def _print_dispute(hit: Hit, dispute: Dispute) -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, errors, open_memory, print_json
 from hyperloci.cli.layout import NO_SESSIONS, NOTHING_YET, count_things, describe_age, make_table, print_memory
 from hyperloci.cli.stats_text import describe_stats
 from hyperloci.conversations.capture.client_names import title_client
@@ -19,6 +19,9 @@ from hyperloci.store.ids import shorten_id
 
 LEARNED_SHOWN: Final = 4
 """Features of a learned place that `--explain` names, the weightiest; all of them are in `--json`."""
+
+CHANGED_SHOWN: Final = 3
+"""Files that are named of those that have changed since they were indexed."""
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -30,7 +33,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def query(
-    text: Annotated[str, typer.Argument(help="A question, words, or conditions such as section:Design.")],
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT...", help="A question, words, or conditions such as section:Design.")
+    ],
     project: ProjectOption = Path("."),
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many results.")] = 5,
     kind: Annotated[
@@ -52,17 +57,24 @@ def query(
       hyperloci query 'caching in:docs/** section:Design after:last_week not:contradicted'
       hyperloci query "retry policy" --type code --path 'src/**' --explain
     """
+    line = " ".join(text)
+    if not line.strip():
+        raise typer.BadParameter("nothing is asked; give a question, words or conditions.")
     with open_memory(project, searches=True) as memory:
         answer = memory.search_by_query_line(
-            text, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
+            line, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
         )
         is_empty = not answer.results and not memory.get_embedding_coverage().total
+        changed = memory.list_changed_files(answer.results)
     if json:
         print_json(answer)
     elif is_empty:
         console.print(NOTHING_YET, style="dim")
     else:
         _print_answer(answer, full=full, explain=explain)
+        if changed:
+            files = f"{', '.join(changed[:CHANGED_SHOWN])}{' and others' if len(changed) > CHANGED_SHOWN else ''}"
+            errors.print(f"changed since it was indexed: {files}; run `hyperloci index`", style="yellow")
 
 
 def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:

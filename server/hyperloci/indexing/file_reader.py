@@ -20,6 +20,7 @@ from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.store.memories.node_rows import hash_content
+from hyperloci.store.projects.files import IndexedFile
 from hyperloci.system.regular_file import open_regular_file
 from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.chunker import chunk_file
@@ -116,6 +117,20 @@ def read_file(path: Path, max_bytes: int | None = None) -> FileOnDisk:
 def hash_bytes(data: bytes) -> bytes:
     """Return the hash that a file's content is compared by."""
     return hashlib.sha256(data).digest()
+
+
+def is_as_indexed(path: Path, known: IndexedFile) -> bool:
+    """Tell whether a file is still as it was indexed; it is read only where its time is another, or was too new."""
+    try:
+        status = path.stat()
+        if status.st_size != known.size:
+            return False
+        if status.st_mtime_ns == known.mtime_ns:
+            return True
+        with open_regular_file(path) as file:
+            return hash_bytes(file.read()) == known.content_hash
+    except OSError:
+        return False
 
 
 def settled_mtime(mtime_ns: int, clock: Clock) -> int:

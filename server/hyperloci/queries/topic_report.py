@@ -105,7 +105,10 @@ def dominant_spaces(topic: Topic) -> tuple[str, ...]:
 
 def _latest_request(store: Store, scopes: Sequence[str]) -> str | None:
     if store.topics.get_latest_run(scopes)[0] is None:
-        return "There are no topics yet: they are computed once a dozen memories have vectors."
+        return (
+            "No topics were looked for yet: an idle session does it once a dozen memories have vectors;"
+            " `hyperloci topics --refresh` does it now."
+        )
     if any(run.wanted for run in store.topics.list_runs(scopes)):
         return "A new run is queued; it starts when the embedder is idle."
     return None
