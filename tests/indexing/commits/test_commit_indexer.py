@@ -181,6 +181,21 @@ def test_an_amended_commit_is_ended_and_kept(history: History, tree: WorkingTree
     assert history.node(new).valid_until is None
 
 
+def test_commits_that_git_has_cleared_away_are_ended(history: History, tree: WorkingTree) -> None:
+    base = tree.commit("base", a_py=CODE)
+    old = [tree.commit(f"draft {number}", a_py=CODE + f"\nX = {number}\n") for number in range(2)]
+    history.index()
+    tree.git("reset", "-q", "--hard", base)
+    new = tree.commit("whole", a_py=CODE + "\nX = 2\n")
+    tree.git("reflog", "expire", "--expire=now", "--all")
+    tree.git("gc", "-q", "--prune=now")
+
+    history.index()
+
+    assert all(history.node(sha).metadata["unreachable"] is True for sha in old)
+    assert history.node(base).valid_until is None and history.node(new).valid_until is None
+
+
 def test_a_commit_that_comes_back_holds_again(history: History, tree: WorkingTree) -> None:
     tree.commit("base", a_py=CODE)
     sha = tree.commit("lost", b_py=CODE)

@@ -170,7 +170,7 @@ class CommitIndexer:
         state = history.get_state(self._scope_key)
         # Before there was a state, any stored commit may be one that nothing leads to.
         tips = state.tips if state else tuple(history.list_commits(self._scope_key))
-        lost = self._git.commits_lost_by(tips)
+        lost = self._git.commits_lost_by(tips) | dict.fromkeys(self._find_cleared_away(tips), ())
         ended = history.list_ended(self._scope_key)
         still_lost = self._git.commits_lost_by(ended)
         back = [ended[sha] for sha in self._git.existing_commits(ended) if sha not in still_lost]
@@ -185,6 +185,16 @@ class CommitIndexer:
             with self._store.transaction():
                 history.put_state(self._scope_key, replace(self._read_state(), tips=covering))
         return len(gone), len(back)
+
+    def _find_cleared_away(self, tips: Sequence[str]) -> set[str]:
+        """Return the stored commits that the repository has no more: Git clears away what nothing leads to.
+
+        A shallow clone lacks others too, which are as reachable as before where it was cloned from.
+        """
+        if not set(tips) - self._git.existing_commits(tips) or shallow_commits(self._project.common_dir):
+            return set()
+        stored = self._store.history.list_commits(self._scope_key)
+        return stored.keys() - self._git.existing_commits(stored)
 
     def _requeue_outdated(self) -> None:
         """Have those commits tried again that an earlier version of the program failed on."""
