@@ -271,6 +271,30 @@ def test_redacting_what_was_redacted_changes_nothing_in_any_form() -> None:
     assert not changed
 
 
+KEY_LINE = "c2VjcmV0a2V5bWF0ZXJpYWwrbW9yZStrZXkrbWF0ZXJpYWwrYW5kK21vcmU2"
+
+
+@pytest.mark.parametrize("first", ["MIIEpAIBAAKCAQEA", "MIIEvQIBADANBgkq", "b3BlbnNzaC1rZXktdjEAAAAA"])
+def test_the_body_of_a_key_is_redacted_without_its_first_line(first: str) -> None:
+    text = redact_secrets(f"cat key:\n{first}{KEY_LINE}\n{KEY_LINE}\nthat was it").text
+    assert text == "cat key:\n[redacted:private-key]\nthat was it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"MIIDdzCCAl+gAwIBAgI{KEY_LINE}",
+        f"MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A{KEY_LINE}",
+        "http://localhost:3000/@vite/client",
+        "redis://localhost:6379/0 and mail to ada@example.org",
+        "postgres://db:5432/app?contact=ada@example.org",
+        "vault kv put secret/db @data.json",
+    ],
+)
+def test_what_looks_like_a_key_or_a_login_and_is_none_stays(text: str) -> None:
+    assert redact_secrets(text).text == text
+
+
 def test_a_token_in_an_address_is_redacted_once() -> None:
     once = redact_secrets(f"git clone https://{GITHUB}@github.com/o/r.git").text
     assert once == "git clone https://[redacted:github-token]@github.com/o/r.git"
@@ -292,6 +316,9 @@ def test_a_token_in_an_address_is_redacted_once() -> None:
         "| user | password |\n|---|---|\n| ada | Zx9!kelp8w |",
         " user | password \n------+------------\n ada  | Zx9!kelp8w\n(1 row)",
         "+------+----------+\n| user | password |\n+------+----------+\n| ada  | Zx9!kelp8w |",
+        "kubectl create secret generic db --from-literal user=bob --from-literal=x=Zx9!kelp8w",
+        "vault kv put -mount=secret db user=bob token=Zx9!kelp8w",
+        "DATABASE_URL=mysql://root:a/Zx9!kelp8w@db:3306/app",
         "login with Zx9!kelp8w as the password",
         "Das Passwort lautet Zx9!kelp8w",
         "creds: ada / Zx9!kelp8w",

@@ -175,6 +175,26 @@ VALUES: Final = (
         judge=SecretJudgement.URL_PASSWORD,
     ),
     ValueRule(
+        kind="url-password",  # With a slash: only where no path is usual.
+        anchors=("postgres://", "postgresql://", "mysql://", "mariadb://", "mongodb://", "redis://", "amqp://"),
+        pattern=r"[a-z]{5,10}://[^\s/:@\"'<>?#]{0,128}+:(?P<bare>(?![0-9]{1,5}/)[^\s\"'<>@]{1,256})@(?=[\w\[{$%.-])",
+        judge=SecretJudgement.URL_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("--from-literal",),
+        pattern=r"--from-literal(?:=|[ \t]{1,4})[\"']?[\w.-]{1,80}=(?P<bare>[^\s\"'`]{4,512})",
+        judge=SecretJudgement.PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("kv put ", "kv patch "),
+        pattern=r"kv (?:put|patch)(?:[ \t]+-[\w=-]{1,40}){0,4}[ \t]+[\w./-]{1,120}"
+        r"(?:[ \t\\\n]+[\w.-]{1,60}=[^\s\"'`]{1,3}){0,8}"
+        r"[ \t\\\n]+[\w.-]{1,60}=[\"']?(?P<bare>[^\s\"'`@][^\s\"'`]{3,511})",
+        judge=SecretJudgement.PASSWORD,
+    ),
+    ValueRule(
         kind="url-token",
         anchors=("key=", "sig=", "signature=", "code=", "x-amz-", "x-goog-"),
         pattern=r"(?<=[?&;, ])(?:key|sig|signature|code|x-(?:amz|goog)-(?:signature|credential|security-token))"

@@ -6,7 +6,7 @@ They are found step by step: a pattern from BEGIN to END would take quadratic ti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 _BEGIN: Final = re.compile(r"-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
@@ -21,10 +21,21 @@ _LINE: Final = re.compile(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\
 _PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]{1,80}\n?)++", re.MULTILINE)
 
 
+_HEADLESS: Final = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:b3BlbnNzaC1rZXktdjE|MII[A-Z][A-Za-z0-9+/]{2}IBA[AD])(?=[A-Za-z0-9+/])"
+)
+"""How the body of a key begins: OpenSSH's magic word, or a sequence whose first number is 0, as in PKCS #1 and #8. A
+certificate and a public key begin otherwise."""
+
+
 def find_private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of every private key in `text`, in no particular order; spans may touch but not overlap."""
+    blocks: list[tuple[int, int]] = []
     if "PRIVATE KEY" in text or "Static key" in text:
-        yield from _find_blocks(text)
+        blocks = list(_find_blocks(text))
+        yield from blocks
+    if "b3BlbnNzaC1r" in text or "IBA" in text:
+        yield from _find_bodies(text, blocks)
     if "Private-Lines: " in text:
         yield from (match.span() for match in _PUTTY.finditer(text))
 
@@ -41,6 +52,14 @@ def _find_blocks(text: str) -> Iterator[tuple[int, int]]:
         start = _find_tail_start(text, end_line.start())
         if start < end_line.start():
             yield start, end_line.end()
+
+
+def _find_bodies(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the bodies of keys that stand without their first line, outside of those found."""
+    for begin in _HEADLESS.finditer(text):
+        body = _UNFINISHED_BODY.match(text, begin.start())
+        if body and not any(start < body.end() and begin.start() < end for start, end in blocks):
+            yield body.span()
 
 
 def _find_block_end(text: str, begin: int) -> int | None:
