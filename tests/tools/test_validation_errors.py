@@ -65,6 +65,17 @@ def test_an_unknown_argument_is_told_the_known_ones_and_the_nearest() -> None:
     assert message == "search has no argument 'qery'; it takes query, limit, kind, members. Did you mean query?"
 
 
+def test_an_unknown_argument_is_taken_for_the_one_that_is_missing() -> None:
+    message = refuse_unknown_arguments("search", ["text", "limit"], Arguments.model_json_schema())
+    assert message is not None and message.endswith("Did you mean query?")
+
+
+def test_an_argument_of_this_tool_is_meant_before_a_word_of_the_documents() -> None:
+    schema = {"properties": {"topic": {}, "relationship": {}}, "required": ["topic"]}
+    message = refuse_unknown_arguments("find_related", ["topic", "relation"], schema)
+    assert message is not None and message.endswith("Did you mean relationship?")
+
+
 def test_known_arguments_are_not_complained_of() -> None:
     assert refuse_unknown_arguments("search", ["query", "limit"], Arguments.model_json_schema()) is None
 

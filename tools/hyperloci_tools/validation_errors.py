@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from hyperloci.names import suggest_name, suggest_value
+from hyperloci.names import find_document_name, suggest_name, suggest_value
 
 MAX_SHOWN_CHARS: Final = 60
 """Characters shown of a refused value: enough to recognise it."""
@@ -26,17 +27,26 @@ def describe_refused_arguments(error: ValidationError, schema: Mapping[str, Any]
     return " ".join(dict.fromkeys(_describe_error(item, properties) for item in error.errors(include_url=False)))
 
 
-def refuse_unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[str, Any]) -> str | None:
+def refuse_unknown_arguments(tool: str, given: Collection[str], schema: Mapping[str, Any]) -> str | None:
     """Return a sentence that names the unknown arguments and the valid ones; None if all are known."""
     known = list(schema.get("properties", {}))
     unknown = [name for name in given if name not in known]
     if not unknown:
         return None
-    hint = suggest_name(unknown[0][:MAX_SHOWN_CHARS], known, groups=("arguments",))
-    guess = _as_sentence(hint)
+    missing = [name for name in schema.get("required", ()) if name not in given]
+    guess = _as_sentence(_suggest_argument(tool, unknown[0][:MAX_SHOWN_CHARS], known, missing))
     takes = f"takes {', '.join(known)}" if known else "takes no arguments"
     more = f" and {len(unknown) - SHOWN_NAMES} more" if len(unknown) > SHOWN_NAMES else ""
     return f"{tool} has no argument {', '.join(map(shorten_value, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"
+
+
+def _suggest_argument(tool: str, name: str, known: Sequence[str], missing: Sequence[str]) -> str:
+    """Return a hint at what is meant by an argument: one of this tool before one of another."""
+    document = find_document_name(name, ("arguments",))
+    if document is not None and any(target.startswith(f"argument:{tool}.") for target in document.targets):
+        return document.describe()
+    near = difflib.get_close_matches(name.lower(), known, n=1) or (missing if len(missing) == 1 else ())
+    return f"did you mean {near[0]}?" if near else suggest_name(name, known, groups=("arguments",))
 
 
 def _describe_error(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
