@@ -386,6 +386,7 @@ def test_a_folder_of_somebody_else_is_refused_by_git_and_claims_no_first_commit(
     found = identify_project(folder, home=home, find_first_commit=True)
     assert (found.basis, found.root, found.root_commit) == (IdentityBasis.PLACE, folder, None)
     assert "dubious ownership" in found.notes[0]
+    assert f"git config --global --add safe.directory {folder}" in found.notes[0]
 
 
 def test_variables_of_a_surrounding_git_hook_do_not_mislead(

@@ -134,6 +134,11 @@ def test_the_share_is_said_in_words(reach: VectorCoverage, words: str | None) ->
     assert reach.describe_missing() == words
 
 
+@pytest.mark.parametrize(("embedded", "percent"), [(0, 0), (1, 1), (500, 50), (999, 99), (1_000, 100)])
+def test_all_is_said_only_where_nothing_is_missing(embedded: int, percent: int) -> None:
+    assert VectorCoverage(embedded=embedded, total=1_000, waiting=0).percent == percent
+
+
 @pytest.mark.req("E.06")
 def test_meaning_alone_may_be_asked_for(store: Store, encoder: FakeEncoder) -> None:
     same_meaning, same_words = add(store, "alpha beta"), add(store, "alpha beta gamma")

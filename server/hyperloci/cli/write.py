@@ -220,7 +220,7 @@ def _print_report(report: IndexReport | None, state: _IndexState) -> None:
             table.add_row(name.replace("_", " "), str(getattr(report, name)))
         table.add_row("seconds", f"{report.seconds:.1f}")
     table.add_row("history", state.history.describe_progress())
-    table.add_row("by meaning", f"{state.reach.embedded:,} of {state.reach.total:,} memories ({state.reach.share:.0%})")
+    table.add_row("by meaning", f"{state.reach.embedded:,} of {state.reach.total:,} memories ({state.reach.percent}%)")
     console.print(table)
     if report is not None and report.set_aside:
         console.print(f"{report.set_aside} set aside; hyperloci set-aside lists each with its reason", style="yellow")

@@ -138,12 +138,19 @@ class VectorCoverage:
         """Return the share that can be found by meaning, 0..1; 1 of nothing."""
         return self.embedded / self.total if self.total else 1.0
 
+    @property
+    def percent(self) -> int:
+        """Return the share in percent: 100 only where nothing is missing, 0 only where there is nothing."""
+        if self.embedded in (0, self.total):
+            return round(100 * self.share)
+        return max(1, min(99, round(100 * self.share)))
+
     def describe_missing(self) -> str | None:
         """Describe what can't be found by meaning yet; None if nothing is waiting."""
         if not self.waiting:
             return None
         left = "" if self.seconds_left is None else f", about {_format_duration(self.seconds_left)}"
-        percent = "none" if not self.embedded else f"{max(1, min(99, round(100 * self.share)))} %"
+        percent = f"{self.percent} %" if self.embedded else "none"
         return (
             f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} still waiting{left}"
         )

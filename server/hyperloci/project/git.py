@@ -58,6 +58,8 @@ _NEUTRAL_SETTINGS: Final = (
 )
 """Over anything that the repository's configuration says. The attributes make Git name functions in hunk headings."""
 
+_STRANGER: Final = re.compile(r"dubious ownership in repository at '(.+)'")
+
 _LOG_OPTIONS: Final = """
     --no-walk=unsorted --no-diff-merges --no-color --no-ext-diff --no-textconv --no-relative --no-decorate
     --no-notes --no-abbrev --encoding=UTF-8
@@ -323,7 +325,11 @@ def _iter_lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _first_line_of(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").strip().partition("\n")[0]
+    """Return the first line of what Git complained of, and what mends it where that is known."""
+    line = raw.decode("utf-8", "replace").strip().partition("\n")[0]
+    owned = _STRANGER.search(line)
+    trust = f"; if you trust its owner: git config --global --add safe.directory {owned[1]}" if owned else ""
+    return f"{line}{trust}"
 
 
 def neutral_command(executable: str, root: Path, arguments: Sequence[str]) -> list[str]:

@@ -84,11 +84,12 @@ def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Di
     except HyperlociError:
         return  # The check of the database reports it.
     if reach.total:
-        share = f"{reach.embedded:,} of {reach.total:,} memories and names ({reach.share:.0%})"
+        share = f"{reach.embedded:,} of {reach.total:,} memories and names ({reach.percent}%)"
         known = f"{share} are found by meaning, all by words"
         yield _progress_finding("search", known, is_whole=not reach.waiting or not settings.embedder)
-    if history.stored or history.waiting:
-        yield _progress_finding("history", history.describe_progress(), is_whole=not history.waiting)
+    if history.stored or history.waiting or not history.is_known:
+        is_whole = history.is_known and not history.waiting
+        yield _progress_finding("history", history.describe_progress(), is_whole=is_whole)
 
 
 def _check_sharing(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
