@@ -19,6 +19,7 @@ from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.record import CaptureKind
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
+from hyperloci.store.memories.positions import StoredAnchor
 from tests.conversations.capture._house import NOW, PROJECT, House
 
 RELEASE = "Tag only after the build is green and Noor has approved the staging deployment"
@@ -187,6 +188,23 @@ def test_what_holds_until_a_day_is_told_until_that_day_is_over_everywhere(house:
     midnight = from_iso(today) + MS_PER_DAY
     assert "leaves the house" in ask(house, "deploy the release now", now=midnight + 1_800_000)
     assert ask(house, "deploy the release now", now=midnight + MS_PER_DAY) == ""
+
+
+def test_what_another_memory_contradicts_says_so(house: House) -> None:
+    one, other = house.add("decision", "Deploy to Heroku"), house.add("decision", "Deploy nothing to Heroku")
+    house.join("contradicts", one, other)
+    text = ask(house, "deploy the release now")
+    assert f"contradicted by {other.id[:8]}" in text
+    assert other.id not in text, "ids are shown by their beginning"
+
+
+def test_what_is_about_code_that_is_gone_says_so(house: House) -> None:
+    fact = house.add("decision", "Deploy with `push_release`")
+    scope = house.store.scopes.find_key(PROJECT)
+    assert scope is not None
+    with house.store.transaction():
+        house.store.positions.put_anchor(StoredAnchor(fact.key, scope, "ship.py", "push_release", b"of before"))
+    assert "outdated: `push_release` in ship.py was removed" in ask(house, "deploy the release now")
 
 
 def test_what_a_newer_memory_may_have_replaced_says_so(house: House) -> None:

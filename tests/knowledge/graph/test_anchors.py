@@ -23,6 +23,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from tests.support import NOW, add, examples
+from tests.working_tree import WorkingTree
 
 PROJECT = "project:1"
 
@@ -249,3 +250,18 @@ def test_a_remembered_fact_is_shown_as_outdated_after_the_indexed_file_changed(
         source.write_text("def fetch_page(url: str) -> str:\n    return url * 2\n" + other.format(2), encoding="utf-8")
         memory.index_path("src")
         assert memory.get(id).notes == ("outdated: `fetch_page` in src/client.py changed since this was stored",)
+
+
+def test_a_session_that_begins_after_the_code_changed_is_told(memory: Memory, tree: WorkingTree) -> None:
+    code = "def frobnicate_gamma(count):\n    return [number * 3 for number in range(count)]\n"
+    tree.write("gamma.py", code)
+    memory.index_path()
+    memory.remember_fact("`frobnicate_gamma` must never get negative numbers", category="constraint")
+    assert memory.prepare_opening()
+    assert not memory.prepare_opening(), "nothing has changed"
+    tree.write("gamma.py", code.replace("frobnicate_gamma", "frobnicate_delta"))
+    memory.index_path()
+    assert memory.prepare_opening()
+    opening = memory.store.openings.get_opening(memory.project.id)
+    assert opening is not None
+    assert "outdated: `frobnicate_gamma` in gamma.py was removed" in opening.text
