@@ -119,6 +119,8 @@ TIMED = [
     ("I'm off until 10 April, knee. Till then Mirela signs off what goes into db/migration.", "2027-04-10"),
     ("No deploys until the 20th March, the auditors are in the house.", "2027-03-20"),
     ("hands off billing until the 20th", "2027-01-20"),
+    ("no prod deploys till the firmware is out (20 feb prob), they flash 900 boxes then", "2027-02-20"),
+    ("no prod deploys till the firmware is out (they flash 900 boxes by 20 feb)", None),
     ("until the end of february i may only have 8 jobs at once", "2027-02-28"),
     ("We support Python 3.9 until October 2027.", "2027-10-31"),
     ("до 25 января ничего не выкатываем", "2027-01-25"),

@@ -34,7 +34,7 @@ _BEHIND: Final = frozenset({"since", "after", "from", "с", "со", "после"
 _UNTIL: Final = re.compile(r"\b(?:until|till|til|(?P<by>до))\b", re.IGNORECASE)
 """In Russian it is also the word for "by": so only where something is denied. German, where it is too, is left out."""
 
-_CLAUSE_END: Final = re.compile(r"[,;:()]|\b(?:and|or|but|as of|und|oder|aber|и|или|но)\b", re.IGNORECASE)
+_CLAUSE_END: Final = re.compile(r"[,;:)]|\((?! ?\d)|\b(?:and|or|but|as of|und|oder|aber|и|или|но)\b", re.IGNORECASE)
 
 UNTIL_CHARS: Final = 60
 """Between `until` and its day may stand what happens on it: `until the audit on 27 March is through`."""
