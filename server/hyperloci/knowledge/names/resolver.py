@@ -225,15 +225,16 @@ class NameResolver:
                 thing.line or 0,
             ),
         )[:MAX_SYMBOLS]
-        return [self._begin_with_body(thing) for thing in ordered]
+        several = [thing.keys[0] for thing in ordered if len(thing.keys) > 1]
+        first = self._store.nodes.get_by_keys(several) if several else {}
+        signatures = {key for key, node in first.items() if _OVERLOAD.match(node.content)}
+        return [self._begin_with_body(thing) if thing.keys[0] in signatures else thing for thing in ordered]
 
     def _begin_with_body(self, thing: NamedThing) -> NamedThing:
         """Return a symbol with what it does before signatures that only tell types (`@overload`)."""
-        if len(thing.keys) == 1:
-            return thing
         nodes = self._store.nodes.get_by_keys(thing.keys)
         bodies = [key for key in thing.keys if key in nodes and not _OVERLOAD.match(nodes[key].content)]
-        if not bodies or bodies[0] == thing.keys[0]:
+        if not bodies:
             return thing
         place = self._store.positions.get_positions(bodies[:1]).get(bodies[0])
         keys = (*bodies, *(key for key in thing.keys if key not in bodies))
