@@ -280,6 +280,14 @@ def test_the_body_of_a_key_is_redacted_without_its_first_line(first: str) -> Non
     assert text == "cat key:\n[redacted:private-key]\nthat was it"
 
 
+def test_bodies_of_keys_before_and_after_a_whole_one_are_redacted_with_it() -> None:
+    body = f"MIIEpAIBAAKCAQEA{KEY_LINE}"
+    whole = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
+    text = redact_secrets(f"one:\n{body}\ntwo:\n{whole}\nthree:\n{body}\n{body}\nend").text
+    hidden = "[redacted:private-key]"
+    assert text == f"one:\n{hidden}\ntwo:\n{hidden}\nthree:\n{hidden}\nend"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -220,10 +220,11 @@ def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) ->
         yield from _queued_prompts(entry)
     elif isinstance(message, dict) and kind == "assistant":
         blocks = _content_blocks(message.get("content"))
-        id = message.get("id")
-        if id != batch.message:
-            batch.calls.clear()  # The assistant speaks once it has all results: the others were cut off.
-        batch.message = id
+        if entry.get("isSidechain") is not True:  # Several subagents speak in turns.
+            id = message.get("id")
+            if id != batch.message:
+                batch.calls.clear()  # The assistant speaks once it has all results: the others were cut off.
+            batch.message = id
         for block in blocks:
             if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 batch.calls[block["id"]] = (position, block)

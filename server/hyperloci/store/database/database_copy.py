@@ -14,6 +14,7 @@ from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreF
 from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.regular_file import open_regular_file
 
 _HEADER: Final = b"SQLite format 3\0"
 
@@ -78,7 +79,7 @@ def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
 def _is_something_else(target: Path) -> bool:
     """Tell whether a file lies there that holds something and is no database: somebody gave the wrong name."""
     try:
-        with open(target, "rb") as file:
+        with open_regular_file(target) as file:
             beginning = file.read(len(_HEADER))
     except OSError:
         return False  # Nothing is there, or what is in the way is told when it is written.

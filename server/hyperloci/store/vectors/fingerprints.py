@@ -114,14 +114,13 @@ class Fingerprints:
 
     def count_pending(self, scopes: Sequence[str] | None = None) -> int:
         """Return how many living nodes wait for a fingerprint, of some projects or all; those given up don't count."""
-        row = self._connection.execute(
+        sql = (
             "SELECT count(*) FROM pending p JOIN nodes n ON n.key = p.node_key"
-            " WHERE n.deleted_at IS NULL AND p.attempts < ?1"
-            " AND (?2 IS NULL OR n.scope_key IN"
-            " (SELECT s.key FROM scopes s JOIN json_each(?2) j ON j.value = s.id))",
-            (MAX_ATTEMPTS, None if scopes is None else json.dumps(list(scopes))),
-        ).fetchone()
-        return int(row[0])
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?1 AND (?2 IS NULL OR n.scope_key IN"
+            " (SELECT s.key FROM scopes s JOIN json_each(?2) j ON j.value = s.id))"
+        )
+        wanted = None if scopes is None else json.dumps(list(scopes))
+        return int(self._connection.execute(sql, (MAX_ATTEMPTS, wanted)).fetchone()[0])
 
     def count_given_up(self) -> int:
         """Return how many nodes have failed so often that they get no fingerprint."""

@@ -55,11 +55,15 @@ def _find_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_bodies(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the bodies of keys that stand without their first line, outside of those found."""
-    for begin in _HEADLESS.finditer(text):
-        body = _UNFINISHED_BODY.match(text, begin.start())
-        if body and not any(start < body.end() and begin.start() < end for start, end in blocks):
-            yield body.span()
+    """Yield the bodies of keys that stand without their first line, between the blocks that were found."""
+    done = 0
+    for start, end in (*sorted(blocks), (len(text), len(text))):
+        while begin := _HEADLESS.search(text, done, start):
+            body = _UNFINISHED_BODY.match(text, begin.start(), start)
+            done = body.end() if body else begin.end()
+            if body:
+                yield body.span()
+        done = max(done, end)
 
 
 def _find_block_end(text: str, begin: int) -> int | None:
