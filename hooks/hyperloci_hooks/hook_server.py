@@ -7,6 +7,7 @@ may bring a whole transcript. Memories stay open between events. A hook is answe
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -114,6 +115,7 @@ class HookServer:
         self._address = os.path.join(self._where.sockets, f"{os.getpid()}{client.SUFFIX}")
         self._seen_to = seen_to
         self._listener: socket.socket | None = None
+        self._lacks_descriptors = False
         self._lanes = [Lane(), Lane()]
         self._selector = selectors.DefaultSelector()
         self._nudged, self._nudge = os.pipe()
@@ -186,7 +188,8 @@ class HookServer:
     def _update_listening(self) -> None:
         assert self._listener is not None
         is_open = self._listener in self._selector.get_map()
-        full = self._waiting_bytes > MAX_WAITING_BYTES
+        full = self._waiting_bytes > MAX_WAITING_BYTES or self._lacks_descriptors
+        self._lacks_descriptors = False
         if full and is_open:
             self._selector.unregister(self._listener)
         elif not full and not is_open:
@@ -197,8 +200,9 @@ class HookServer:
         while True:
             try:
                 connection, _ = self._listener.accept()
-            except OSError:
-                # No connection waits, or this process has no free descriptor: the next round tries again.
+            except OSError as error:
+                # No connection waits, or none can be had: then the one that waits would wake this thread at once again.
+                self._lacks_descriptors = error.errno in (errno.EMFILE, errno.ENFILE)
                 return
             if not is_same_user(connection):
                 connection.close()

@@ -292,7 +292,17 @@ def test_a_server_that_is_not_there_is_told_of(settings: Settings) -> None:
         ChatClient(chosen(settings, server)).ask_for_json("system", "user")
 
 
-@pytest.mark.parametrize("url", ["localhost:11434", "ftp://host/v1", "http:///v1", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:11434",
+        "ftp://host/v1",
+        "http:///v1",
+        "file:///etc/passwd",
+        "http://host:1143x/v1",
+        "http://host:0/v1",
+    ],
+)
 def test_what_is_no_address_is_refused_in_words(settings: Settings, url: str) -> None:
     with pytest.raises(ConfigurationError, match="llm_url"):
         ChatClient(replace(settings, llm_url=url, llm_model="x"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,14 @@ def test_a_session_whose_causes_cannot_be_told_is_passed_over(
     assert set_aside(context.store) == [("memory", "causes")]
     monkeypatch.setattr(causal_links, "infer_causes", lambda turns: pytest.fail("it was looked at again"))
     causal_links.infer_session_causes(context)
+
+
+def test_causes_are_looked_for_pair_by_pair_to_the_end(context: MaintenanceContext) -> None:
+    one_by_one = replace(context, settings=replace(context.settings, causal_inference_batch_size=1))
+    say(one_by_one, "s", "One.", "Two.", "Three.")
+    for _ in range(9):
+        causal_links.infer_session_causes(one_by_one)
+    assert one_by_one.store.consolidations.list_without_causes(9) == []
 
 
 def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(

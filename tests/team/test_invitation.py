@@ -25,9 +25,7 @@ PASSWORD = "pa55-of-the-members"
 def ada(database_url: str, tmp_path: Path) -> Machine:
     """Who made a team as its database's owner."""
     machine = Machine.make(tmp_path / "ada", Team.make(database_url, "Unused"))
-    enrolment.create_team(
-        machine.memory.store, machine.memory.settings, database_url, "Engineers", "ada", password=PASSWORD
-    )
+    enrolment.create_team(machine.memory.settings, database_url, "Engineers", "ada", password=PASSWORD)
     return machine
 
 

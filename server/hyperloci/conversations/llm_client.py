@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from hyperloci.config import Settings
 from hyperloci.conversations.chat_model import ChatError, parse_json_answer
@@ -45,7 +45,7 @@ class ChatClient:
             )
         base = settings.llm_url.rstrip("/")
         self._url = urlsplit(base if base.endswith("/chat/completions") else f"{base}/chat/completions")
-        if self._url.scheme not in {"http", "https"} or not self._url.hostname:
+        if self._url.scheme not in {"http", "https"} or not self._url.hostname or not _has_valid_port(self._url):
             raise ConfigurationError(f"llm_url={settings.llm_url!r} is not a valid address: use http(s)://host/v1.")
         self._model = settings.llm_model
         self._key = settings.llm_api_key
@@ -110,6 +110,13 @@ class ChatClient:
         if len(body) > MAX_ANSWER_BYTES:
             raise ChatError(f"{self._endpoint_name} answered with more than {MAX_ANSWER_BYTES:,} bytes.")
         return body
+
+
+def _has_valid_port(url: SplitResult) -> bool:
+    try:
+        return url.port is None or url.port > 0
+    except ValueError:
+        return False
 
 
 def _abort_connection(connection: http.client.HTTPConnection) -> None:

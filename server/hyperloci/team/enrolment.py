@@ -45,11 +45,11 @@ _OWNERS: Final = frozenset(
 """Parts of an address that are the owner's, or of the owner's machine, and of no use to who is invited."""
 
 
-def create_team(store: Store, settings: Settings, url: str, name: str, member: str, *, password: str) -> Membership:
+def create_team(settings: Settings, url: str, name: str, member: str, *, password: str) -> Membership:
     """Make a team in a database, and join it as its first admin.
 
     Args:
-        store, settings: of the database that joins.
+        settings: of the database that joins.
         url: of the owner of the schema; kept for this machine's own exchanges, which lay its rights down.
         name, member: of the team and of the person.
         password: of the members' role.
@@ -129,7 +129,7 @@ def revoke_member(settings: Settings, name: str) -> int:
         connection.close()
 
 
-def join_team(store: Store, settings: Settings, url: str, token: str) -> Membership:
+def join_team(settings: Settings, url: str, token: str) -> Membership:
     """Join a team with an address and a token.
 
     Raises:

@@ -192,3 +192,11 @@ def test_lines_of_any_other_shape_are_passed_over(tmp_path: Path) -> None:
     ]
     path.write_text("\n".join(broken) + "\n" + message("user", "Still here.", "m9"))
     assert texts(path) == [("user", "Still here.")]
+
+
+def test_a_prompt_that_begins_with_a_tag_of_its_own_is_kept(tmp_path: Path) -> None:
+    asked = ["<div> inside <p> is invalid here: we use spans.", "<b>all</b> headings are bold from today"]
+    lines = [codex_line("session_meta", **CODEX_META), *[message("user", text, text[:5]) for text in asked]]
+    lines.append(message("user", "<instructions>\nUse tabs.\n</instructions>\n", "m9"))
+    (tmp_path / "rollout.jsonl").write_text("".join(lines), "utf-8")
+    assert texts(tmp_path / "rollout.jsonl") == [("user", text) for text in asked]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.conversations.capture.sessions import (
@@ -315,6 +315,14 @@ def test_a_session_that_was_killed_is_abandoned_after_a_day(store: Store) -> Non
     assert statuses == {"killed": "abandoned", SESSION: "active"}
 
 
+def test_a_session_is_abandoned_however_many_came_after_it(store: Store) -> None:
+    with store.transaction():
+        start_session(store, "killed", PROJECT, now=NOW - 2 * MS_PER_DAY)
+        for number in range(101):
+            start_session(store, f"later {number}", PROJECT, now=NOW)
+        assert close_abandoned(store, PROJECT, now=NOW) == ("killed",)
+
+
 def test_turns_and_the_place_in_the_transcript_are_stored_together(
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:
@@ -352,6 +360,35 @@ def test_upkeep_reads_what_an_ended_sessions_transcript_gained_after_its_last_ho
     assert (capture.store_late_turns(PROJECT), capture.store_late_turns(PROJECT)) == (1, 0)
     session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
+
+
+def test_what_comes_late_leaves_a_session_ended_and_with_its_client(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "t.jsonl"
+    capture.store_record(replace(record(CaptureKind.STARTED, "startup", path=str(transcript)), client="codex"))
+    capture.store_record(replace(record(CaptureKind.ENDED, "other", at=NOW + 10), client="codex"))
+    said = {"type": "assistant", "uuid": "a1", "message": {"content": [{"type": "text", "text": "The last word."}]}}
+    line = {**said, "timestamp": to_iso(NOW + 60_000)}
+    transcript.write_text(json.dumps(line) + "\n", "utf-8")
+    assert capture.store_late_turns(PROJECT) == 1
+    session = store.sessions.get_session(SESSION)
+    assert session is not None
+    assert (session.client, session.status, session.ended_at) == ("codex", "completed", NOW + 10)
+
+
+def test_a_transcript_that_cannot_be_read_leaves_those_of_other_sessions(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "t.jsonl"
+    capture.store_record(record(CaptureKind.STARTED, "startup", path=str(transcript)))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 10))
+    folder = replace(record(CaptureKind.STARTED, "startup", path=str(tmp_path), at=NOW + 20), session_id="broken")
+    capture.store_record(folder)
+    capture.store_record(replace(record(CaptureKind.ENDED, "other", at=NOW + 30), session_id="broken"))
+    line = {"type": "assistant", "uuid": "a1", "message": {"content": [{"type": "text", "text": "The last word."}]}}
+    transcript.write_text(json.dumps(line) + "\n", "utf-8")
+    assert capture.store_late_turns(PROJECT) == 1
 
 
 @pytest.mark.req("W5", "W17")

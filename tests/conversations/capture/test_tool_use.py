@@ -74,7 +74,7 @@ PATCH = [{"lines": [" one", "-two = 2", "+two = 3", "+four"]}]
             "AskUserQuestion",
             {"questions": [{"question": "Tabs?"}]},
             {"answers": {"Tabs?": "Yes"}},
-            "Asked: Tabs? -> Yes",
+            'Asked: "Tabs?" -> "Yes"',
         ),
         ("AskUserQuestion", {"questions": [{"question": "Tabs?"}]}, None, "Asked: Tabs?"),
         ("WebFetch", {"url": "https://example.org", "prompt": "?"}, None, "WebFetch: https://example.org"),

@@ -70,6 +70,12 @@ def test_a_command_that_passes_after_the_edit_bears_a_diagnosis_out(store: Store
     assert find_chains(nodes(store, failed, (ASSISTANT, "Let me look at the fixture."), EDIT, failed)) == []
 
 
+def test_another_command_that_passes_bears_nothing_out(store: Store) -> None:
+    failed, other = (TOOL, "Bash: make (exit 2): no rule"), (TOOL, "Edit src/cmake.py: +1 -1 lines")
+    diagnosis = (ASSISTANT, "The fixture has two different `event_seq`, so two sends are right.")
+    assert find_chains(nodes(store, failed, diagnosis, EDIT, other)) == []
+
+
 @pytest.mark.parametrize(
     "turns",
     [

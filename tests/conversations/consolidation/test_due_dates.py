@@ -95,6 +95,19 @@ def test_what_names_no_day_is_due_on_none(text: str) -> None:
     assert due(text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "month", "day", "expected"),
+    [
+        ("We ship by the 31st.", 2, 5, "2027-03-31"),
+        ("We ship by the 30th.", 1, 31, "2027-03-30"),
+        ("We ship by the 31st.", 1, 31, "2027-01-31"),
+        ("We ship by the 20th.", 12, 24, "2028-01-20"),
+    ],
+)
+def test_a_day_that_a_month_lacks_is_that_of_the_next_one(text: str, month: int, day: int, expected: str) -> None:
+    assert due(text, dt.datetime(2027, month, day, tzinfo=dt.UTC)) == expected
+
+
 def test_a_leap_day_without_a_year_that_has_none_is_passed_over() -> None:
     assert due("The deadline is February 29.", dt.datetime(2027, 1, 15, tzinfo=dt.UTC)) is None
     assert due("The deadline is February 29.", dt.datetime(2028, 1, 15, tzinfo=dt.UTC)) == "2028-02-29"

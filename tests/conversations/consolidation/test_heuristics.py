@@ -340,7 +340,7 @@ def test_a_deadline_carries_its_day() -> None:
 
 
 def test_what_the_user_was_asked_by_a_tool_is_a_decision() -> None:
-    (item,) = findings((TOOL, "Asked: Which database should hold the tokens? -> PostgreSQL"))
+    (item,) = findings((TOOL, 'Asked: "Which database should hold the tokens?" -> "PostgreSQL"'))
     assert (item.kind.value, item.statement) == ("decision", "Which database should hold the tokens? → PostgreSQL")
 
 

@@ -69,6 +69,23 @@ def test_what_the_assistant_finds_takes_the_place_of_what_rules_made_of_the_same
     assert [node.seen_count for node in extracted(store)] == [1, 1, 1, 1]
 
 
+@pytest.mark.req("B.17")
+def test_no_turn_is_done_that_the_assistant_says_it_has_not_read(store: Store, talk: Talk, host: Consolidation) -> None:
+    talk.session("one", *TALK)
+    assert host.save_host_findings("one", {"facts": [], "through": 0}).through == 0
+    assert [waiting.through_seq for waiting in store.consolidations.list_pending(9)] == [0]
+
+
+@pytest.mark.req("B.17")
+def test_without_through_what_was_shown_is_done_and_the_rest_waits(
+    store: Store, talk: Talk, host: Consolidation
+) -> None:
+    talk.session("one", *[(USER, f"Number {number}: {'a long story ' * 300}") for number in range(40)])
+    shown = host.make_host_request("one", talk.project)
+    assert shown.left > 0
+    assert host.save_host_findings("one", {"facts": []}).through == shown.through
+
+
 LIMITS = "The API gives up after 3 retries and the nightly import always after 12, the bank insists."
 HALVES = ["The API client stops after 3 retries.", "The nightly import stops after 12 retries."]
 

@@ -112,3 +112,44 @@ def test_a_sentence_knows_whether_it_stands_in_a_quotation() -> None:
     quoted = [sentence.text for number, sentence in enumerate(turn.sentences) if turn.is_quoted(number)]
     assert quoted[-1].startswith("It is free")
     assert "We keep ours." not in quoted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from now on: always squash-merge pull requests.",
+        "Error messages are always in German, never in English",
+        "let's use Postgres (version 15) for it",
+        "at standup 9:30 we decided to drop it",
+        "use tabs; nothing else;",
+        "Exception handling stays in the middleware: never swallow one",
+        "import the csv nightly: 3 am",
+        "return codes: 0 is fine; 1 is not",
+        "class names: PascalCase",
+        "public holidays: no deploys",
+        "#412 is settled, we take the second",
+    ],
+)
+def test_what_people_begin_as_code_does_is_read(text: str) -> None:
+    assert sentences_of(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "TypeError: x is not a function",
+        "    at foo (/a/b.js:12:3)",
+        "at com.x.Y.z(Y.java:10)",
+        "let y = z;",
+        "return x;",
+        "foo(bar);",
+        "def foo(self):",
+        "class Foo:",
+        "from a.b import c",
+        "import x from 'y'",
+        "SELECT a FROM b",
+        "public static void main(String[] args) {",
+    ],
+)
+def test_a_line_of_code_or_of_a_trace_is_passed_over(line: str) -> None:
+    assert sentences_of(line) == []

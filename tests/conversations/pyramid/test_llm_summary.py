@@ -57,6 +57,7 @@ def test_a_macro_is_asked_for_by_its_minis() -> None:
         (["not a JSON object"], "not a JSON object"),
         ({}, "summary must be non-empty texts"),
         ({"summary": "  "}, "summary must be non-empty texts"),
+        ({"summary": "\u200b"}, "of the model's summary nothing may be stored"),
         ({"summary": 7}, "summary must be non-empty texts"),
         ({"summary": "Parts ship in 2027."}, "numbers that no turn has: 2027"),
         ({"summary": "ok", "key_facts": "one"}, "must be lists"),

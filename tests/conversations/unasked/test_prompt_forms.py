@@ -41,6 +41,10 @@ def test_a_form_is_known_by_its_words(prompt: str, form: str) -> None:
         "could we use a faster parser?",
         "show a message when the peer is gone",
         "Migration der Tabelle schreiben",
+        "fix the tail latency of the invoice endpoint",
+        "why does git hang when we release",
+        "use git worktrees for the release branches",
+        "run it with --check first and show me what it would change, and that goes for every playbook",
         "добавь кнопку на экран",
     ],
 )

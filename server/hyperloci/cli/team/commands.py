@@ -71,7 +71,7 @@ def init(
 
     with open_memory(project) as memory:
         made = enrolment.create_team(
-            memory.store, memory.settings, url, name, member or _own_name(), password=secrets.token_urlsafe(24)
+            memory.settings, url, name, member or _own_name(), password=secrets.token_urlsafe(24)
         )
         linked = _link(memory, None)
     console.print(f"made the team {made.team_name} and joined it as {made.member_name}")
@@ -167,7 +167,7 @@ def join(
 
     with open_memory(project) as memory:
         if url is not None:
-            joined = enrolment.join_team(memory.store, memory.settings, url, _read_token(token, token_file))
+            joined = enrolment.join_team(memory.settings, url, _read_token(token, token_file))
             console.print(f"joined {joined.team_name} as {joined.member_name}")
         wanted = as_project or enrolment.suggest_project(memory.project)
         if not yes:

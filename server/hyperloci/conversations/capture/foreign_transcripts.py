@@ -22,8 +22,10 @@ Calls = dict[str, tuple[int, Mapping[str, Any]]]
 
 KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:response_item|gemini)"')
 
-_INSERTED: Final = re.compile(r"\s*+(?:<[a-z_]++[> ]|# AGENTS\.md instructions|Background, not a task:)")
-"""How the texts begin that Codex and Gemini CLI put in the user's place."""
+_INSERTED: Final = re.compile(r"\s*+(?:# AGENTS\.md instructions|Background, not a task:)")
+_INSERTED_TAG: Final = re.compile(r"\s*+<([a-z_]++)[> ]")
+"""How the texts begin that Codex and Gemini CLI put in the user's place. A tag of one word may be the user's own, who
+speaks of HTML: it counts where the text is nothing but elements."""
 
 _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"
 
@@ -92,11 +94,23 @@ def read_gemini_entry(entry: Mapping[str, Any], root: str | None) -> Iterator[Tu
             )
 
 
+def _is_inserted(text: str) -> bool:
+    """Tell whether a text is nothing but what a client put in the user's place."""
+    first = _INSERTED_TAG.match(text)
+    if _INSERTED.match(text) or (first is not None and "_" in first[1]):
+        return True
+    at = 0
+    while opened := _INSERTED_TAG.match(text, at):
+        end = text.find(f"</{opened[1]}", opened.end())
+        at = text.find(">", end) + 1 if end >= 0 else 0
+        if at == 0:
+            return False
+    return at > 0 and not text[at:].strip()
+
+
 def _make_text_turn(uuid: str, speaker: Speaker, texts: list[str], when: Any) -> Iterator[Turn]:
     if speaker is Speaker.USER:
-        texts = [
-            text for text in map(strip_hook_context, texts) if is_written_by_user(text) and not _INSERTED.match(text)
-        ]
+        texts = [text for text in map(strip_hook_context, texts) if is_written_by_user(text) and not _is_inserted(text)]
     if text := "\n".join(texts).strip():
         yield Turn(uuid=uuid, role=speaker, text=text, timestamp_ms=_read_time(when))
 

@@ -69,7 +69,6 @@ class InjectedSection:
     """A heading, its kinds of memory, and the share of the budget that is its own before others may have it."""
 
     title: str
-    type: str
     subtypes: tuple[str, ...]
     share: float
 

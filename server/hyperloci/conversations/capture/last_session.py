@@ -109,7 +109,7 @@ def describe_last_session(store: Store, scopes: Sequence[str], *, besides: Store
     for session in store.sessions.list_recent(project, limit=RECENT_SESSIONS):
         if (besides is None or session.id != besides.id) and (items := _keep_first(_describe_session(store, session))):
             title = f"The last session ({to_iso(session.last_seen_at)[:10]}{mark_client(session.client)})"
-            return LastSession(session.key, InjectedSection(title, "", (), SHARE), items)
+            return LastSession(session.key, InjectedSection(title, (), SHARE), items)
     return None
 
 

@@ -13,17 +13,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
+from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
-    SOURCE_WORDS,
     InjectedItem,
     InjectedSection,
     mark_client,
-    name_teammate,
     to_plain_line,
 )
 from hyperloci.conversations.capture.said_before import SaidBefore
+from hyperloci.conversations.capture.told_memories import find_end, is_past, name_source, read_due
 from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.knowledge.successors import describe_possible_successors
 from hyperloci.model.decay import decay_factor
@@ -36,13 +35,13 @@ from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import sentence_spans
 
 SECTIONS: Final = (
-    InjectedSection("The user, and what they want", "fact", ("user_info", "preference"), 0.12),
-    InjectedSection("Deadlines ahead", "fact", ("deadline",), 0.06),
-    InjectedSection("Constraints", "fact", ("constraint",), 0.17),
-    InjectedSection("Decisions", "decision", ("decision",), 0.17),
-    InjectedSection("Dead ends: tried, and failed", "experience", ("dead_end",), 0.14),
-    InjectedSection("How things are done", "fact", ("procedure",), 0.1),
-    InjectedSection("Known", "fact", ("insight", "semantic"), 0.06),
+    InjectedSection("The user, and what they want", ("user_info", "preference"), 0.12),
+    InjectedSection("Deadlines ahead", ("deadline",), 0.06),
+    InjectedSection("Constraints", ("constraint",), 0.17),
+    InjectedSection("Decisions", ("decision",), 0.17),
+    InjectedSection("Dead ends: tried, and failed", ("dead_end",), 0.14),
+    InjectedSection("How things are done", ("procedure",), 0.1),
+    InjectedSection("Known", ("insight", "semantic"), 0.06),
 )
 """In the order in which they are read. The shares leave a quarter for what needs settling and for the last session;
 what a section does not use goes to the most valuable lines of all."""
@@ -72,13 +71,9 @@ MIN_KNOWN_CONFIDENCE: Final = 0.5
 
 SETTLING: Final = InjectedSection(
     "What needs settling (ask when it bears on the work; then correct_fact or forget the one that no longer holds)",
-    "",
     (),
     0.05,
 )
-
-_UNDATED_DEADLINE_MS: Final = 14 * MS_PER_DAY
-"""Of a deadline without a date, two weeks say that it is probably over."""
 
 _ORIGIN_VALUES: Final[Mapping[Origin, float]] = {
     Origin.TOOL: 1.2,
@@ -165,13 +160,8 @@ def collect_memories(store: Store, scopes: Sequence[str], now: int) -> StandingM
 
 def _may_be_shown(node: Node, now: int) -> bool:
     """Tell whether a memory is somebody's statement, safe to show, and not past."""
-    if node.metadata.get("flags") or not is_statement(node):
+    if node.metadata.get("flags") or not is_statement(node) or is_past(node, now):
         return False
-    if (last := read_day_end(node.metadata.get("until"))) is not None and last <= now:
-        return False
-    if node.subtype == "deadline":
-        due = read_due(node)
-        return now < due if due is not None else now - node.event_time < _UNDATED_DEADLINE_MS
     told = node.origin in _TOLD or node.metadata.get("speaker") == "user"
     return node.subtype not in ("insight", "semantic") or told or _present_confidence(node, now) >= MIN_KNOWN_CONFIDENCE
 
@@ -192,11 +182,6 @@ def drop_questions(text: str) -> str:
     return " ".join(piece for piece in pieces if piece and not piece.rstrip("\"'”’»)*_").endswith(("?", "？")))
 
 
-def read_due(node: Node) -> int | None:
-    """Return when a deadline's day is over everywhere on earth, in milliseconds; None where it has no date."""
-    return read_day_end(node.metadata.get("due"))
-
-
 def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
     ends = [end for each in memories for memory in each if (end := _find_end(memory)) is not None]
     return min(ends, default=None)
@@ -204,9 +189,7 @@ def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
 
 def _find_end(memory: OpeningMemory) -> int | None:
     """Return when time alone makes a memory past."""
-    node = memory.node
-    undated = node.event_time + _UNDATED_DEADLINE_MS if node.subtype == "deadline" else None
-    ends = (node.valid_until, memory.due or undated, read_day_end(node.metadata.get("until")))
+    ends = (memory.node.valid_until, find_end(memory.node))
     return min((end for end in ends if end is not None), default=None)
 
 
@@ -323,14 +306,6 @@ def _quote_statement(node: Node) -> str:
     room = LINE_CHARS - len(said) - len(ANSWERS)
     shown = cut_at_sentence(about, room) if room >= MIN_ABOUT_CHARS else "…"
     return quote_briefly(f"{shown}{ANSWERS}{said}", LINE_CHARS + len(shown) + len(ANSWERS))
-
-
-def name_source(node: Node) -> str:
-    """Return in a word who a memory is from: for what was extracted, who said it, where that is known."""
-    speaker = str(node.metadata.get("speaker") or "")
-    if node.origin is Origin.TEAMMATE:
-        return name_teammate(node)
-    return speaker if node.origin is Origin.EXTRACTION and speaker in _SPEAKER_VALUES else SOURCE_WORDS[node.origin]
 
 
 def quote_briefly(text: str, limit: int = LINE_CHARS) -> str:

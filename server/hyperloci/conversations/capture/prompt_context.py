@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from hyperloci.clock import read_day_end, to_iso
+from hyperloci.clock import to_iso
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     SOURCE_WORDS,
@@ -22,10 +22,10 @@ from hyperloci.conversations.capture.injection_format import (
     InjectedSection,
     format_line,
     mark_client,
-    name_teammate,
     render_context,
     to_plain_line,
 )
+from hyperloci.conversations.capture.told_memories import is_past, name_source
 from hyperloci.conversations.unasked.decisive import (
     BINDING,
     INFORMING,
@@ -87,9 +87,9 @@ SAID_SUBTYPES: Final = tuple(
 )
 """What is searched beside: files the assistant reads itself, and what a tool did is no answer to a prompt."""
 
-_DECISIVE: Final = InjectedSection("Decided, ruled out or asked for before", "", (), 0.7)
-_REASONS: Final = InjectedSection("Why the code it names is as it is", "", (), 0.3)
-_RELATED: Final = InjectedSection("Said about the same", "", (), 0.0)
+_DECISIVE: Final = InjectedSection("Decided, ruled out or asked for before", (), 0.7)
+_REASONS: Final = InjectedSection("Why the code it names is as it is", (), 0.3)
+_RELATED: Final = InjectedSection("Said about the same", (), 0.0)
 
 
 class PromptSearch(Protocol):
@@ -140,15 +140,16 @@ def build_prompt_context(
     meaning = found.measure_prompt(occasion.prompt, [node.key for node in binding])
     profile = replace(profile, quietness=meaning.quietness)
     reasons = None if profile.is_quiet else _follow_code(store, occasion, profile)
-    decisive = _put_newer_first(store, occasion, _choose_decisive(store, occasion, profile, binding, meaning, reasons))
+    deciding = _choose_decisive(store, profile, binding, meaning, reasons)
+    decisive = _put_newer_first(store, occasion, [node for node in deciding if _is_new(node, occasion)])
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
-    related = [] if profile.is_quiet or len(decisive) >= RELATED_ITEMS else _find_related(occasion, found)
+    related = [] if profile.is_quiet or len(deciding) >= RELATED_ITEMS else _find_related(occasion, found)
     return render_context(
         "prompt",
         [
             (_DECISIVE, _make_items(store, decisive, occasion.prompt)),
             (_REASONS, _make_items(store, commits[:COMMIT_ITEMS], occasion.prompt)),
-            (_RELATED, related[: RELATED_ITEMS - len(decisive)]),
+            (_RELATED, related[: RELATED_ITEMS - len(deciding)]),
         ],
         budget,
     )
@@ -176,13 +177,12 @@ def _list_binding(store: Store, occasion: PromptOccasion) -> list[Node]:
 
 def _choose_decisive(
     store: Store,
-    occasion: PromptOccasion,
     profile: PromptProfile,
     nodes: Sequence[Node],
     meaning: MeasuredPrompt,
     reasons: CodeReasons | None,
 ) -> list[Node]:
-    """Return the memories that decide what is asked, the most decisive first."""
+    """Return the memories that decide what is asked, the most decisive first, whether or not they were shown."""
     anchored = reasons.anchored if reasons else frozenset()
     indexed = store.keywords.load_bodies([node.key for node in nodes])
     scores = score_candidates(
@@ -200,7 +200,7 @@ def _choose_decisive(
     return [
         node
         for score, node in ranked[:DECISIVE_ITEMS]
-        if is_worth_showing(profile, score, by_meaning=node.key in meaning.cosines) and _is_new(node, occasion)
+        if is_worth_showing(profile, score, by_meaning=node.key in meaning.cosines)
     ]
 
 
@@ -223,13 +223,7 @@ def _is_new(node: Node, occasion: PromptOccasion) -> bool:
 
 
 def _may_be_told(node: Node, now: int) -> bool:
-    return not node.metadata.get("flags") and not _is_past(node, now)
-
-
-def _is_past(node: Node, now: int) -> bool:
-    """Return whether a deadline is over, or the day until which a statement holds, everywhere on earth."""
-    ends = (read_day_end(node.metadata.get(name)) for name in ("due", "until"))
-    return any(end is not None and end <= now for end in ends)
+    return not node.metadata.get("flags") and not is_past(node, now)
 
 
 def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[InjectedItem]:
@@ -248,7 +242,7 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 node.id,
                 node.subtype or node.type,
                 to_iso(node.event_time)[:10],
-                " ".join(filter(None, (_name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
+                " ".join(filter(None, (name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
                 + mark_client(node.agent),
                 find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
                 "; ".join(notes.get(node.key, ())),
@@ -259,10 +253,6 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
 
 
 SHA_CHARS: Final = 10
-
-
-def _name_source(node: Node) -> str:
-    return name_teammate(node) if node.origin is Origin.TEAMMATE else SOURCE_WORDS[node.origin]
 
 
 def _tell(node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,13 +19,15 @@ from hyperloci.conversations.capture.sessions import (
     start_session,
 )
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.prompt_context import PromptSearch
     from hyperloci.jobs import MaintenanceContext
+
+_log = logging.getLogger(__name__)
 
 CONTEXT_LOST_SOURCES: Final = frozenset({"startup", "clear", "compact"})
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
@@ -107,8 +110,11 @@ class Capture:
             self._start_session(record)
         end_session(self._store, record.session_id, now=record.at, reason=record.text)
 
-    def _store_transcript(self, record: CaptureRecord, path: Path) -> int:
-        """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain."""
+    def _store_transcript(self, record: CaptureRecord, path: Path, *, is_late: bool = False) -> int:
+        """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain.
+
+        With `is_late` an ended session stays ended.
+        """
         from hyperloci.conversations.capture.transcript import read_batch
 
         new = 0
@@ -130,6 +136,7 @@ class Capture:
                     reading.turns,
                     now=now,
                     client=record.client,
+                    are_late=is_late,
                 )
                 set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
                 self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
@@ -229,13 +236,16 @@ class Capture:
         return name_clients(injection.text, None if session is None else session.client)
 
     def store_late_turns(self, scope: str) -> int:
-        """Store the turns of ended sessions that were written after the last hook ran; return how many."""
+        """Store the turns of ended sessions that were written after the last hook ran; return how many.
+
+        A transcript that can't be read is left for the next time.
+        """
         new = 0
+        root = next((known.root for known in self._store.scopes.list_scopes() if known.id == scope), None)
         for session in self._store.sessions.list_recent(scope, RECENT_SESSIONS):
             path = session.metadata.get("transcript")
             if session.ended_at is None or not isinstance(path, str):
                 continue
-            root = next((known.root for known in self._store.scopes.list_scopes() if known.id == scope), None)
             record = CaptureRecord(
                 id="",
                 kind=CaptureKind.TURNS,
@@ -244,8 +254,12 @@ class Capture:
                 project_name=scope,
                 project_root=root or "",
                 at=session.ended_at,
+                client=session.client or CLAUDE_CODE,
             )
-            new += self._store_transcript(record, Path(path))
+            try:
+                new += self._store_transcript(record, Path(path), is_late=True)
+            except OSError as error:
+                _log.warning("the transcript of session %s can't be read: %s", session.id, error)
         return new
 
 

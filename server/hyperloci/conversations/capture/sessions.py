@@ -56,6 +56,7 @@ class NewTurn:
         path: the file an action changed.
         flags: what was suspicious about the text before it was made storable.
         client, client_version: the program the session is held in, if that is known.
+        is_late: whether it is read after the session: an ended one is not reopened by it.
     """
 
     role: Speaker
@@ -68,6 +69,7 @@ class NewTurn:
     flags: tuple[str, ...] = ()
     client: str | None = None
     client_version: str | None = None
+    is_late: bool = False
 
 
 def start_session(
@@ -95,7 +97,14 @@ def start_session(
 
 
 def add_turns(
-    store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int, client: str = CLAUDE_CODE
+    store: Store,
+    session_id: str,
+    scope: str,
+    turns: Iterable[Turn],
+    *,
+    now: int,
+    client: str = CLAUDE_CODE,
+    are_late: bool = False,
 ) -> int:
     """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction."""
     scope_key, new = store.scopes.ensure_scope(scope, now=now), 0
@@ -108,6 +117,7 @@ def add_turns(
             uuid=turn.uuid,
             path=turn.path,
             client=client,
+            is_late=are_late,
         )
         with store.set_aside.attempt_piece(
             scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now
@@ -152,7 +162,7 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
 def _find_session(store: Store, session_id: str, scope: str, saying: NewTurn, now: int) -> StoredSession:
     """Return the session; a late report on an ended one doesn't reopen it."""
     known = store.sessions.get_session(session_id)
-    if known is not None and known.ended_at is not None and saying.at <= known.ended_at:
+    if known is not None and known.ended_at is not None and (saying.is_late or saying.at <= known.ended_at):
         return known
     return store.sessions.note_seen(
         session_id,
@@ -239,11 +249,7 @@ def end_session(
 
 def close_abandoned(store: Store, scope: str, *, now: int, idle_ms: int = ABANDONED_AFTER_MS) -> tuple[str, ...]:
     """End the sessions that were left without an end, and return their ids. Runs in a transaction."""
-    idle = [
-        session.id
-        for session in store.sessions.list_recent(scope, limit=100)
-        if session.status == "active" and now - session.last_seen_at > idle_ms
-    ]
+    idle = store.sessions.list_idle(scope, before=now - idle_ms)
     for session_id in idle:
         end_session(store, session_id, now=now, reason="idle", status="abandoned")
     return tuple(idle)

@@ -49,6 +49,8 @@ def list_injections(session: StoredSession | None) -> list[Injection]:
 
 def save_injection(store: Store, session: StoredSession, injection: Injection, *, anew: bool) -> None:
     """Note what a session was shown; `anew` forgets what it was shown before. Runs in a transaction."""
+    # Another hook of the session may have noted more since it was read.
+    session = store.sessions.get_session(session.id) or session
     before = [] if anew else [str(id) for id in session.metadata.get("shown") or ()]
     shown = list(dict.fromkeys((*before, *injection.ids)))[-MAX_SHOWN:]
     changes: dict[str, Any] = {"shown": shown} if shown != before or anew else {}
@@ -62,14 +64,14 @@ def save_injection(store: Store, session: StoredSession, injection: Injection, *
 def describe_recall(kinds: Sequence[str]) -> str:
     """Return in one line what was recalled, by kind: `Hyperloci recalled: 2 decisions, 1 dead end`."""
     counts = Counter(_KIND_WORDS.get(kind, kind.replace("_", " ")) for kind in kinds)
-    return f"Hyperloci recalled: {', '.join(f'{n} {word}{_plural(word, n)}' for word, n in counts.items())}"
+    return f"Hyperloci recalled: {', '.join(f'{n} {word}{_plural(n)}' for word, n in counts.items())}"
 
 
 _KIND_WORDS: Final[Mapping[str, str]] = {"semantic": "fact", "user_info": "fact", "insight": "fact", "episode": "turn"}
 """Words for kinds whose names say nothing to a person."""
 
 
-def _plural(word: str, count: int) -> str:
+def _plural(count: int) -> str:
     return "" if count == 1 else "s"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
+from hyperloci.conversations import asked_questions
 from hyperloci.conversations.edited_lines import Change, describe_edited_lines, find_changes, find_patched_changes
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize
@@ -39,6 +40,9 @@ READ_ONLY_TOOLS: Final = frozenset(
     | {"TaskList", "TaskGet", "TaskCreate", "TaskUpdate", "ListMcpResourcesTool", "ReadMcpResourceTool", "Skill"}
 )
 """Tools that change and decide nothing: most calls are theirs, and what they found is found again by looking."""
+
+EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
+"""Tools that change the file they name. Of any other it is not known: what it names may only have been read."""
 
 OWN_TOOLS: Final = re.compile(r"^mcp__?(?:plugin_)?[a-z0-9_-]*hyperloci|^hyperloci_")
 """Our own tools, as Claude Code, Codex, Gemini CLI and OpenCode name them: what they stored is stored already."""
@@ -69,7 +73,7 @@ def describe_tool_use(
     """
     if not name or name in READ_ONLY_TOOLS or OWN_TOOLS.match(name):
         return None
-    path = _relative_path(arguments, root)
+    path = _relative_path(arguments, root) if name in EDITING_TOOLS else None
     if path is not None and error is not None:
         return None  # An edit that didn't match changed nothing, and is tried again at once.
     answer = response if isinstance(response, Mapping) else {}
@@ -79,8 +83,8 @@ def describe_tool_use(
 
 
 def clip_line(line: str) -> str:
-    """Return a redacted line at the length it is stored with."""
-    if len(line) <= MAX_LINE_CHARS:
+    """Return a redacted line at the length it is stored with; what the user answered stays whole."""
+    if len(line) <= MAX_LINE_CHARS or line.startswith(asked_questions.PREFIX):
         return line
     return f"{line[: MAX_LINE_CHARS - TAIL_CHARS - 3].rstrip()} … {line[-TAIL_CHARS:].lstrip()}"
 
@@ -198,10 +202,10 @@ def _describe_plan(name: str, arguments: Mapping[str, Any], answer: Mapping[str,
 def _describe_question(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     answers = answer.get("answers") or arguments.get("answers")
     if isinstance(answers, Mapping) and answers:
-        return "Asked: " + "; ".join(f"{question} -> {reply}" for question, reply in answers.items())
+        return asked_questions.format_answers(answers)
     questions = arguments.get("questions")
     asked = questions if isinstance(questions, list) else []
-    return "Asked: " + "; ".join(_read_text(item, "question") for item in asked if isinstance(item, Mapping))
+    return asked_questions.format_questions(_read_text(item, "question") for item in asked if isinstance(item, Mapping))
 
 
 def _describe_web(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:

@@ -92,7 +92,7 @@ def _infer_from_pairs(
     turns = progress.list_turns(session.session_key, session.causes_seq, pairs + 1)
     is_rest = len(turns) <= pairs
     # The last turns of a part are the first of the next: what reaches across the cut counts too.
-    again = min(MAX_TURNS_BETWEEN, len(turns) // 2)
+    again = min(MAX_TURNS_BETWEEN, (len(turns) - 1) // 2)
     through = session.next_seq if is_rest else int(turns[-1 - again].seq or 0)
     by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
     added, now = 0, context.clock()

@@ -220,8 +220,9 @@ class Consolidation:
         )
 
     def _reload(self, progress: ConsolidationProgress) -> ConsolidationProgress:
+        """Return how far a session is by now; where it ends to this reading stays."""
         now = self._progress.get_progress(progress.session_id) or progress
-        return now.read_ahead() if progress.is_ahead else now
+        return replace(now.read_ahead() if progress.is_ahead else now, next_seq=progress.next_seq)
 
     def _consolidate_turns(
         self, progress: ConsolidationProgress, chat: ChatModel | None, turns: list[Node], *, is_rest: bool
@@ -308,8 +309,7 @@ class Consolidation:
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
                 self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
-                used = (plan.sources for plan in portion if not plan.finding.is_passing)
-                self._promote_sources(progress, [source for sources in used for source in sources])
+                self._promote_sources(progress, part.made_of)
             saved, progress = _merge_saved(saved, part), replace(progress, through_seq=mark)
         return saved, True
 
@@ -391,15 +391,21 @@ class Consolidation:
             progress = waiting[0]
         else:
             progress = self._find_progress(session_id)
+        turns, text, through = self._choose_host_part(progress)
+        left = max(0, progress.next_seq - through) if turns else 0
+        standing = self._format_standing(progress.scope, turns)
+        return HostRequest(session_id=progress.session_id, turns=text, standing=standing, through=through, left=left)
+
+    def _choose_host_part(self, progress: ConsolidationProgress) -> tuple[list[Node], str, int]:
+        """Return the turns that an assistant is shown, as it reads them, and the first that it is not shown."""
         turns = self._progress.list_turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
         text, shown = transcript_prompt.format_turns(turns, HOST_CHARS)
-        through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
-        left = max(0, progress.next_seq - through) if shown else 0
-        standing = self._format_standing(progress.scope, turns[:shown])
-        return HostRequest(session_id=progress.session_id, turns=text, standing=standing, through=through, left=left)
+        return turns[:shown], text, int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
 
     def save_host_findings(self, session_id: str, given: object) -> ConsolidationResult:
         """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
+
+        Without `through`, the turns that it was shown at once are done.
 
         Raises:
             NotFoundError: there is no such session.
@@ -412,7 +418,8 @@ class Consolidation:
         }
         payload = read_payload(given, turns)
         plans, refused = self._plan.plan_findings(progress, payload, turns, strategy=HOST_STRATEGY)
-        through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
+        done = self._choose_host_part(progress)[2] if payload.through is None else payload.through
+        through = max(progress.through_seq, min(done, progress.next_seq))
         with self._store.transaction():
             saved, nodes = self.write.save_nodes_batch(
                 progress, plans, strategy=HOST_STRATEGY, declared={conflict.old for conflict in payload.conflicts}
@@ -421,7 +428,7 @@ class Consolidation:
             saved = replace(saved, rejected=(*refused, *saved.rejected))
             self.write.mark_session_consolidated(progress, through, strategy=HOST_STRATEGY)
             self._progress.add_counts(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
-            self._promote_sources(progress, [source for plan in plans for source in plan.sources])
+            self._promote_sources(progress, saved.made_of)
         self.promote_explicit_memories(progress.session_key)
         return ConsolidationResult(session_id=session_id, strategy=HOST_STRATEGY, through=through, saved=saved)
 
@@ -488,4 +495,5 @@ def _merge_saved(one: SavedFindings, other: SavedFindings) -> SavedFindings:
         entities=one.entities + other.entities,
         causes=one.causes + other.causes,
         rejected=(*one.rejected, *other.rejected),
+        made_of=(*one.made_of, *other.made_of),
     )

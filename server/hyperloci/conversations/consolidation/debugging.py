@@ -142,9 +142,14 @@ def _list_outcome_features(turns: Sequence[Node], start: int, at: int) -> Iterat
 
 def _passes_later(failed: Node, later: Sequence[Node]) -> bool:
     """Return whether the command that failed is run again, and does not fail."""
-    command = _FAILED.split(failed.content, maxsplit=1)[0]
-    again = [turn for turn in later if turn.subtype == "action" and command.partition(": ")[2] in turn.content]
-    return bool(again) and not _FAILED.search(again[0].content)
+    command = _read_command(failed)
+    again = next((turn for turn in later if turn.subtype == "action" and _read_command(turn) == command), None)
+    return again is not None and not _FAILED.search(again.content)
+
+
+def _read_command(action: Node) -> str:
+    """Return what was called, and with what, without how it ended."""
+    return _FAILED.split(action.content, maxsplit=1)[0].rstrip()
 
 
 def _find_fix(turns: Sequence[Node], at: int) -> Node | None:

@@ -168,14 +168,15 @@ def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]
 
 def _iter_expressions(text: str) -> Iterator[tuple[int, str, DateExpression]]:
     """Yield the expressions of dates in a text, each with its place and the word before it."""
-    words, at, place = DateText(text), 0, 0
+    words, at, behind = DateText(text), 0, 0
     while at < len(words.words):
         before = words.words[at - 1] if at else ""
         found = words.read(at, alone=before in _AHEAD)
         if found is None:
             at += 1
             continue
-        at, place = found.end, text.index(found.text, place)
+        at, place = found.end, text.index(found.text, behind)
+        behind = place + len(found.text)
         yield place, before, found
 
 
@@ -211,8 +212,7 @@ def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date
     """Yield days by their number, `the 20th`, and as other languages write them."""
     for match in _DAY_OF_MONTH.finditer(text):
         with contextlib.suppress(ValueError):
-            named = today.replace(day=int(match["day"]))
-            yield match.start(), named if named >= today else _add_month(named)
+            yield match.start(), _find_day_of_month(today, int(match["day"]))
     for match in _WRITTEN.finditer(text):
         number = ORDINAL_MONTHS[match["name"].lower()] if match["name"] else int(match["month"])
         year = match["year"] or match["year2"]
@@ -255,5 +255,17 @@ def _make_day(year: int, month: int, day: int | None) -> dt.date:
     return month_of(dt.date(year, month, 1))[1] - _DAY if day is None else dt.date(year, month, day)
 
 
-def _add_month(day: dt.date) -> dt.date:
-    return month_of(day)[1].replace(day=day.day)
+def _find_day_of_month(today: dt.date, number: int) -> dt.date:
+    """Return the first day of that number that is not past: not every month has a 31st.
+
+    Raises:
+        ValueError: no month has it.
+    """
+    month = today.replace(day=1)
+    for _ in range(3):
+        with contextlib.suppress(ValueError):
+            day = month.replace(day=number)
+            if day >= today:
+                return day
+        month = month_of(month)[1]
+    raise ValueError(f"no month has a day {number}")

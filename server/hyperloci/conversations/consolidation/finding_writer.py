@@ -61,6 +61,7 @@ class SavedFindings:
         uncertain: pairs of which the newer may replace the older; both stand.
         entities, causes: how many names and causal edges were stored.
         rejected: what was not stored, and why.
+        made_of: the turns that what was made, or said again, is found in.
     """
 
     new: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class SavedFindings:
     entities: int = 0
     causes: int = 0
     rejected: tuple[RejectedItem, ...] = ()
+    made_of: tuple[Node, ...] = ()
 
 
 class FindingWriter:
@@ -117,6 +119,7 @@ class FindingWriter:
         superseded: list[str] = []
         rejected: list[RejectedItem] = []
         nodes: dict[str, Node] = {}
+        made_of: list[Node] = []
         uncertain = 0
         for planned in plans:
             plan = self._look_again(planned, {**stored, **nodes})
@@ -130,6 +133,7 @@ class FindingWriter:
                 rejected.append(RejectedItem(place, "was forgotten on purpose, so it is not restored"))
                 continue
             nodes[plan.finding.place] = node
+            made_of += plan.sources
             (new if is_new else known).append(node.id)
             if is_new:
                 self._progress.queue_review(node.key)
@@ -147,6 +151,7 @@ class FindingWriter:
             superseded=tuple(superseded),
             uncertain=uncertain,
             rejected=tuple(rejected),
+            made_of=tuple(made_of),
         )
         return saved, nodes
 

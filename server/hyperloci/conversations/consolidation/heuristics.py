@@ -6,12 +6,12 @@ A trained scorer decides (`statement_scorer`); what is asked, pasted, quoted or 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from hyperloci.conversations.asked_questions import read_answers
 from hyperloci.conversations.consolidation.actions import read_actions
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
@@ -119,7 +119,6 @@ LEAST_CONFIDENCE: Final = 0.5
 CHOSEN: Final = 0.9
 """Confidence of an answer that a tool asked for: it was asked because it decides."""
 
-_ASKED: Final = re.compile(r"^Asked: (?P<pairs>.+ -> .+)$", re.DOTALL)
 _NO_ANSWERS: Final = frozenset({"none", "n/a", "skip", "other", "-"})
 
 FRAMING_WORDS: Final = 3
@@ -237,12 +236,14 @@ def _is_kept_by_kind(text: str, probability: float) -> bool:
 
 def _find_answers(turn: TurnView) -> Iterator[ExtractedFinding]:
     """Yield what the user chose of what a tool asked."""
-    asked = _ASKED.match(turn.text)
-    for pair in asked["pairs"].split("; ") if asked else ():
-        question, _, answer = (part.strip() for part in pair.partition(" -> "))
-        if question and answer and answer.casefold() not in _NO_ANSWERS:
+    for question, answer in read_answers(turn.text):
+        if question and answer.strip() and answer.strip().casefold() not in _NO_ANSWERS:
             yield ExtractedFinding(
-                kind=FindingKind.DECISION, content=answer, about=question, sources=(turn.seq,), confidence=CHOSEN
+                kind=FindingKind.DECISION,
+                content=answer.strip()[:MAX_CONTENT_CHARS],
+                about=question,
+                sources=(turn.seq,),
+                confidence=CHOSEN,
             )
 
 

@@ -45,16 +45,30 @@ ACTION: Final = "action"
 _SPEAKERS: Final = {Origin.USER_PROMPT: USER, Origin.CLAUDE_RESPONSE: ASSISTANT}
 
 _NOISE: Final = re.compile(
-    r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b|>|\||#|---|===|\$ |at .+:\d+|Traceback |File \"|"
-    r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
-    r"|DEBUG)\b|[+-]{3} |@@ )"
+    r"""^[ \t]*(?:
+        [\w.]*\w(?:Error|Exception)\b | Error: | Traceback[ ] | File[ ]"
+        | at[ ](?=[^\s(]{0,200}[./\\<$(]|\S{1,200}[ ]\()[^\s(]{1,200}[ ]?(?:\(.{0,300})?:\d
+        | \d{4}-\d\d-\d\d[T ]\d\d: | \[?(?:ERROR|WARN|INFO|DEBUG)\b
+        | > | \| | \#(?!\d) | --- | === | \$[ ] | [+-]{3}[ ] | @@[ ]
+    )""",
+    re.VERBOSE,
 )
+"""How logs, traces, tables, quotations, headings and diffs begin; `#412` is a ticket."""
+
 _OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
 _CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
 _QUOTATION: Final = re.compile(r'"[^"]{12,2000}"|“[^”]{12,2000}”|«[^»]{12,2000}»|„[^“”]{12,2000}[“”]')
 _CODE_LINE: Final = re.compile(
-    r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
+    r"""[{}=]\s*$ | [)\]"'`]\s*;\s*$ | =.*;\s*$
+        | ^\s*(?:
+            def[ ]\w+\( | class[ ]\w+\s*(?:[({]|:\s*$) | function[ ]\w*\( | return\b.*;\s*$
+            | import[ ][\w.{*]+\s*(?:$|[;,{]|as[ ]|from[ ]) | from[ ][\w.]+[ ]import\b
+            | (?:const|let|var)[ ][\w{\[][^.?!]*= | public[ ](?:static[ ]|class[ ]|void[ ]|\w+[ ]\w+\()
+            | SELECT\b.*\bFROM\b | <\w.*>
+        )""",
+    re.VERBOSE,
 )
+"""How lines of code begin and end: people begin with `from`, `return` and `class` too, and end with a semicolon."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hyperloci.conversations.chat_model import ChatModel
-from hyperloci.conversations.consolidation.text_similarity import NUMBER
+from hyperloci.conversations.consolidation.text_similarity import find_numbers
 from hyperloci.conversations.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS
 from hyperloci.conversations.pyramid.themes import MAX_THEME_CHARS, MAX_THEMES
 from hyperloci.conversations.transcript_prompt import DATA
@@ -98,7 +98,9 @@ def _check_text(value: Any, name: str, told: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequestError(f"the model's {name} must be non-empty texts")
     text = sanitize(value).text.strip()
-    unheard = set(NUMBER.findall(text)) - set(NUMBER.findall(told))
-    if unheard or not text:
+    if not text:
+        raise BadRequestError(f"of the model's {name} nothing may be stored")
+    unheard = find_numbers(text) - find_numbers(told)
+    if unheard:
         raise BadRequestError(f"the model's {name} have numbers that no turn has: {', '.join(sorted(unheard))}")
     return text

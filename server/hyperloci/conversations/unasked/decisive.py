@@ -24,10 +24,7 @@ BINDING: Final = frozenset({"constraint", "dead_end", "decision", "procedure", "
 INFORMING: Final = frozenset({"insight", "semantic", "user_info"})
 """Kinds that say what is so: they decide now and then, and need more to be shown."""
 
-IDLE_FORMS: Final = frozenset({SMALL_TALK, LOOK})
-"""Prompts that nothing said before bears on."""
-
-QUIET_FORMS: Final = frozenset({EXPLAIN, CHORE})
+QUIET_FORMS: Final = frozenset({LOOK, EXPLAIN, CHORE})
 """Prompts that hardly anything said before bears on."""
 
 QUIET_MEANING: Final = 0.55
@@ -94,10 +91,10 @@ class MemoryCandidate:
 
 
 def profile_prompt(prompt: str) -> PromptProfile | None:
-    """Read a prompt; None if it asks for nothing that was said before: small talk, a single word, a look at a file."""
+    """Read a prompt; None if it asks for nothing that was said before: small talk, a single word."""
     terms = analyse_terms(prompt)
     forms = find_forms(terms)
-    if len(terms) < 2 or not forms.isdisjoint(IDLE_FORMS):
+    if len(terms) < 2 or SMALL_TALK in forms:
         return None
     return PromptProfile(
         terms=frozenset(terms) - list_stop_terms(),

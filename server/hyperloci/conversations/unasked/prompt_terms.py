@@ -54,10 +54,14 @@ class PhraseIndex:
             entries.setdefault(terms[0], []).append((terms, label))
         return cls({first: tuple(some) for first, some in entries.items()})
 
-    def labels_at(self, terms: Sequence[str], place: int) -> frozenset[str]:
-        """Return the labels of the phrases that begin at a place of a text."""
+    def labels_at(self, terms: Sequence[str], place: int, *, least: int = 1) -> frozenset[str]:
+        """Return the labels of the phrases that begin at a place of a text, of those of at least so many terms."""
         found = self.entries.get(terms[place], ()) if place < len(terms) else ()
-        return frozenset(label for phrase, label in found if tuple(terms[place : place + len(phrase)]) == phrase)
+        return frozenset(
+            label
+            for phrase, label in found
+            if len(phrase) >= least and tuple(terms[place : place + len(phrase)]) == phrase
+        )
 
     def labels_in(self, terms: Sequence[str]) -> frozenset[str]:
         """Return the labels of the phrases that stand in a text."""

@@ -182,7 +182,6 @@ class MemberRow:
 
     name: str
     role: str
-    is_revoked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,42 @@
+"""Told memories: what an opening and a prompt's context say alike of a memory: who said it, and until when it holds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY, read_day_end
+from hyperloci.conversations.capture.injection_format import SOURCE_WORDS, name_teammate
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
+
+UNDATED_DEADLINE_MS: Final = 14 * MS_PER_DAY
+"""A deadline without a date is somebody's word for the coming days."""
+
+_SPEAKERS: Final = frozenset({"user", "assistant"})
+
+
+def name_source(node: Node) -> str:
+    """Return in a word who a memory is from: for what was extracted, who said it, where that is known."""
+    speaker = str(node.metadata.get("speaker") or "")
+    if node.origin is Origin.TEAMMATE:
+        return name_teammate(node)
+    return speaker if node.origin is Origin.EXTRACTION and speaker in _SPEAKERS else SOURCE_WORDS[node.origin]
+
+
+def read_due(node: Node) -> int | None:
+    """Return when a deadline's day is over everywhere on earth, in milliseconds; None where it has no date."""
+    return read_day_end(node.metadata.get("due"))
+
+
+def find_end(node: Node) -> int | None:
+    """Return when time alone makes a memory past, in milliseconds; None for one that no time ends."""
+    due = read_due(node)
+    undated = node.event_time + UNDATED_DEADLINE_MS if node.subtype == "deadline" and due is None else None
+    ends = [end for end in (due, undated, read_day_end(node.metadata.get("until"))) if end is not None]
+    return min(ends, default=None)
+
+
+def is_past(node: Node, now: int) -> bool:
+    """Tell whether a deadline is over, or the day until which a statement holds."""
+    end = find_end(node)
+    return end is not None and end <= now
