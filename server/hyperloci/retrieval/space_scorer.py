@@ -248,7 +248,7 @@ class SpaceScorer:
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
         """Return for each of `keys`, ascending, whether the memory was remembered on purpose."""
         told = np.zeros(len(keys), np.bool_)
-        told[np.searchsorted(keys, sorted(self._store.nodes.find_explicit(keys.tolist())))] = True
+        told[np.searchsorted(keys, list(self._store.nodes.find_explicit(keys.tolist())))] = True
         return told
 
     @functools.cached_property

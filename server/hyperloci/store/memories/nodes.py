@@ -176,22 +176,25 @@ class Nodes:
 
     def get_sources(self, keys: Iterable[int]) -> dict[NodeKey, NodeSource]:
         """Return what kind of thing each of the existing nodes is, and where it stands."""
-        rows = self._connection.execute(
-            "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content) FROM nodes n"
-            " LEFT JOIN positions p ON p.node_key = n.key WHERE n.key IN (SELECT value FROM json_each(?))",
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
+            "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content) FROM json_each(?) j"
+            " CROSS JOIN nodes n ON n.key = j.value LEFT JOIN positions p ON p.node_key = n.key",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {NodeKey(row[0]): NodeSource(*row[1:]) for row in rows}
+        return {key: NodeSource(subtype, path, symbol, chars) for key, subtype, path, symbol, chars in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` were remembered on purpose."""
-        rows = self._connection.execute(
-            "SELECT n.key FROM nodes n INDEXED BY idx_nodes_told WHERE n.key IN (SELECT value FROM json_each(?))"
+        # One text is faster to transfer than a row a key: half of a memory may have been remembered on purpose.
+        found = self._connection.execute(
+            "SELECT json_group_array(n.key) FROM json_each(?) j CROSS JOIN nodes n INDEXED BY idx_nodes_told"
             # In the very words of the index, or it could not be used.
-            f" AND n.origin = '{Origin.TOOL}' AND n.type <> '{NodeType.ENTITY}'",
+            f" ON n.key = j.value AND n.origin = '{Origin.TOOL}' AND n.type <> '{NodeType.ENTITY}'",
             (json.dumps([int(key) for key in keys]),),
-        )
-        return {NodeKey(row[0]) for row in rows}
+        ).fetchone()[0]
+        return set(json.loads(found))
 
     def list_keys_from(self, first: int, limit: int) -> list[NodeKey]:
         """Return the next keys of nodes, forgotten ones too, in their order."""

@@ -355,7 +355,7 @@ class Fingerprints:
             " FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value WHERE ?2 IS NULL OR f.model_key = ?2",
             (json.dumps([int(key) for key in keys]), model_key),
         )
-        return {NodeKey(row[0]): tuple(row)[1:] for row in found}
+        return {row[0]: row[1:] for row in found}
 
     def compare_with(self, key: NodeKey, others: Sequence[NodeKey]) -> dict[NodeKey, float]:
         """Return the cosines in E1 of a node with others; those whose vector is absent or of another size are left out.
