@@ -42,7 +42,7 @@ def explain_scores(scores: Scores, terms: Sequence[str], profile: str = AUTO) ->
         "e1_score": found.get("e1"),
         "embedder_scores": group_by_category(found),
         "parts": {space: round(value, 4) for space, value in scores.parts.items()},
-        "learned": {name: round(value, 4) for name, value in scores.learned.items()},
+        "learned": {name: round(value, 4) for name, value in scores.learned.items() if value},
         "agreement_count": sum(value >= FOUND for space, value in found.items() if _explains_score(space)),
         "blind_spots": find_blind_spots(found),
         "navigation_hints": suggest_spaces(found, profile),

@@ -93,7 +93,7 @@ def test_of_two_that_score_alike_the_one_that_follows_what_was_asked_about_comes
 
     assert learned[reply.key].total > learned[elsewhere.key].total
     assert learned[reply.key].learned["before"] > 0
-    assert "before" not in learned[elsewhere.key].learned
+    assert not learned[elsewhere.key].learned["before"]
 
 
 def test_long_messages_keep_the_order_of_the_rule(store: Store) -> None:

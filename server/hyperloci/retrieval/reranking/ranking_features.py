@@ -63,6 +63,8 @@ RANK_STEP: Final = 3.0
 LONG_CHARS: Final = 1_000
 """As `scoring.LONG_TURN_CHARS`: what is longer says no more for it."""
 
+_WHOLE_LENGTH: Final = math.log1p(LONG_CHARS)
+
 SHARPNESS: Final = 8.0
 """A candidate that scores an eighth less than the best counts 1/e of it for those near it."""
 
@@ -141,23 +143,30 @@ def measure_candidates(
     columns["rule"][:] = [scores[key].total / scores[key].factor for key in nodes]
     for space in SCORED:
         seen = spaces.get(space, {})
-        columns[space][:] = [max(0.0, seen.get(key, 0.0)) for key in nodes]
+        columns[space][:] = [seen.get(key, 0.0) for key in nodes]
+        np.maximum(columns[space], 0.0, out=columns[space])
         columns[f"{space}_rank"][:] = _share_ranks(columns[space])
-    asked = frozenset(analyse_query(text))
-    wanted = {name: form for name, form in _load_forms().items() if form.asked.search(text)}
-    read = list(nodes.values())
-    for row in range(len(read)) if rows is None else rows:
-        node = read[row]
-        title = _title_terms(node.title.rpartition(" > ")[2])
-        if title and asked:
-            shared = len(asked & title)
-            columns["title_asked"][row], columns["title_named"][row] = shared / len(asked), shared / len(title)
-        columns["length"][row] = min(1.0, math.log1p(len(node.content)) / math.log1p(LONG_CHARS))
-        for name, form in wanted.items():
-            columns[name][row] = form.is_held_by(node.content)
-    columns["nearby"][:] = _weigh_nearby(read, np.array([scores[key].total for key in nodes]))
+    listed = list(nodes.values())
+    read = list(range(len(listed)) if rows is None else rows)
+    _read_texts(columns, text, read, [listed[row] for row in read])
+    columns["nearby"][:] = _weigh_nearby(listed, np.array([scores[key].total for key in nodes]))
     _look_beside(columns, nodes)
     return found
+
+
+def _read_texts(
+    columns: Mapping[str, NDArray[np.float64]], text: str, rows: list[int], nodes: Sequence[SearchCandidate]
+) -> None:
+    """Fill in what the texts of candidates say, which stand in these rows."""
+    asked = frozenset(analyse_query(text))
+    titles = [_title_terms(node.title.rpartition(" > ")[2]) for node in nodes]
+    shared = [len(asked & title) for title in titles]
+    columns["title_asked"][rows] = [count / max(1, len(asked)) for count in shared]
+    columns["title_named"][rows] = [count / max(1, len(title)) for count, title in zip(shared, titles, strict=True)]
+    columns["length"][rows] = [min(1.0, math.log1p(len(node.content)) / _WHOLE_LENGTH) for node in nodes]
+    for name, form in _load_forms().items():
+        if form.asked.search(text):
+            columns[name][rows] = [form.is_held_by(node.content) for node in nodes]
 
 
 def _look_beside(columns: Mapping[str, NDArray[np.float64]], nodes: Mapping[NodeKey, SearchCandidate]) -> None:
@@ -172,7 +181,8 @@ def _look_beside(columns: Mapping[str, NDArray[np.float64]], nodes: Mapping[Node
                 columns[name][row] = rule[rows[other]]
                 joint[row] += cosines[rows[other]]
                 count += 1
-        joint[row] /= math.sqrt(count * (1.0 + LIKENESS * (count - 1)))
+        if count > 1:
+            joint[row] /= math.sqrt(count * (1.0 + LIKENESS * (count - 1)))
     columns["joint"][:] = joint
 
 
@@ -185,18 +195,21 @@ def _share_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _weigh_nearby(nodes: Sequence[SearchCandidate], totals: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each what was said near it: turns by their places in a session, facts told on one occasion."""
     sessions: dict[str, int] = {}
-    group, place = np.full(len(nodes), -1), np.zeros(len(nodes))
+    placed: list[tuple[int, int, int]] = []
     for row, node in enumerate(nodes):
         if node.subtype == "episode" and node.session_id and node.seq is not None:
-            group[row], place[row] = sessions.setdefault(node.session_id, len(sessions) + 1), node.seq
+            placed.append((row, sessions.setdefault(node.session_id, len(sessions) + 1), node.seq))
         elif node.type == NodeType.FACT and node.origin == Origin.TOOL:
-            group[row], place[row] = 0, node.key
-    rows = np.flatnonzero(group >= 0)
+            placed.append((row, 0, node.key))
     found = np.zeros(len(nodes))
-    group, place = group[rows], place[rows]
+    if len(placed) < 2:
+        return found
+    rows, group, place = np.array(placed).T
     times = np.array([nodes[row].event_time for row in rows.tolist()])
     together = (group[:, None] == group) & ((group > 0)[:, None] | (np.abs(times[:, None] - times) <= ONE_OCCASION_MS))
     np.fill_diagonal(together, False)
+    if not together.any():
+        return found
     near = np.where(together, np.exp(-np.abs(place[:, None] - place) / REACH), 0.0)
     found[rows] = near @ np.exp(SHARPNESS * (totals[rows] - totals.max()))
     return found

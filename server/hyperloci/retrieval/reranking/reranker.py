@@ -64,7 +64,7 @@ def rerank_candidates(
             weights = _trust_weights(weights, [len(nodes[keys[row]].content) for row in places])
         factors = np.array([scores[keys[row]].factor for row in places])
         added = measured[places] * weights * factors[:, None]
-        judged = added.sum(axis=1)
+        parts, judged = added.tolist(), added.sum(axis=1)
         # Of equals the rule's best comes first, as without weights.
         totals = np.array([scores[keys[row]].total for row in places])
         order = np.lexsort((np.array([keys[row] for row in places]), -totals, -judged))
@@ -76,7 +76,7 @@ def rerank_candidates(
                 parts=known.parts,
                 total=total,
                 factor=known.factor,
-                learned={name: value for name, value in zip(FEATURES, added[place].tolist(), strict=True) if value},
+                learned=dict(zip(FEATURES, parts[place], strict=True)),
             )
     return answer
 
