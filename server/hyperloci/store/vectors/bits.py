@@ -44,12 +44,13 @@ def sum_set_components(packed: NDArray[np.uint8], vectors: FloatArray) -> tuple[
     # Steps so small that the largest sum there can be just fits, each part rounded up.
     step = float(np.abs(added).max(initial=0.0)) * width / (np.iinfo(np.int16).max - width) or 1.0
     steps = np.rint(added * np.float32(1 / step)).astype(np.int16)
-    table = np.ascontiguousarray(steps.reshape(count, width, 256).transpose(1, 2, 0))
+    # A vector at a time: half of the time of a transposition.
+    table = np.stack(steps.reshape(count, width, 256), axis=-1)
     columns = np.ascontiguousarray(packed.T)
     sums = np.zeros((rows, count), np.int16)
     more = np.empty_like(sums)
     for place, column in enumerate(columns):
-        sums += np.take(table[place], column, axis=0, out=more, mode="clip")
+        sums += table[place].take(column, axis=0, out=more, mode="clip")
     return sums, step
 
 
