@@ -49,11 +49,13 @@ class _StoredTerm:
 
 @dataclass(frozen=True, slots=True)
 class _TermPostings:
-    """A term's memories and their weights in steps, as they were at a version."""
+    """A term's memories and their weights in steps, as they were at a version; the largest of both."""
 
     version: int
     places: NDArray[np.int32]
     steps: NDArray[np.uint8]
+    last: int
+    heaviest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +188,8 @@ class SparseIndex:
             (term.weight, self._read_postings(term))
             for term in self._find_query_terms(space, weights, by_rarity=by_rarity)
         ]
-        best = sum(weight * int(postings.steps.max(initial=0)) for weight, postings in read) or 1.0
-        last = max((int(postings.places.max(initial=-1)) for _, postings in read), default=-1)
+        best = sum(weight * postings.heaviest for weight, postings in read) or 1.0
+        last = max((postings.last for _, postings in read), default=-1)
         scores = np.zeros(last + 1, np.float32)
         found = [np.empty(0, np.int32)]
         for weight, postings in read:
@@ -219,7 +221,8 @@ class SparseIndex:
         postings = np.frombuffer(b"".join(blob for _, blob in rows), _POSTING)
         counts = [len(blob) // _POSTING.itemsize for _, blob in rows]
         starts = np.repeat(np.array([block * BLOCK_ROWS for block, _ in rows], np.int32), counts)
-        return _TermPostings(term.version, starts + postings["slot"], np.ascontiguousarray(postings["weight"]))
+        places, steps = starts + postings["slot"], np.ascontiguousarray(postings["weight"])
+        return _TermPostings(term.version, places, steps, int(places.max(initial=-1)), int(steps.max(initial=0)))
 
     def _find_query_terms(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> list[_StoredTerm]:
         """Return the query's terms that the memory has, rarest first, as many as the budget of postings allows."""
