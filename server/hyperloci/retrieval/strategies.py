@@ -222,8 +222,9 @@ def _predict_scores(scorer: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.
     # Words stand in for the meaning of what has no vector yet: what they are likely to reach would count twice, and
     # what was just indexed hide what answers, so they are counted.
     unseen = np.flatnonzero(np.isnan(near))
-    exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
-    words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
+    if len(unseen):
+        exact = scorer.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
+        words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
     # What was remembered on purpose counts more, or a decision is lost among a hundred functions of its subject.
     return (near + words) * np.where(scorer.are_explicit(keys), EXPLICIT_FACTOR, 1.0)
 

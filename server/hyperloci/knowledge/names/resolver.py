@@ -307,12 +307,12 @@ class NameResolver:
         return self._locate(query.rank_nodes(headed), headed, ("markdown",)) if headed else []
 
     def _ask_for(self, words: Sequence[str], subtypes: tuple[str, ...]) -> KeywordQuery | None:
-        """Return the query for words in the snippets of some kinds; None if none of them stands anywhere."""
+        """Return the query for words in the snippets of some kinds; None if there are none, or without the words."""
         terms = _first_terms(words)
         allowed = self._store.filters.select_allowed(
             SearchFilter(scopes=self._scopes, types=("snippet",), subtypes=subtypes)
         )
-        return self._store.keyword_search.prepare_query(terms, allowed) if terms else None
+        return self._store.keyword_search.prepare_query(terms, allowed) if terms and allowed.any() else None
 
     def _locate(
         self, ranked: Iterable[int], places: Mapping[NodeKey, Position], subtypes: tuple[str, ...]
