@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -46,10 +47,10 @@ class LocatedSnippet:
         return (self.position.line_start or 1) + self.node.content.count("\n", 0, offset)
 
 
-def is_under_heading(said: str, place: Position) -> bool:
-    """Return whether a section with this heading is above a place, or among those that a snippet there covers."""
+def is_among_headings(said: str, titles: Iterable[str]) -> bool:
+    """Return whether one of these headings says exactly this, in any case."""
     wanted = _fold_heading(said)
-    return any(_fold_heading(title) == wanted for title in (*place.section_path, *place.headings))
+    return any(_fold_heading(title) == wanted for title in titles)
 
 
 def find_heading(said: str, snippets: Iterable[LocatedSnippet]) -> list[NamedThing]:
@@ -180,5 +181,6 @@ def _longest_run(words: Sequence[str], text: str) -> tuple[int, int]:
     return best
 
 
+@functools.lru_cache(maxsize=4_096)  # Headings repeat: every piece of a section has those above it.
 def _fold_heading(heading: str) -> str:
     return " ".join(_MARKUP.sub(r"\1", heading).split()).casefold()

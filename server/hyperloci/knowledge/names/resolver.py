@@ -18,7 +18,7 @@ from hyperloci.knowledge.names.located_text import (
     find_heading,
     find_message,
     find_setting,
-    is_under_heading,
+    is_among_headings,
 )
 from hyperloci.knowledge.names.named_thing import NamedThing, Resolution, ThingKind, make_symbol_thing
 from hyperloci.knowledge.names.written_names import (
@@ -298,13 +298,12 @@ class NameResolver:
         query = self._ask_for(words if len(words) > 1 else said.split(), ("markdown",))
         if query is None:
             return []
-        likely = [NodeKey(key) for key in query.find_likely(HEADING_CANDIDATES).tolist()]
-        headed = {
-            key: place
-            for key, place in self._store.positions.get_positions(likely).items()
-            if place.path is not None and is_under_heading(said, place)
-        }
-        return self._locate(query.rank_nodes(headed), headed, ("markdown",)) if headed else []
+        likely = query.find_likely(HEADING_CANDIDATES).tolist()
+        titles = self._store.positions.list_headings(likely)
+        headed = [key for key, found in titles.items() if is_among_headings(said, found)]
+        if not headed:
+            return []
+        return self._locate(query.rank_nodes(headed), self._store.positions.get_positions(headed), ("markdown",))
 
     def _ask_for(self, words: Sequence[str], subtypes: tuple[str, ...]) -> KeywordQuery | None:
         """Return the query for words in the snippets of some kinds; None if there are none, or without the words."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final
 
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
@@ -29,26 +29,35 @@ class StoredAnchor:
     symbol_hash: bytes
 
 
-def position_from_row(row: sqlite3.Row) -> Position:
-    """Make a Position of a row of the positions table."""
+_SELECT_POSITION: Final = f"SELECT node_key, {', '.join(field.name for field in fields(Position))} FROM positions"
+
+
+def _position_from_row(row: Sequence[Any]) -> Position:
+    """Make a Position of a row of `_SELECT_POSITION`."""
+    # By place: a search of a few words makes hundreds, and names cost twice the time.
     return Position(
-        path=row["path"],
-        line_start=row["line_start"],
-        line_end=row["line_end"],
-        char_start=row["char_start"],
-        char_end=row["char_end"],
-        section_path=tuple(json.loads(row["section_path"])),
-        headings=() if row["headings"] == "[]" else tuple(json.loads(row["headings"])),
-        heading_level=row["heading_level"],
-        module=row["module"],
-        class_name=row["class_name"],
-        function_name=row["function_name"],
-        symbol=row["symbol"],
-        scope_depth=row["scope_depth"],
-        language=row["language"],
-        url=row["url"],
-        anchor=row["anchor"],
+        path=row[1],
+        line_start=row[2],
+        line_end=row[3],
+        char_start=row[4],
+        char_end=row[5],
+        section_path=_headings_from_json(row[6]),
+        headings=_headings_from_json(row[7]),
+        heading_level=row[8],
+        module=row[9],
+        class_name=row[10],
+        function_name=row[11],
+        symbol=row[12],
+        scope_depth=row[13],
+        language=row[14],
+        url=row[15],
+        anchor=row[16],
     )
+
+
+def _headings_from_json(text: str) -> tuple[str, ...]:
+    # Code has none, and most texts have none inside.
+    return () if text == "[]" else tuple(json.loads(text))
 
 
 class Positions:
@@ -107,11 +116,24 @@ class Positions:
 
     def get_positions(self, keys: Iterable[int]) -> dict[NodeKey, Position]:
         """Return the positions of those of `keys` that have one."""
-        rows = self._connection.execute(
-            "SELECT * FROM positions WHERE node_key IN (SELECT value FROM json_each(?))",
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
+            f"{_SELECT_POSITION} WHERE node_key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {NodeKey(row["node_key"]): position_from_row(row) for row in rows}
+        return {row[0]: _position_from_row(row) for row in rows}
+
+    def list_headings(self, keys: Iterable[int]) -> dict[NodeKey, tuple[str, ...]]:
+        """Return the headings above and in those of `keys` that stand in a file: less than all of their positions."""
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
+            "SELECT p.node_key, p.section_path, p.headings FROM json_each(?) j"
+            " CROSS JOIN positions p ON p.node_key = j.value WHERE p.path IS NOT NULL",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {key: _headings_from_json(above) + _headings_from_json(inside) for key, above, inside in rows}
 
     def put_code_facts(self, key: NodeKey, facts: CodeFacts) -> None:
         """Store what the parse tree said of a snippet."""
