@@ -130,7 +130,7 @@ class WorkerHandle:
         self._closed = False
 
     async def call(self, use_case: Callable[Concatenate[Memory, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a use case of Memory; see `MemoryWorker.run_use_case`.
+        """Run a use case of Memory in the worker's thread, and return what it returns.
 
         Raises:
             StoreError: the database can't be opened; the next call tries again.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from hyperloci.knowledge.entities.recognition import extract_entities
-from hyperloci.retrieval.intent import Effort, Intent, estimate_effort
+from hyperloci.retrieval.intent import Intent, estimate_effort
 from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
 from hyperloci.system.values import dataclass
 
@@ -34,25 +34,19 @@ class Route:
     """What a search does for a question beyond words and meaning.
 
     Attributes:
-        intent: what it wants to know.
         strategy: how the graph helps.
-        profile: the perspective to score from where the caller chose none (`retrieval.scoring`): `auto` but for causal.
         direction: of causes: `in` towards what led to it, `out` towards what came of it; of time: `in` is before,
             `out` after; `both` otherwise.
         relation_steps: the relations to walk from the best hits, `depth` steps at most.
         entities: the names in the question that may be entities', most telling first.
-        depth, limit, tokens: how far to go (B.08).
+        depth: how many steps to walk at most (B.08).
     """
 
-    intent: Intent
     strategy: GraphStrategy
-    profile: str
     direction: str
     relation_steps: tuple[RelationToFollow, ...]
     entities: tuple[str, ...]
     depth: int
-    limit: int
-    tokens: int
 
 
 _EFFECTS: Final = re.compile(
@@ -87,7 +81,6 @@ def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
         intent: what it wants to know (`intent.classify_intent`, `intent.IntentClassifier`).
         now: the time in milliseconds, which expressions like `yesterday` are counted from; None looks for none.
     """
-    level = estimate_effort(query)
     bounds = None if now is None else _drop_future(find_time_bounds(query, now), now)
     strategy = _STRATEGIES[intent]
     dated = strategy is GraphStrategy.HYBRID and bounds is not None
@@ -95,13 +88,11 @@ def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
         strategy = GraphStrategy.TEMPORAL
     direction = _choose_direction(query, strategy, bounds)
     return Route(
-        intent=intent,
         strategy=strategy,
-        profile="causal" if strategy is GraphStrategy.CAUSAL else "auto",
         direction=direction,
         relation_steps=_relation_steps(strategy, direction),
         entities=_entity_names(query) if strategy is GraphStrategy.ENTITY else (),
-        **_effort_limits(level),
+        depth=estimate_effort(query).depth,
     )
 
 
@@ -117,10 +108,6 @@ _STRATEGIES: Final = {
     Intent.WHAT: GraphStrategy.ENTITY,
     Intent.GENERAL: GraphStrategy.HYBRID,
 }
-
-
-def _effort_limits(level: Effort) -> dict[str, int]:
-    return {"depth": level.depth, "limit": level.limit, "tokens": level.tokens}
 
 
 def _choose_direction(query: str, strategy: GraphStrategy, bounds: TimeBounds | None) -> str:

@@ -93,7 +93,7 @@ def rank_candidates(
     """Return the candidates that a strategy finds, and what each of them scores.
 
     Args:
-        look: the question in the store.
+        scorer: the question in the store.
         strategy: which of the four.
         profile: the perspective (`space_weights.PROFILES`).
         limit: how many hits are wanted.
