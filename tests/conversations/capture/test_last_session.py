@@ -115,6 +115,7 @@ def test_nothing_that_was_done_is_told_twice(house: House) -> None:
             "left (user)",
             '"Left for tomorrow: escapes in strings, the error messages."',
         ),
+        ("u: thats it for today. tmrw: the eta endpoint", "left (user)", '"tmrw: the eta endpoint"'),
     ],
 )
 def test_what_the_session_ended_on_is_told(house: House, last: str, word: str, told: str) -> None:

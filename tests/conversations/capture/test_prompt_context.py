@@ -109,6 +109,24 @@ def test_what_shares_no_word_with_a_request_comes_by_what_is_to_be_done(house: H
     assert RELEASE in text and "tabs" not in text
 
 
+def test_a_turn_of_which_something_was_replaced_since_is_not_said_about_the_same(house: House) -> None:
+    turn = house.prompt("We keep 5 retries, and the gateway of staging listens on port 8443 behind the proxy", "old")
+    told = hit(turn.id, turn.content, kind="user_prompt")
+    asked = "Which port should the proxy in front of us use?"
+    assert turn.id[:8] in ask(house, asked, FoundMemories(house, [told]))
+    one, other = house.say("decision", "We keep 5 retries"), house.say("constraint", "The gateway listens on port 8443")
+    house.join("derived_from", one, turn)
+    house.join("derived_from", other, turn)
+    house.end(one)
+    assert turn.id[:8] not in ask(house, asked, FoundMemories(house, [told]))
+
+
+def test_what_decides_and_was_shown_leaves_no_room_for_what_was_said(house: House) -> None:
+    decided = [house.add("decision", f"The proxy in front of {name} uses port 8443") for name in ("us", "Ada", "Bo")]
+    seen = frozenset(node.id for node in decided)
+    assert ask(house, "Which port should the proxy in front of us use?", FoundMemories(house, [hit()]), seen=seen) == ""
+
+
 def test_a_near_meaning_brings_a_memory_without_a_common_word(house: House) -> None:
     node = house.add("dead_end", "Merkle trees took four times as long as comparing digests")
     near = FoundMemories(house, cosines={node.content: 0.8})

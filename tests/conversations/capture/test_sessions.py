@@ -264,7 +264,7 @@ def test_a_session_is_active_then_completed_then_active_again_when_it_is_resumed
 
 def test_an_end_that_is_told_late_does_not_end_a_session_that_went_on(store: Store, capture: Capture) -> None:
     capture.store_record(record(CaptureKind.STARTED, "startup"))
-    capture.store_record(record(CaptureKind.STARTED, "resume", at=NOW + 100))
+    capture.store_record(record(CaptureKind.STARTED, "resume", at=NOW + 60_000))
     capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 50))
     session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "active"
@@ -313,6 +313,18 @@ def test_a_session_that_was_killed_is_abandoned_after_a_day(store: Store) -> Non
         assert close_abandoned(store, PROJECT, now=NOW) == ("killed",)
     statuses = {session.id: session.status for session in store.sessions.list_recent()}
     assert statuses == {"killed": "abandoned", SESSION: "active"}
+
+
+def test_an_end_that_is_told_of_a_moment_before_the_last_turn_ends_the_session(store: Store, capture: Capture) -> None:
+    capture.store_record(record(CaptureKind.PROMPT, "Thanks, that is all for today.", at=NOW + 900))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW))
+    session = store.sessions.get_session(SESSION)
+    assert session is not None
+    assert (session.status, session.ended_at) == ("completed", NOW + 900)
+    capture.store_record(record(CaptureKind.PROMPT, "One more thing: is it green?", at=NOW + 60_000))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW))
+    gone_on = store.sessions.get_session(SESSION)
+    assert gone_on is not None and gone_on.status == "active"
 
 
 def test_a_session_is_abandoned_however_many_came_after_it(store: Store) -> None:

@@ -52,6 +52,9 @@ UNANSWERED_TERMS: Final = 6
 MIN_REQUEST_TERMS: Final = 3
 """Fewer words of their own are a greeting, an answer, or a command like `run the tests`."""
 
+LEFT_TERMS: Final = 3
+"""A sentence that says what is left names it by a word or two: `tomorrow: the eta endpoint`."""
+
 BRIEF_TERMS: Final = 4
 """A sentence with fewer words of its own says that something was done, not what: `6 new tests pass`."""
 
@@ -271,7 +274,7 @@ def _find_left(turns: Iterable[Node]) -> list[tuple[Node, str]]:
         for text in split_sentences(node.content[:20_000])
         if phrase_pattern("session.left").search(text)
         and drop_questions(text)
-        and len(analyse_query(text)) >= BRIEF_TERMS
+        and len(analyse_query(text)) >= LEFT_TERMS
     ]
     return found[-MAX_LEFT:]
 

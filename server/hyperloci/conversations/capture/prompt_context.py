@@ -40,7 +40,7 @@ from hyperloci.conversations.unasked.prompt_terms import analyse_terms
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import find_possible_successors
-from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeKey, NodeType, Origin
+from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, find_excerpt, query_from_prompt, select_relevant
 from hyperloci.store import Store
@@ -143,7 +143,7 @@ def build_prompt_context(
     deciding = _choose_decisive(store, profile, binding, meaning, reasons)
     decisive = _put_newer_first(store, occasion, [node for node in deciding if _is_new(node, occasion)])
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
-    related = [] if profile.is_quiet or len(deciding) >= RELATED_ITEMS else _find_related(occasion, found)
+    related = [] if profile.is_quiet or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found)
     return render_context(
         "prompt",
         [
@@ -264,7 +264,7 @@ def _tell(node: Node) -> str:
     return node.content.partition(CHANGED)[0]
 
 
-def _find_related(occasion: PromptOccasion, found: PromptSearch) -> list[InjectedItem]:
+def _find_related(store: Store, occasion: PromptOccasion, found: PromptSearch) -> list[InjectedItem]:
     """Return what was said about the same in earlier sessions."""
     query = query_from_prompt(occasion.prompt)
     if query is None:
@@ -278,6 +278,9 @@ def _find_related(occasion: PromptOccasion, found: PromptSearch) -> list[Injecte
         quick=True,
     )
     asked = frozenset(analyse_terms(query))
+    nodes = [node for hit in answer.results if (node := store.nodes.get_node(NodeId(hit.id))) is not None]
+    outdated = store.edges.select_outdated_turns(node.key for node in nodes)
+    past = {node.id for node in nodes if node.key in outdated}
     return [
         InjectedItem(
             hit.id,
@@ -292,6 +295,7 @@ def _find_related(occasion: PromptOccasion, found: PromptSearch) -> list[Injecte
         for hit in select_relevant(query, answer.results, PROMPT_FLOOR)
         if hit.id not in occasion.seen
         and hit.source.session_id != occasion.session_id
+        and hit.id not in past
         and not _has_barring_note(hit.notes)
         and _tells_something(hit, asked)
     ]

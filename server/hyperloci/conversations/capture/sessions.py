@@ -34,6 +34,9 @@ points of MRR (docs/benchmarks.md, "Fusion")."""
 SAME_TURN_MS: Final = 10 * 60_000
 """A hook and the transcript date one turn seconds apart; the same words an hour later are said anew."""
 
+SAME_MOMENT_MS: Final = 2_000
+"""A session's end and its last turn are told by two processes, each with its own look at the clock."""
+
 ABANDONED_AFTER_MS: Final = MS_PER_DAY
 """A session without an end and without a sign of life for so long was killed."""
 
@@ -234,9 +237,9 @@ def end_session(
     A late end of a session that has gone on since changes nothing. Runs in a transaction.
     """
     session = store.sessions.get_session(session_id)
-    if session is None or session.last_seen_at > now:
+    if session is None or session.last_seen_at > now + SAME_MOMENT_MS:
         return ()
-    store.sessions.end_session(session_id, now=now, status=status)
+    store.sessions.end_session(session_id, now=max(now, session.last_seen_at), status=status)
     if reason:
         store.sessions.merge_metadata(session_id, end_reason=reason)
     kept = store.turns.list_worth_keeping(session.key)

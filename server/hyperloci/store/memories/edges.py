@@ -7,6 +7,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import EdgeMember, Hyperedge
@@ -165,6 +166,15 @@ class Edges:
         )
         return frozenset(NodeKey(row[0]) for row in rows)
 
+    def select_outdated_turns(self, keys: Iterable[int]) -> frozenset[NodeKey]:
+        """Return those of `keys` that are turns, and of which something that was made was replaced since."""
+        rows = self._connection.execute(
+            "SELECT n.key FROM nodes n WHERE n.key IN (SELECT value FROM json_each(?))"
+            f" AND {is_spent_turn('n', 'max')}",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return frozenset(NodeKey(row[0]) for row in rows)
+
     def delete_edge(self, edge_id: str) -> bool:
         """Remove a hyperedge; False if there is none."""
         return self._connection.execute("DELETE FROM hyperedges WHERE id = ?", (edge_id,)).rowcount > 0
@@ -244,10 +254,13 @@ class Edges:
         return cursor.rowcount > 0
 
 
-def is_spent_turn(node: str) -> str:
-    """Return the condition that a node, by its alias, is a turn, and that all that was made of it was replaced."""
+def is_spent_turn(node: str, how: Literal["min", "max"] = "min") -> str:
+    """Return the condition that a node, by its alias, is a turn, and that all that was made of it was replaced.
+
+    With `how` "max": that something of it was.
+    """
     return f"""({node}.subtype = 'episode' AND coalesce((
-        SELECT min(made.valid_until IS NOT NULL) FROM membership said
+        SELECT {how}(made.valid_until IS NOT NULL) FROM membership said
         JOIN hyperedges origin ON origin.key = said.hyperedge_key AND origin.label = 'derived_from'
         JOIN membership subject ON subject.hyperedge_key = origin.key AND subject.role = 'subject'
         JOIN nodes made ON made.key = subject.node_key AND made.deleted_at IS NULL
