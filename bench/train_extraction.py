@@ -52,6 +52,10 @@ too, are told otherwise, and the timeout of a gateway is marked as replacing tha
 
 _KIND_WEIGHTS = {INTRODUCTIONS: INTRODUCTION_WEIGHT}
 
+TERSE = "lone/terse"
+"""Statements on their own with a writer: terse ones (`use pnpm not npm`). Kinds are not learned from them: the judge of
+changed minds reads kinds, and trained anew beside them it is worse (docs/benchmarks.md, "Terse rules")."""
+
 MIN_TEXTS = 3
 """Statements that must have a feature of kinds."""
 
@@ -141,9 +145,10 @@ def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
     for number, row in enumerate(_read_rows(KINDS_FILE)):
         label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
         speaker = row.get("speaker", USER)
+        project = f"{TERSE if 'writer' in row else 'lone'}/{number % 40}"
         for text, found in ((row["text"], label), *((other, None) for other in stage.draw_others(speaker))):
             for features in stage.place_statement(speaker, text, is_found=found is not None):
-                yield Sample(features, found, False, f"lone/{number % 40}", f"lone/{number}/{found is None}")
+                yield Sample(features, found, False, project, f"lone/{number}/{found is None}")
     for number, row in enumerate(_read_rows(LOOKALIKES_FILE)):
         for features in stage.place_statement(row.get("speaker", USER), row["text"], is_found=False):
             yield Sample(features, None, True, f"lone/{number % 40}", f"lookalike/{number}")
@@ -243,7 +248,8 @@ def _stake(sample: Sample) -> float:
 
 def train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
-    kept = {(sample.project, sample.label.name): sample.label for sample in samples if sample.label is not None}
+    learned = [sample for sample in samples if not sample.project.startswith(TERSE)]
+    kept = {(sample.project, sample.label.name): sample.label for sample in learned if sample.label is not None}
     weights = [_KIND_WEIGHTS.get(project, LONE_WEIGHT if project.startswith("lone/") else 1.0) for project, _ in kept]
     texts = [(label.quote, label.kind) for label in kept.values()]
     features = [set(read_kind_features(text)) for text, _ in texts]

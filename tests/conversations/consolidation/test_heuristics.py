@@ -306,7 +306,7 @@ def test_a_short_answer_is_kept_with_what_it_answers(offer: str, answer: str, ab
 
 
 def test_a_figure_alone_is_kept_with_what_it_answers_or_not_at_all() -> None:
-    offer = "It is a subscription for the season."
+    offer = "What does a subscription for the season cost?"
     (item,) = findings((USER, "build the shop"), (ASSISTANT, offer), (USER, "4.99"), (ASSISTANT, "4.99 €."))
     assert (item.content, item.about) == ("4.99", offer)
     assert findings((USER, "4.99"), (ASSISTANT, "4.99 €.")) == ()

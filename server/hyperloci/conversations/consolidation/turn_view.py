@@ -58,17 +58,18 @@ _NOISE: Final = re.compile(
 _OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
 _CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
 _QUOTATION: Final = re.compile(r'"[^"]{12,2000}"|“[^”]{12,2000}”|«[^»]{12,2000}»|„[^“”]{12,2000}[“”]')
-_CODE_LINE: Final = re.compile(
-    r"""[{}=]\s*$ | [)\]"'`]\s*;\s*$ | =.*;\s*$
-        | ^\s*(?:
-            def[ ]\w+\( | class[ ]\w+\s*(?:[({]|:\s*$) | function[ ]\w*\( | return\b.*;\s*$
-            | import[ ][\w.{*]+\s*(?:$|[;,{]|as[ ]|from[ ]) | from[ ][\w.]+[ ]import\b
-            | (?:const|let|var)[ ][\w{\[][^.?!]*= | public[ ](?:static[ ]|class[ ]|void[ ]|\w+[ ]\w+\()
-            | SELECT\b.*\bFROM\b | <\w.*>
-        )""",
+_CODE_BEGINS: Final = re.compile(
+    r"""def[ ]\w+\( | class[ ]\w+\s*(?:[({]|:$) | function[ ]\w*\(
+        | import[ ][\w.{*]+\s*(?:$|[;,{]|as[ ]|from[ ]) | from[ ][\w.]+[ ]import\b
+        | (?:const|let|var)[ ][\w{\[][^.?!]*= | public[ ](?:static[ ]|class[ ]|void[ ]|\w+[ ]\w+\()
+        | SELECT\b.*\bFROM\b | <\w.*>""",
     re.VERBOSE,
 )
-"""How lines of code begin and end: people begin with `from`, `return` and `class` too, and end with a semicolon."""
+"""How lines of code begin: people begin with `from`, `import` and `class` too."""
+
+_CODE_ENDS: Final = ("{", "}", "=")
+_STATEMENT_ENDS: Final = tuple(f"{before};" for before in ")]}\"'`")
+_RETURN: Final = "return "
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,14 @@ def _part_request(sentence: Sentence) -> Iterator[Sentence]:
 def _blank_noise(text: str) -> str:
     """Return a text of the same length with blanks for lines of code, logs, tables and quotations."""
     lines = text.split("\n")
-    return "\n".join(" " * len(line) if _NOISE.match(line) or _CODE_LINE.search(line) else line for line in lines)
+    return "\n".join(" " * len(line) if _NOISE.match(line) or _is_code(line.strip()) else line for line in lines)
+
+
+def _is_code(line: str) -> bool:
+    """Tell whether a line without the blanks around it is code: people end with a semicolon too."""
+    if line.endswith((*_CODE_ENDS, *_STATEMENT_ENDS)) or _CODE_BEGINS.match(line):
+        return True
+    return line.endswith(";") and ("=" in line or line.startswith(_RETURN))
 
 
 def _blank_pastes(text: str) -> str:
