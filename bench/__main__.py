@@ -6,6 +6,8 @@ import runpy
 import sys
 from pathlib import Path
 
+from hyperloci.system.native_threads import limit_matrix_threads
+
 
 def benchmark_names() -> list[str]:
     """Return the benchmarks there are."""
@@ -18,6 +20,8 @@ def main() -> None:
         print("usage: python -m bench NAME [arguments]\nbenchmarks: " + ", ".join(benchmark_names()))
         sys.exit(2)
     name = sys.argv.pop(1)
+    # As in the product, and before numpy is loaded: threads of matrix products would wait for one another.
+    limit_matrix_threads()
     runpy.run_module(f"bench.{name}", run_name="__main__", alter_sys=True)
 
 
