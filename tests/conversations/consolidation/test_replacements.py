@@ -781,3 +781,53 @@ def test_what_may_come_to_nothing_keeps_out_no_surer_statement(
     (memory,) = [node for node in extracted(store) if node.valid_until is None]
     assert memory.event_time == turn.event_time
     assert memory.seen_count == (2 if changes_what_holds else 1)
+
+
+@pytest.mark.req("B.17", "B.19")
+def test_of_several_sentences_those_that_a_change_leaves_go_on_alone(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    ban = "We never run terraform apply from a laptop, only through the pipeline."
+    play(talk, context, f"The deadline of the release is April 20. {ban}")
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    whole, new = find(store, "April 20"), find(store, "April 25")
+    (rest,) = (node for node in extracted(store) if node.content == ban)
+    assert (whole.valid_until, rest.valid_until) == (new.valid_from, None)
+    assert (rest.event_time, rest.session_id, rest.provenance) == (whole.event_time, "one", whole.provenance)
+    (turn,) = (node for node in store.edges.list_related_nodes(rest.key) if node.subtype == "episode")
+    assert ban in turn.content
+    assert "left of" in str(store.log.list_of_node(rest.id)[-1].reasoning)
+    assert count_violations(store) == {}
+
+
+@pytest.mark.req("B.17", "B.19")
+def test_a_dead_end_is_not_ended_by_what_nobody_did(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    talk.session(
+        "one",
+        (USER, "We tried an in-memory database for the tests, it failed: the migrator opens a second one."),
+        NOTED,
+    )
+    talk.session("two", (USER, "From now on the tests use an in-memory database."), (ASSISTANT, "That failed before."))
+    consolidate_sessions(context)
+    failed, wish = find(store, "We tried"), find(store, "From now on")
+    assert failed.subtype == "dead_end"
+    with store.transaction():
+        assert resolver.resolve_conflict(wish, failed, 0.9) is Resolution.ORDERED
+    again = store.nodes.get_by_key(failed.key)
+    assert again is not None and again.valid_until is None
+
+
+@pytest.mark.req("B.17", "B.19")
+def test_one_rule_of_a_list_that_changes_leaves_the_list_and_comes_before_it(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacements, "score_part", lambda new, old, around: 1.0)
+    play(talk, context)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    old, new = find(store, "April 20"), find(store, "April 25")
+    assert old.valid_until is None
+    assert find_possible_successors(store, [old.key]) == {old.key: (new.id,)}

@@ -21,6 +21,7 @@ from hyperloci.conversations.consolidation.finding_plans import (
     trust_in,
 )
 from hyperloci.conversations.consolidation.findings import (
+    NODE_TYPES,
     CausalClaim,
     FindingKind,
     NamedEntity,
@@ -42,12 +43,6 @@ CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
 
 NOTHING_STORED: Final[Mapping[str, Node]] = MappingProxyType({})
-
-_NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {
-    FindingKind.DECISION: NodeType.DECISION,
-    FindingKind.DEAD_END: NodeType.EXPERIENCE,
-}
-"""Every other kind is a fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +214,7 @@ class FindingWriter:
         why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
         return MemoryWriter(self._store, sparing=True).write_statement(
             NewNode(
-                type=_NODE_TYPES.get(kind, NodeType.FACT),
+                type=NODE_TYPES.get(kind, NodeType.FACT),
                 subtype=kind.value,
                 content=plan.text.text,
                 tier=Tier.SESSION,

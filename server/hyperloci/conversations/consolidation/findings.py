@@ -58,6 +58,13 @@ class FindingKind(StrEnum):
     OPINION = "opinion"
 
 
+NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {
+    FindingKind.DECISION: NodeType.DECISION,
+    FindingKind.DEAD_END: NodeType.EXPERIENCE,
+}
+"""Every other kind is a fact."""
+
+
 class Sureness(IntEnum):
     """How sure it is that a finding is worth keeping: by itself, only if it changes what holds, or not even then."""
 

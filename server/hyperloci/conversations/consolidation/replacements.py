@@ -22,7 +22,9 @@ from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
+from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
+from hyperloci.conversations.consolidation.replacement.parts import PART, score_part
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
@@ -251,7 +253,15 @@ class ReplacementResolver:
             return Resolution.ORDERED
         # What holds for a time leaves what holds after it.
         is_for_a_time = "until" in new.metadata and "until" not in old.metadata
-        if probability >= sure_from and may_replace(new, old) and not is_for_a_time:
+        is_sure = probability >= sure_from and may_replace(new, old) and not is_for_a_time
+        if is_sure:
+            around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
+            pieces = find_remainders(_compared(new), str(old.metadata.get("quote") or old.content), around)
+            if not pieces and _leaves_most(new, old, around):
+                self._mark_outdated(old, new, probability)
+                return Resolution.ORDERED
+            for piece in pieces:
+                keep_remainder(self._store, self._clock, old, piece)
             self._conflicts.supersede(old, new, f"a later statement replaces it ({probability:.2f})")
             return Resolution.ENDED
         self._mark_uncertain(old, new, probability)
@@ -302,6 +312,13 @@ class ReplacementResolver:
             automatic=True,
             evidence="what was said later may replace what it says",
         )
+
+
+def _leaves_most(new: Node, old: Node, around: Surroundings) -> bool:
+    """Tell whether what replaces a statement leaves the most of it, or all: a dead end, where nothing was done."""
+    if old.subtype == "dead_end" and not around.done:
+        return True
+    return score_part(_compared(new), _compared(old), around) >= PART
 
 
 def _are_of_one_turn(node: Node, other: Node) -> bool:

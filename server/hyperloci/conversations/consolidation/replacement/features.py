@@ -91,6 +91,7 @@ class ComparedStatement:
     """
 
     def __init__(self, quote: str, *, about: str = "", kinds: KindShares | None = None) -> None:
+        self.quote = quote
         self.text = f"{about} → {quote}" if about else quote
         self.tokens = split_words(quote)
         self.stems = [
