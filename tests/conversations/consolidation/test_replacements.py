@@ -15,6 +15,7 @@ from hyperloci.conversations.consolidation import consolidator, heuristics, repl
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
+from hyperloci.conversations.consolidation.remainders import keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import (
@@ -831,3 +832,20 @@ def test_one_rule_of_a_list_that_changes_leaves_the_list_and_comes_before_it(
     old, new = find(store, "April 20"), find(store, "April 25")
     assert old.valid_until is None
     assert find_possible_successors(store, [old.key]) == {old.key: (new.id,)}
+
+
+@pytest.mark.req("B.17", "B.19")
+def test_a_sentence_that_is_known_or_was_forgotten_goes_on_no_second_time(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    ban = "We never run terraform apply from a laptop, only through the pipeline."
+    whole = f"The deadline of the release is April 20. {ban}"
+    play(talk, context, whole)
+    known = remember(facts, ban)
+    old = find(store, "April 20")
+    with store.transaction():
+        assert keep_remainder(store, talk.clock, old, ban) is None
+    facts.forget_memory(known, reason="no longer wanted")
+    with store.transaction():
+        assert keep_remainder(store, talk.clock, old, ban) is None
+        assert keep_remainder(store, talk.clock, old, "Only Ada deploys.") is not None

@@ -64,8 +64,8 @@ def _join_left(quote: str, spans: Sequence[tuple[int, int]], scores: Sequence[fl
     """Yield the neighbouring sentences that are left, as one piece each."""
     for is_left, run in itertools.groupby(zip(spans, scores, strict=True), key=lambda one: one[1] < most):
         if is_left:
-            (first, *_), *_ = ends = [span for span, _ in run]
-            yield quote[first : ends[-1][1]].strip()
+            left = [span for span, _ in run]
+            yield quote[left[0][0] : left[-1][1]].strip()
 
 
 def _stands_alone(piece: str) -> bool:
@@ -74,8 +74,13 @@ def _stands_alone(piece: str) -> bool:
     return not lacks_subject(piece) and max(scores, default=0.0) >= ALONE
 
 
-def keep_remainder(store: Store, clock: Clock, old: Node, piece: str) -> Node:
-    """Store a piece of a statement that ended as one of its own. In a transaction."""
+def keep_remainder(store: Store, clock: Clock, old: Node, piece: str) -> Node | None:
+    """Store a piece of a statement that ended as one of its own; None where it is known or was forgotten.
+
+    Runs in a transaction.
+    """
+    if store.nodes.find_duplicate(piece, old.scope) or store.nodes.find_forgotten(piece, old.scope):
+        return None
     kind, due = choose_kind(piece, old.event_time)
     metadata = {name: old.metadata[name] for name in _COPIED if name in old.metadata}
     metadata |= {"due": due} if due else {}
