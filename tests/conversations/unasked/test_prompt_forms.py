@@ -19,6 +19,7 @@ from hyperloci.conversations.unasked.prompt_terms import analyse_terms, read_tab
         ("please show me the last commit", "look"),
         ("can you list the files in src", "look"),
         ("git status", "look"),
+        ("Could you show me the first ten rows of that table?", "look"),
         ("zeig mir den Verlauf", "look"),
         ("what does volatile mean", "explain"),
         ("how do I split a pane", "explain"),
