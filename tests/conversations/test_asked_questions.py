@@ -7,7 +7,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.conversations.asked_questions import (
-    MAX_PAIRS_CHARS,
+    MAX_ANSWER_CHARS,
     MAX_QUESTION_CHARS,
     format_answers,
     format_questions,
@@ -36,9 +36,12 @@ def test_an_answer_stays_with_its_question_whatever_both_hold() -> None:
     assert third == ("Which queue?", "RabbitMQ")
 
 
-def test_a_pair_without_room_is_left_out_whole() -> None:
-    answers = {"One?": "x" * MAX_PAIRS_CHARS, "Two?": "no room for the first"}
-    assert dict(read_answers(format_answers(answers))) in ({}, {"Two?": "no room for the first"})
+def test_of_a_long_answer_the_beginning_is_kept_and_what_follows_it_whole() -> None:
+    (first, second) = read_answers(format_answers({"One?": "long " * 400, "Two?": "RabbitMQ"}))
+    assert first[1].startswith("long long") and MAX_ANSWER_CHARS - 5 < len(first[1]) <= MAX_ANSWER_CHARS + 2
+    assert second == ("Two?", "RabbitMQ")
+    ((_, unbroken),) = read_answers(format_answers({"One?": "x" * 2_000}))
+    assert unbroken == f"{'x' * MAX_ANSWER_CHARS} …"
 
 
 def test_a_line_that_was_cut_gives_what_is_whole_and_questions_alone_give_nothing() -> None:

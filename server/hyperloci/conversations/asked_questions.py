@@ -15,22 +15,21 @@ _ARROW: Final = " -> "
 _BETWEEN: Final = "; "
 
 MAX_QUESTION_CHARS: Final = 240
-"""Of a question, which says what an answer is about. An answer is the user's own words, and stays whole."""
+"""Of a question, which says what an answer is about."""
 
-MAX_PAIRS_CHARS: Final = 3_000
-"""Of all pairs, before secrets are taken out: four questions, the most that are asked at once, with long answers."""
+MAX_ANSWER_CHARS: Final = 700
+"""Of an answer, the user's own words: four of both, the most that are asked at once, fit into what a line may hold
+before secrets are taken out (`tool_use.MAX_RAW_CHARS`)."""
 
 _DECODER: Final = json.JSONDecoder()
 
 
 def format_answers(answers: Mapping[Any, Any]) -> str:
-    """Return the line of questions with their answers; pairs that have no room are left out."""
-    pairs, left = list[str](), MAX_PAIRS_CHARS
-    for question, answer in answers.items():
-        pair = f"{_quote(_cut_question(str(question)))}{_ARROW}{_quote(str(answer))}"
-        left -= len(pair)
-        if left >= 0:
-            pairs.append(pair)
+    """Return the line of questions with their answers."""
+    pairs = (
+        f"{_quote(str(question), MAX_QUESTION_CHARS)}{_ARROW}{_quote(str(answer), MAX_ANSWER_CHARS)}"
+        for question, answer in answers.items()
+    )
     return PREFIX + _BETWEEN.join(pairs)
 
 
@@ -54,9 +53,6 @@ def read_answers(line: str) -> Iterator[tuple[str, str]]:
         at += len(_BETWEEN) if line.startswith(_BETWEEN, at) else 0
 
 
-def _quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _cut_question(text: str) -> str:
-    return text if len(text) <= MAX_QUESTION_CHARS else text[:MAX_QUESTION_CHARS].rpartition(" ")[0] + " …"
+def _quote(text: str, most: int) -> str:
+    shown = text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]} …"
+    return json.dumps(shown, ensure_ascii=False)

@@ -849,3 +849,16 @@ def test_a_sentence_that_is_known_or_was_forgotten_goes_on_no_second_time(
     with store.transaction():
         assert keep_remainder(store, talk.clock, old, ban) is None
         assert keep_remainder(store, talk.clock, old, "Only Ada deploys.") is not None
+
+
+@pytest.mark.req("B.17", "B.19")
+def test_a_sentence_that_goes_on_ends_with_the_day_that_it_names(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
+    play(talk, context)
+    with store.transaction():
+        rest = keep_remainder(
+            store, talk.clock, find(store, "April 20"), f"Never deploy until {last}, the auditors are in the house."
+        )
+    assert rest is not None and rest.metadata["until"] == last

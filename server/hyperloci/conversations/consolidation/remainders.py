@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import Clock
+from hyperloci.conversations.consolidation.due_dates import read_last_day
 from hyperloci.conversations.consolidation.findings import NODE_TYPES, FindingKind
 from hyperloci.conversations.consolidation.heuristics import choose_kind
 from hyperloci.conversations.consolidation.referents import lacks_subject
@@ -21,7 +22,7 @@ from hyperloci.conversations.consolidation.statement_features import read_featur
 from hyperloci.conversations.consolidation.statement_scorer import load_weights
 from hyperloci.conversations.consolidation.turn_view import USER, TurnView
 from hyperloci.facts.memory_writer import MemoryWriter
-from hyperloci.model.kinds import NodeType
+from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.text.language.sentences import sentence_spans
@@ -83,7 +84,8 @@ def keep_remainder(store: Store, clock: Clock, old: Node, piece: str) -> Node | 
         return None
     kind, due = choose_kind(piece, old.event_time)
     metadata = {name: old.metadata[name] for name in _COPIED if name in old.metadata}
-    metadata |= {"due": due} if due else {}
+    until = None if kind is FindingKind.DEADLINE else read_last_day(piece, old.event_time)
+    metadata |= {name: day for name, day in (("due", due), ("until", until)) if day}
     metadata |= {"approach": piece} if kind is FindingKind.DEAD_END else {}
     progress = store.consolidations.get_progress(old.session_id) if old.session_id else None
     node = MemoryWriter(store, sparing=True).write_statement(
@@ -107,13 +109,13 @@ def keep_remainder(store: Store, clock: Clock, old: Node, piece: str) -> Node | 
         operation="extract",
         reason=f"what a later statement left of {old.id}",
     )
-    for turn in _list_sources(store, old):
-        store.edges.link_nodes("derived_from", node.key, [turn.key], now=clock(), automatic=True, evidence="remainder")
+    if turns := _list_turns(store, old):
+        store.edges.link_nodes("derived_from", node.key, turns, now=clock(), automatic=True, evidence="remainder")
     store.consolidations.queue_review(node.key)
     return node
 
 
-def _list_sources(store: Store, statement: Node) -> list[Node]:
+def _list_turns(store: Store, statement: Node) -> list[NodeKey]:
+    """Return the turns that a statement was made of."""
     edges = store.edges.list_of_node(statement.key, "derived_from")
-    keys = [member.node for edge in edges if edge.members[0].node == statement.key for member in edge.members[1:]]
-    return list(store.nodes.get_by_keys(keys).values())
+    return [member.node for edge in edges if edge.members[0].node == statement.key for member in edge.members[1:]]
