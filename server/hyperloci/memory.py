@@ -216,7 +216,9 @@ class Memory:
             BadRequestError: an argument is invalid; the message says what is valid.
         """
         if scope not in SEARCH_SCOPES:
-            raise BadRequestError(f"scope={scope!r} is unknown: use one of {', '.join(SEARCH_SCOPES)}.")
+            raise BadRequestError(
+                f"scope={scope!r} is unknown: use one of {', '.join(SEARCH_SCOPES)}; where.scope says whose memories."
+            )
         answer = self._search_service.search(
             query,
             content_type=content_type,

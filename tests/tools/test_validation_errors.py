@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
+from mcp.server.mcpserver.tools import Tool
 from pydantic import BaseModel, Field, ValidationError
 
+from hyperloci_tools.server import TOOL_SPECS
 from hyperloci_tools.validation_errors import describe_refused_arguments, refuse_unknown_arguments
 
 
@@ -33,6 +35,33 @@ def test_a_number_out_of_bounds_is_named_with_its_value_and_the_bound() -> None:
 
 def test_a_word_that_is_no_choice_is_told_the_choices() -> None:
     assert refused(query="x", kind="prose") == "kind='prose' should be 'code' or 'docs'."
+
+
+def test_a_choice_that_a_condition_of_the_same_name_takes_is_told_where_it_belongs() -> None:
+    (search,) = (spec.build_tool() for spec in TOOL_SPECS if spec.run.__name__ == "search_memory")
+    with pytest.raises(ValidationError) as caught:
+        search.fn_metadata.arg_model.model_validate({"query": "x", "scope": "all"})
+    message = describe_refused_arguments(caught.value, search.parameters)
+    assert message == "scope='all' should be 'project' or 'team'. Did you mean where={'scope': 'all'}?"
+
+
+CHOICES = [
+    (tool, name, schema["enum"])
+    for tool in (spec.build_tool() for spec in TOOL_SPECS)
+    for name, argument in tool.parameters["properties"].items()
+    for schema in (argument, *argument.get("anyOf", ()))
+    if "enum" in schema
+]
+
+
+@pytest.mark.parametrize(("tool", "name", "allowed"), CHOICES, ids=[f"{tool.name} {name}" for tool, name, _ in CHOICES])
+def test_every_choice_of_every_tool_is_told_its_own_values(tool: Tool, name: str, allowed: list[str]) -> None:
+    given = dict.fromkeys(tool.parameters.get("required", ()), "x")
+    with pytest.raises(ValidationError) as caught:
+        tool.fn_metadata.arg_model.model_validate(given | {name: "no such word"})
+    quoted = [repr(word) for word in allowed]
+    message = describe_refused_arguments(caught.value, tool.parameters)
+    assert f"{name}='no such word' should be {', '.join(quoted[:-1])} or {quoted[-1]}." in message
 
 
 def test_a_choice_of_the_documents_is_told_what_it_is_here() -> None:

@@ -56,8 +56,22 @@ def _describe_error(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
         return f"{name} is missing{f': give {about}' if about else ''}."
     message = item["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("List ")
     allowed = _list_allowed(item)
-    hint = suggest_value(str(item["input"])[:MAX_SHOWN_CHARS], allowed) if allowed else ""
+    hint = (
+        _suggest_condition(name, item["input"], properties)
+        or suggest_value(str(item["input"])[:MAX_SHOWN_CHARS], allowed)
+        if allowed
+        else ""
+    )
     return f"{name}={shorten_value(item['input'])} {message}.{_as_sentence(hint)}"
+
+
+def _suggest_condition(name: str, value: object, properties: Mapping[str, Any]) -> str:
+    """Return a hint at the key of an object argument that is called as an argument is, and takes the value."""
+    for outer, schema in properties.items():
+        inner = schema.get("properties", {}).get(name, {})
+        if value in inner.get("enum", ()):
+            return f"did you mean {outer}={{{name!r}: {value!r}}}?"
+    return ""
 
 
 def _list_allowed(item: ErrorDetails) -> list[str]:
