@@ -15,8 +15,8 @@ from hyperloci.conversations.edited_lines import (
     describe_edited_lines,
     find_changes,
     find_patched_changes,
-    read_edit,
 )
+from hyperloci.text.action_line import read_action_line
 from tests.support import examples
 
 LINES = st.lists(st.text(alphabet="ab `=3\t", max_size=MAX_CHARS + 5), max_size=5)
@@ -108,19 +108,12 @@ def test_a_patch_is_read_by_its_signs() -> None:
     assert describe_edited_lines(find_patched_changes(patch)) == "`T = 3` became `T = 5 U = 1`, `V = 1` became `V = 2`"
 
 
-def test_what_is_told_is_read_again() -> None:
-    edited = read_edit("Edit C:/a/b.rs: +1 -1 lines: `fn a() -> u8` became `fn a() -> u16`, `X: 1` became `Y/z: 2`")
-    assert edited is not None and edited.path == "C:/a/b.rs"
-    assert edited.changes == (("fn a() -> u8", "fn a() -> u16"), ("X: 1", "Y/z: 2"))
-    assert read_edit("Bash: echo '`a` became `b`'") is None
-
-
 @given(LINES, LINES)
 @hypothesis_settings(max_examples=examples(100))
 def test_whatever_is_edited_the_line_is_short_and_says_only_what_stands_in_it(old: list[str], new: list[str]) -> None:
     told = describe("\n".join(old), "\n".join(new))
     assert len(told) <= MAX_ALL_CHARS
-    edited = read_edit(f"Edit a.py: +1 -1 lines: {told}")
+    edited = read_action_line(f"Edit a.py: +1 -1 lines: {told}").edited
     assert edited is not None and edited.path == "a.py"
     for before, after in edited.changes:
         assert "".join(before.split()) in "".join("".join(old).split())

@@ -12,19 +12,10 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Final
 
-from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize
 
 Change = tuple[Sequence[str], Sequence[str]]
 """Lines that went, and those that came in their place."""
-
-
-@dataclass(frozen=True, slots=True)
-class EditedFile:
-    """A file that was edited: its path, and the short lines that became others."""
-
-    path: str
-    changes: tuple[tuple[str, str], ...]
 
 
 MAX_CHANGES: Final = 3
@@ -58,9 +49,6 @@ _NAMELESS: Final = re.compile(r"^(?:value|default|data|content|text|val)[\"']?\s
 """Keys that stand below the name of what they set: `- name: DB_PASSWORD`, `value: ...`."""
 
 _FIGURES: Final = re.compile(r"\d+(?:[.,:]\d+)*")
-_CHANGE: Final = re.compile(r"`([^`\n]{1,90})` became `([^`\n]{1,90})`")
-_EDIT: Final = re.compile(r"(?:Edit|MultiEdit|Write) (?P<path>[^\n]+?): (?:\+\d+ -\d+|\d+) lines")
-"""How the line of an edit begins (`tool_use`); a path may have a colon (`C:`)."""
 _WORD: Final = re.compile(r"[^\W_]")
 _SPACE: Final = re.compile(r"\s+")
 
@@ -105,14 +93,6 @@ def find_patched_changes(lines: Iterable[str]) -> list[Change]:
             found[-1][sign == "+"].append(line[1:])
         previous = sign
     return [change for gone, came in found if gone and came for change in find_changes(gone, came)]
-
-
-def read_edit(line: str) -> EditedFile | None:
-    """Return what the line of an edit says that became what in which file; None of another action."""
-    found = _EDIT.match(line)
-    if found is None:
-        return None
-    return EditedFile(found["path"], tuple((match[1], match[2]) for match in _CHANGE.finditer(line, found.end())))
 
 
 def may_name_secret(side: str) -> bool:

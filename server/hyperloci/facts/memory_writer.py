@@ -25,6 +25,7 @@ from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
+from hyperloci.text.action_line import read_action_line
 
 
 class MemoryWriter:
@@ -200,6 +201,6 @@ def annotate(
     """Join a memory in prose, or that text of it, to the entities it names, and store its facets."""
     said = node.content if text is None else text
     # An action's line begins with the assistant's own tool, which it is not about.
-    about = said.partition(" ")[2] if node.subtype == "action" else said
+    about = read_action_line(said).told if node.subtype == "action" else said
     linker.link_text(node.key, node.scope, about, now=now, author=author)
     store.facets.add_facets(node.key, classify_facets(said, node.origin, confidence=node.confidence))

@@ -31,6 +31,7 @@ from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.system.values import dataclass
+from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.sentences import split_sentences
 from hyperloci.text.language.word_tables import phrase_pattern
 
@@ -77,7 +78,6 @@ VALUE: Final = 2.0
 _SCORER: Final = Path(__file__).parent / "data" / "outcome_scorer.toml"
 _NAMED: Final = re.compile(r"`[^`\n]+`|\w[./_:-]\w|\d")
 _QUOTED_MESSAGE: Final = re.compile(r"\s-[a-zA-Z]*m[ =]?(?:\"\$\(cat <<-? ?['\"]?\w+['\"]? |(?P<mark>[\"']))")
-_FAILED: Final = re.compile(r" \((?:exit -?\d+|failed|interrupted)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def _describe_changes(turns: Sequence[Node], files: Sequence[str]) -> Iterator[I
 def read_commit(line: str) -> str:
     """Return the message of a commit that a command made, as far as its line tells it; '' for any other line."""
     _, made, rest = line.partition("git commit")
-    match = _QUOTED_MESSAGE.search(rest) if made and not _FAILED.search(rest) else None
+    match = _QUOTED_MESSAGE.search(rest) if made and not read_action_line(line).has_ended_badly else None
     if match is None:
         return ""
     message = rest[match.end() :]
@@ -259,7 +259,7 @@ def _describe_rest(turns: Sequence[Node]) -> Iterator[InjectedItem]:
         yield _make_item("not answered", last, last.content, SENTENCE_CHARS)
     elif _is_said(last, Speaker.ASSISTANT) and (question := _find_closing_question(last)):
         yield _make_item("open question", last, question, SENTENCE_CHARS)
-    elif last.subtype == "action" and _FAILED.search(last.content):
+    elif last.subtype == "action" and read_action_line(last.content).has_ended_badly:
         yield _make_item("failed at the end", last, last.content, SENTENCE_CHARS)
 
 

@@ -6,7 +6,6 @@ id; equal text joins the two, so that a turn is stored once, in whatever order a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import astuple
 from typing import Final
@@ -24,6 +23,7 @@ from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.store.conversations.turns import SameTurn, TurnRows
 from hyperloci.system.values import dataclass
+from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.relative_dates import find_relative_dates
 from hyperloci.text.sanitize.sanitizer import SanitizedText
 
@@ -39,9 +39,6 @@ SAME_MOMENT_MS: Final = 2_000
 
 ABANDONED_AFTER_MS: Final = MS_PER_DAY
 """A session without an end and without a sign of life for so long was killed."""
-
-_FETCHED: Final = re.compile(r"WebFetch: (https?://\S+)")
-"""What `tool_use` says of a page that was fetched."""
 
 _ORIGIN: Final = {Speaker.USER: Origin.USER_PROMPT, Speaker.ASSISTANT: Origin.CLAUDE_RESPONSE}
 
@@ -225,8 +222,8 @@ def _make_position(path: str | None, line: str) -> Position | None:
     """Return the file that was changed, or the page that was fetched; None for anything else."""
     if path:
         return Position(path=path)
-    fetched = _FETCHED.match(line)
-    return Position(url=fetched[1]) if fetched else None
+    address = read_action_line(line).address
+    return Position(url=address) if address else None
 
 
 def end_session(

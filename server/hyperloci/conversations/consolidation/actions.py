@@ -12,8 +12,8 @@ from typing import Final
 
 from hyperloci.conversations.consolidation.statement_features import split_words
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
-from hyperloci.conversations.edited_lines import read_edit
 from hyperloci.system.values import dataclass
+from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.figures import read_figures
 
 _REMOVING: Final = frozenset({"rm", "uninstall", "remove", "delete", "purge", "unlink", "drop", "destroy", "disable"})
@@ -23,8 +23,6 @@ EXAMPLES: Final = re.compile(
     r"(?:^|[/\\_.-])(?:tests?|specs?|fixtures?|mocks?|e2e)(?:[/\\_.-]|$)|[a-z](?:Test|Spec)s?\b"
 )
 """A file whose values are examples: what is changed there was never decided."""
-
-_SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,8 @@ def read_actions(lines: tuple[str, ...]) -> Done:
     changes = []
     removed: set[str] = set()
     for line in lines:
-        edited = read_edit(line)
+        action = read_action_line(line)
+        edited = action.edited
         path = frozenset() if edited is None else meaningful_words(edited.path)
         for old, new in () if edited is None or EXAMPLES.search(edited.path) else edited.changes:
             before, after = read_figures(old), read_figures(new)
@@ -74,9 +73,8 @@ def read_actions(lines: tuple[str, ...]) -> Done:
                     words | others | path,
                 )
             )
-        name, _, command = line.partition(": ")
-        if name in _SHELLS and not _REMOVING.isdisjoint(split_words(command)):
-            removed |= meaningful_words(command)
+        if action.command is not None and not _REMOVING.isdisjoint(split_words(action.command)):
+            removed |= meaningful_words(action.command)
     return Done(tuple(changes), frozenset(removed))
 
 

@@ -18,6 +18,7 @@ from hyperloci.conversations.consolidation.text_similarity import meaningful_wor
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.system.values import dataclass
+from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.questions import is_question
 from hyperloci.text.language.sentences import split_sentences
 from hyperloci.text.language.word_tables import phrase_pattern
@@ -27,15 +28,11 @@ MAX_TURNS_BETWEEN: Final = 8
 
 MAX_TURNS_TO_FIX: Final = 6
 MAX_EVIDENCE_CHARS: Final = 300
-EDITS: Final = ("Edit ", "MultiEdit ", "NotebookEdit ", "Write ")
-"""How the line of an action that changes a file begins (`conversations.capture.tool_use`)."""
-
 MAX_SHARED: Final = 3
 FREE_DISTANCE: Final = 2
 
 _FILE: Final = Path(__file__).parent / "data" / "debugging.toml"
 _WORD: Final = re.compile(r"[\w'-]+|=")
-_FAILED: Final = re.compile(r" \((?:failed|exit -?\d+)\)")
 _PARTICULAR: Final = re.compile(r"\d|`|\w[_.]\w|[a-z][A-Z]")
 
 
@@ -92,7 +89,7 @@ def _score_chain(turns: Sequence[Node], start: int, at: int) -> float:
 
 def _list_symptom_features(turn: Node) -> Iterator[str]:
     if turn.subtype == "action":
-        if _FAILED.search(turn.content):
+        if read_action_line(turn.content).has_failed:
             yield "failed"
         return
     if turn.origin is Origin.USER_PROMPT and holds_phrase(turn.content, "complaint"):
@@ -142,14 +139,10 @@ def _list_outcome_features(turns: Sequence[Node], start: int, at: int) -> Iterat
 
 def _passes_later(failed: Node, later: Sequence[Node]) -> bool:
     """Return whether the command that failed is run again, and does not fail."""
-    command = _read_command(failed)
-    again = next((turn for turn in later if turn.subtype == "action" and _read_command(turn) == command), None)
-    return again is not None and not _FAILED.search(again.content)
-
-
-def _read_command(action: Node) -> str:
-    """Return what was called, and with what, without how it ended."""
-    return _FAILED.split(action.content, maxsplit=1)[0].rstrip()
+    called = read_action_line(failed.content).called
+    actions = (read_action_line(turn.content) for turn in later if turn.subtype == "action")
+    again = next((action for action in actions if action.called == called), None)
+    return again is not None and not again.has_failed
 
 
 def _find_fix(turns: Sequence[Node], at: int) -> Node | None:
@@ -164,7 +157,7 @@ def _find_fix(turns: Sequence[Node], at: int) -> Node | None:
 
 
 def _is_edit(turn: Node) -> bool:
-    return turn.subtype == "action" and turn.content.startswith(EDITS)
+    return turn.subtype == "action" and read_action_line(turn.content).is_edit
 
 
 def _choose_evidence(diagnosis: Node, symptom: Node) -> str:

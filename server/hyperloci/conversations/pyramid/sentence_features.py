@@ -16,6 +16,7 @@ from typing import Final
 from hyperloci.conversations.pyramid.turn_sentences import TurnSentence
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.retrieval.relevance import is_smalltalk
+from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.questions import first_word, is_question
 from hyperloci.text.language.word_tables import phrase_pattern, word_set
 
@@ -34,8 +35,6 @@ _NUMBER: Final = re.compile(r"\d")
 _NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*|`")
 """A capital within a sentence, a path, an identifier."""
 
-_FAILED: Final = re.compile(r" \((?:failed|exit -?\d+)\)")
-
 
 @functools.cache
 def load_weights() -> Mapping[str, float]:
@@ -52,7 +51,7 @@ def find_cues(text: str) -> list[str]:
 def list_features(sentence: TurnSentence) -> Iterator[str]:
     """Yield the features of a sentence."""
     if sentence.kind is TurnKind.ACTION:
-        yield "action_failed" if _FAILED.search(sentence.text) else "action"
+        yield "action_failed" if read_action_line(sentence.text).has_failed else "action"
         return
     role = "user" if sentence.role is Speaker.USER else "assistant"
     yield role

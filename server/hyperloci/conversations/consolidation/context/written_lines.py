@@ -13,16 +13,14 @@ from hyperloci.conversations.consolidation.actions import EXAMPLES
 from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, has_identifier
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_view import TurnView
-from hyperloci.conversations.edited_lines import may_name_secret, read_edit
+from hyperloci.conversations.edited_lines import may_name_secret
+from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.figures import read_figures, read_said_figures
 from hyperloci.text.language.sentences import sentence_spans
 
 LEAST_CONVERTED: Final = 60.0
 """A figure in another unit from which on it is no chance: a day is 24 hours, and so is much else."""
-
-_SEVERAL: Final = re.compile(r" and \d+ more$")
-"""What stands behind the first path of an edit of several files: nobody can tell which of them a line is of."""
 
 
 def find_written_line(quote: str, actions: Sequence[TurnView]) -> tuple[str, TurnView] | None:
@@ -80,8 +78,8 @@ def list_written_lines(action: str, said: str) -> list[str]:
 
 def _list_set_lines(action: str) -> Iterator[tuple[str, str, str]]:
     """Yield the lines that an edit changed: what each was and became, and how it is told, with the file's name."""
-    edited = read_edit(action)
-    if edited is None or EXAMPLES.search(edited.path) or _SEVERAL.search(edited.path):
+    edited = read_action_line(action).edited
+    if edited is None or edited.is_one_of_several or EXAMPLES.search(edited.path):
         return
     name = re.split(r"[/\\]", edited.path)[-1]
     yield from ((old, new, f"{name}: `{new}`") for old, new in edited.changes if not may_name_secret(new))
