@@ -494,14 +494,15 @@ def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) 
         said.append(node)
     assert [twin.key for twin in episodes.find_same_text(scope, "hello")] == [said[0].key, said[2].key]
     assert episodes.has_place(session.key, "s/1") and not episodes.has_place(session.key, "s/9")
-    assert episodes.get_last(session.key) == said[2] and episodes.get_first(session.key) == said[0]
-    assert episodes.get_last(session.key, "assistant") == said[1] == episodes.get_first(session.key, "assistant")
+    assert episodes.get_last(session.key) == said[2] and episodes.list_first(session.key, None, 2) == said[:2]
+    assert episodes.get_last(session.key, "assistant") == said[1]
+    assert episodes.list_first(session.key, "assistant", 9) == [said[1]]
     assert episodes.get_last(99) is None
     with store.transaction():
         for node in (said[0], said[2]):
             store.nodes.delete_node(node.id, now=NOW)
-        assert episodes.get_first(session.key) == said[1] == episodes.get_last(session.key)
-        assert episodes.get_first(session.key, "user") is None
+        assert episodes.list_first(session.key, None, 9) == [said[1]] == [episodes.get_last(session.key)]
+        assert episodes.list_first(session.key, "user", 9) == []
         for node in (said[0], said[2]):
             store.nodes.restore_node(node.id, now=NOW, reason="a test")
     gone = add(store, "forgotten", origin=Origin.EXTRACTION, session_key=session.key)

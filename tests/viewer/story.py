@@ -130,8 +130,7 @@ def _inject(memory: Memory, session_id: str, shown: list[str]) -> None:
     """Note that a session began with some memories and was shown others with its first prompt, as its hooks do."""
     session = memory.store.sessions.get_session(session_id)
     assert session is not None
-    asked = memory.store.turns.get_first(session.key)
-    assert asked is not None
+    (asked,) = memory.store.turns.list_first(session.key, None, 1)
     for event, at, ids in (("session start", -20_000, shown[:2]), ("prompt", 300, shown[1:])):
         session = memory.store.sessions.get_session(session_id)
         assert session is not None

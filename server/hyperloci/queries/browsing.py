@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.clock import to_iso
+from hyperloci.conversations.session_request import find_request
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Hit, Present, SearchFilter
 from hyperloci.model.topic import EventPlace
-from hyperloci.model.turn import Speaker
 from hyperloci.queries.session_report import cut_excerpt
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
@@ -69,7 +69,7 @@ class EventPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSession:
-    """A session in a list: `asked` is the beginning of its first prompt, None before one. Times are ISO 8601."""
+    """A session in a list: `asked` is the beginning of its request, None before one. Times are ISO 8601."""
 
     id: str
     status: str
@@ -172,5 +172,5 @@ def _list_session(store: Store, session: StoredSession) -> ListedSession:
         started_at=to_iso(session.started_at),
         last_seen_at=to_iso(session.last_seen_at),
         turns=session.next_seq,
-        asked=cut_excerpt(store.turns.get_first(session.key, Speaker.USER)),
+        asked=cut_excerpt(find_request(store, session.key)),
     )

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import to_iso
+from hyperloci.conversations.session_request import find_request, find_telling
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import Present
 from hyperloci.model.turn import Speaker
 from hyperloci.retrieval.context_assembly import ContextLine, cut_text, render_hit
-from hyperloci.retrieval.relevance import sort_terms
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.system.values import dataclass
@@ -20,9 +20,8 @@ from hyperloci.text.language.word_tables import phrase_pattern
 EXCERPT_CHARS: Final = 400
 """Of a request, an answer or an action: what they are about stands at their beginning."""
 
-EDGE_TURNS: Final = 60
-"""Turns at either end among which the first request and the last outcome are looked for; before and after, people greet
-and thank."""
+LAST_TURNS: Final = 60
+"""Turns at the end among which the last outcome is looked for: after it, people thank."""
 
 MAX_FILES: Final = 20
 MAX_MEMORIES: Final = 20
@@ -41,12 +40,11 @@ class SessionDigester:
 
     def describe(self, session: StoredSession) -> tuple[ContextLine, ...]:
         """Return a session in lines, the most telling first."""
-        first = self.store.chunks.list_turns(session.key, 0, EDGE_TURNS, forgotten=False)
         last = self.store.chunks.list_turns(
-            session.key, session.next_seq - EDGE_TURNS, session.next_seq, forgotten=False
+            session.key, session.next_seq - LAST_TURNS, session.next_seq, forgotten=False
         )
         return (
-            *_quote_turn("first request", _find_telling(first, Speaker.USER)),
+            *_quote_turn("first request", find_request(self.store, session.key)),
             *(line for turn in _find_outcomes(last) for line in _quote_turn("outcome", turn)),
             *self._list_files(session),
             *self._list_memories(session),
@@ -104,25 +102,13 @@ def select_sessions(
     ]
 
 
-def _find_telling(turns: Sequence[Node], role: Speaker) -> Node | None:
-    """Return the first turn of a speaker that has a subject; else the first."""
-    said = [turn for turn in turns if turn.subtype == "episode" and turn.metadata.get("role") == role]
-    return next(
-        (turn for turn in said if sort_terms(turn.content[:EXCERPT_CHARS], _is_rare).subject), said[0] if said else None
-    )
-
-
 def _find_outcomes(turns: Sequence[Node]) -> list[Node]:
     """Return the last answers that tell what came of something; else the last that tells anything."""
     said = [turn for turn in turns if turn.metadata.get("role") == Speaker.ASSISTANT and turn.subtype == "episode"]
     outcome = phrase_pattern("summary.outcome")
     told = [turn for turn in said if outcome.search(turn.content) and not turn.content.rstrip().endswith("?")]
-    last = _find_telling(turns[::-1], Speaker.ASSISTANT)
+    last = find_telling(reversed(said))
     return told[-MAX_OUTCOMES:] or ([] if last is None else [last])
-
-
-def _is_rare(term: str) -> float:
-    return 0.0
 
 
 def _quote_turn(label: str, turn: Node | None) -> Iterator[ContextLine]:

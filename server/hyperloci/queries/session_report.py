@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hyperloci.clock import to_iso
+from hyperloci.conversations.session_request import find_request
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.model.turn import Speaker
@@ -13,7 +14,7 @@ from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.system.values import dataclass
 
 EXCERPT_CHARS: Final = 600
-"""Of the first prompt and of the last answer: what they are about stands at their beginning."""
+"""Of the request and of the last answer: what they are about stands at their beginning."""
 
 MAX_FILES: Final = 50
 MAX_MEMORIES: Final = 50
@@ -28,7 +29,7 @@ class SessionReport:
         id, project, status, started_at, last_seen_at, ended_at: as registered.
         turns: how many were stored.
         consolidated_turns, strategy: how far it was made into facts, and how.
-        asked, answered: its first prompt and its last answer, cut; None where there is none.
+        asked, answered: its request and its last answer, cut; None where there is none.
         files: paths that it changed, in order.
         extracted: what consolidation made of it.
         remembered: what was stored on purpose during it.
@@ -65,7 +66,7 @@ def make_session_report(store: Store, session: StoredSession, present: Present) 
         turns=session.next_seq,
         consolidated_turns=0 if progress is None else progress.through_seq,
         strategy=None if progress is None else progress.strategy,
-        asked=cut_excerpt(turns.get_first(session.key, Speaker.USER)),
+        asked=cut_excerpt(find_request(store, session.key)),
         answered=cut_excerpt(turns.get_last(session.key, Speaker.ASSISTANT)),
         files=tuple(marks.list_changed_files(session.key, MAX_FILES)),
         extracted=tuple(present(made["extraction"])),

@@ -24,6 +24,7 @@ from hyperloci.conversations.capture.injection_format import (
 )
 from hyperloci.conversations.capture.opening_memories import drop_questions, quote_briefly
 from hyperloci.conversations.capture.said_before import SaidBefore
+from hyperloci.conversations.session_request import find_request
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
@@ -38,9 +39,6 @@ from hyperloci.text.language.word_tables import phrase_pattern
 RECENT_SESSIONS: Final = 20
 """Sessions among which the last is looked for in which something was said."""
 
-FIRST_TURNS: Final = 30
-"""Where the request is that a session was for: after a greeting, and what it led to."""
-
 LAST_TURNS: Final = 200
 """What is looked at for what was done: the end of a long session."""
 
@@ -49,9 +47,6 @@ CLOSING_TURNS: Final = 12
 
 UNANSWERED_TERMS: Final = 6
 """Fewer words that nobody answered are a good-bye, unless they ask."""
-
-MIN_REQUEST_TERMS: Final = 3
-"""Fewer words of their own are a greeting, an answer, or a command like `run the tests`."""
 
 LEFT_TERMS: Final = 3
 """A sentence that says what is left names it by a word or two: `tomorrow: the eta endpoint`."""
@@ -117,9 +112,8 @@ def describe_last_session(store: Store, scopes: Sequence[str], *, besides: Store
 
 
 def _describe_session(store: Store, session: StoredSession) -> Iterator[InjectedItem]:
-    first = _select_safe(store.consolidations.list_turns(session.key, 0, FIRST_TURNS))
     last = _select_safe(store.openings.list_last_turns(session.key, LAST_TURNS))
-    if (request := _find_request(first)) is not None:
+    if (request := find_request(store, session.key)) is not None:
         yield _make_item("asked", request, _drop_code(request.content), REQUEST_CHARS)
     outcomes = store.openings.list_outcomes(session.key, MAX_DONE)
     told = [(node, node.content) for node in _select_safe(outcomes)] or _find_done(last)
@@ -147,17 +141,6 @@ def _is_said(node: Node, role: Speaker) -> bool:
 def _make_item(word: str, node: Node, text: str, limit: int) -> InjectedItem:
     line = f"- {word} {node.id[:SHOWN_ID_CHARS]}: {quote_briefly(text, limit)}"
     return InjectedItem(node.id, line, VALUE, to_plain_line(text))
-
-
-# -- what it was for ---------------------------------------------------------------------------------------------------
-
-
-def _find_request(turns: Iterable[Node]) -> Node | None:
-    """Return the first thing a user asked for in more than a word or two; failing that, the first they said."""
-    said = [node for node in turns if _is_said(node, Speaker.USER)]
-    return next((node for node in said if len(analyse_query(node.content[:1_000])) >= MIN_REQUEST_TERMS), None) or next(
-        iter(said), None
-    )
 
 
 def _drop_code(text: str) -> str:

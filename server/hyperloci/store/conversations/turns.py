@@ -78,20 +78,20 @@ class TurnRows:
 
     def get_last(self, session_key: int, role: str | None = None) -> Node | None:
         """Return the last episode of a session (of one speaker: that is not withheld), or None."""
-        return self._get_outermost(session_key, role, "DESC")
+        return next(iter(self._list_outermost(session_key, role, "DESC", 1)), None)
 
-    def get_first(self, session_key: int, role: str | None = None) -> Node | None:
-        """Return the first episode of a session (of one speaker: that is not withheld), or None."""
-        return self._get_outermost(session_key, role, "ASC")
+    def list_first(self, session_key: int, role: str | None, limit: int) -> list[Node]:
+        """Return the first episodes of a session in order (of one speaker: those that are not withheld)."""
+        return self._list_outermost(session_key, role, "ASC", limit)
 
-    def _get_outermost(self, session_key: int, role: str | None, order: str) -> Node | None:
-        row = self._connection.execute(
+    def _list_outermost(self, session_key: int, role: str | None, order: str, limit: int) -> list[Node]:
+        rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.subtype = 'episode' AND n.deleted_at IS NULL"
             f" AND (?2 IS NULL OR (json_extract(n.metadata, '$.role') = ?2 AND {NOT_WITHHELD}))"
-            f" ORDER BY n.seq {order} LIMIT 1",
-            (session_key, role),
-        ).fetchone()
-        return node_from_row(row) if row else None
+            f" ORDER BY n.seq {order} LIMIT ?3",
+            (session_key, role, limit),
+        )
+        return [node_from_row(row) for row in rows]
 
     def list_prompts_beside(self, keys: Iterable[NodeKey]) -> list[tuple[NodeKey, NodeKey]]:
         """Return turns with what the user said right before and right after each of them in its session."""
