@@ -10,6 +10,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.memory import Memory
 from hyperloci.model.search import SearchAnswer
 from hyperloci.model.turn import Speaker, Turn
+from hyperloci.retrieval.search import Searcher, SearchResult
 from tests.support import NOW, FakeClock
 
 
@@ -87,6 +88,53 @@ def test_an_event_that_no_memory_tells_of_bounds_nothing_and_is_said(memory: Mem
     answer = memory.search("what was the retry policy before we switched to Kafka?")
     assert set(found(answer)) == set(decisions)
     assert any("No memory tells when it was: 'we switched to Kafka'" in hint for hint in answer.hints)
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are searched for, and `listed` for each listing, as a question has them looked for."""
+    asked: list[str] = []
+    find, list_memories = Searcher.find, Searcher.list_memories
+
+    def note_search(searcher: Searcher, query: str, *rest: Any, **given: Any) -> SearchResult:
+        asked.append(query)
+        return find(searcher, query, *rest, **given)
+
+    def note_listing(searcher: Searcher, *rest: Any, **given: Any) -> SearchResult:
+        asked.append("listed")
+        return list_memories(searcher, *rest, **given)
+
+    monkeypatch.setattr(Searcher, "find", note_search)
+    monkeypatch.setattr(Searcher, "list_memories", note_listing)
+    return asked
+
+
+def test_a_question_of_time_alone_lists_once(memory: Memory, decisions: list[str], searches: list[str]) -> None:
+    memory.search("what did we decide last week?")
+    assert searches == ["listed"]
+
+
+def test_what_an_event_bounds_is_not_searched_at_any_time_as_well(
+    memory: Memory, decisions: list[str], searches: list[str]
+) -> None:
+    memory.search("which retry policy did we have since we decided uploads?")
+    assert searches == ["we decided uploads", "which retry policy did have"]
+
+
+def test_a_question_that_is_searched_more_than_once_is_encoded_once(
+    memory: Memory, decisions: list[str], searches: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[str] = []
+    encode = Searcher.encode_query
+
+    def note_encoding(searcher: Searcher, query: str, **given: Any) -> Any:
+        encoded.append(query)
+        return encode(searcher, query, **given)
+
+    monkeypatch.setattr(Searcher, "encode_query", note_encoding)
+    question = "what did we decide about the retry policy in March?"
+    memory.search(question)
+    assert (searches, encoded) == ([question] * 3, [question])
 
 
 @pytest.mark.parametrize(("word", "first"), [("at first", 0), ("originally", 0), ("now", 1), ("currently", 1)])

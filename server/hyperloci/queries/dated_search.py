@@ -124,12 +124,18 @@ class DatedSearch:
         # Of another thing than the event that bounds it: that one's words would only lead there.
         wording = query if asked.event is None else text
         find = self.list_all if not analyse_query(subject) else functools.partial(self.find, wording)
-        outside = self.list_all(kinds) if not analyse_query(subject) else self.find(query, conditions)
+        # Only where it is compared, or shown: of what is listed nothing is better, and an event is not misremembered.
+        look_outside = functools.cache(
+            functools.partial(self.find, query, conditions)
+            if analyse_query(subject)
+            else functools.partial(self.list_all, kinds)
+        )
+        is_compared = asked.event is None and bool(analyse_query(subject))
         for wanted in dict.fromkeys((kinds, conditions)):
             found = find(_include_ended(wanted, bounds))
-            if self._has_answer(subject, found) and not (asked.event is None and _is_far_better(outside, found)):
+            if self._has_answer(subject, found) and not (is_compared and _is_far_better(look_outside(), found)):
                 return DatedResult(found=found, remarks=remark, is_of_past=True)
-        return self._mark_outside(outside, bounds, remark, _include_ended(conditions, bounds))
+        return self._mark_outside(look_outside(), bounds, remark, _include_ended(conditions, bounds))
 
     def _mark_outside(
         self, found: SearchResult, bounds: TimeBounds, remark: tuple[str, ...], within: Conditions

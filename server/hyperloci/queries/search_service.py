@@ -99,10 +99,12 @@ class SearchService:
             dated = DatedResult(found=find(query, conditions, quick=True))
         else:
             present = functools.partial(self._explain_hits, query, profile)
+            # A question that names a time may be searched three times: within it, among all kinds, and at any time.
+            encode = functools.cache(self.searcher.encode_query)
             dated = DatedSearch(
                 store=self.store,
                 clock=self.clock,
-                find=find,
+                find=functools.partial(find, encode=encode),
                 list_all=functools.partial(self.searcher.list_memories, limit=limit),
                 present=present,
             ).search(query, conditions)

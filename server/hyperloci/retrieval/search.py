@@ -1,7 +1,6 @@
 """Search: from a question to ranked memories (B.04-B.08, E.06, E.08).
 
-`Searcher.find` does all of it: it encodes the question, classifies its intent and turns its conditions into a bitmap;
-a strategy ranks candidates, graph expansion adds more, and the best are returned, each text once.
+`Searcher.find` encodes the question and filters; a strategy ranks, the graph adds, and the best come back, each once.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -47,10 +46,10 @@ logger = logging.getLogger(__name__)
 
 MAX_LIMIT: Final = 50
 MAX_QUERY_CHARS: Final = 10_000
+EncodeQuery = Callable[[str], tuple[QueryFingerprint | None, str | None]]
 
 AROUND_LIMIT: Final = 2_000
 """Nodes that a relation filter reaches at most: three unlimited steps reach half of a large graph."""
-
 
 NAMED: Final = "name"
 """The part of a score that is no space's: the question names the memory, or asks for what it is related to."""
@@ -152,6 +151,7 @@ class Searcher:
         profile: str = "auto",
         explain: bool = False,
         quick: bool = False,
+        encode: EncodeQuery | None = None,
     ) -> SearchResult:
         """Find the memories that answer a query best, under conditions.
 
@@ -162,13 +162,14 @@ class Searcher:
             profile: the perspective (`space_weights.PROFILES`).
             explain: score the hits in every space, also where it changes no order.
             quick: use E1 and words only, for a hook that delays a prompt.
+            encode: `encode_query`, or what keeps its answers, for who asks one question several times.
 
         Raises:
             BadRequestError: an empty or overlong query, a limit outside 1..50, an unknown profile or strategy.
             NotFoundError: `related_to` names no memory.
         """
         check_query(query, limit, profile, conditions)
-        seen, degraded = self._encode_query(query, quick=quick)
+        seen, degraded = (encode or functools.partial(self.encode_query, quick=quick))(query)
         with self._store.snapshot():
             intent = classify_intent(query) if quick else self._classify_intent(query, seen)
             allowed = self._allowed_nodes(conditions)
@@ -265,7 +266,7 @@ class Searcher:
         model = self._store.vectors.find_model(model_id)
         return None if model is None else (model, model_id, vector)
 
-    def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
+    def encode_query(self, query: str, *, quick: bool = False) -> tuple[QueryFingerprint | None, str | None]:
         """Return the encoded question, or why there is none."""
         if self._encoder is None or self._quick_encoder is None:
             return None, self._off_reason
