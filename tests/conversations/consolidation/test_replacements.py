@@ -17,6 +17,7 @@ from hyperloci.conversations.consolidation.contradiction_resolution import Confl
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
+from hyperloci.conversations.consolidation.replacement.standing import Standing, list_standing
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import (
     ORDERS,
@@ -401,6 +402,24 @@ def test_what_comes_in_late_is_ended_by_what_was_said_after_it(
     assert resolver.review_statements() == 1
     assert find(store, "April 20").valid_until is not None
     assert [edge.label for edge in edges_between(store, new, old)] == ["supersedes"]
+
+
+def test_what_holds_is_read_once_for_each_statement_that_is_judged(
+    store: Store, meant: tuple[Node, Node], resolver: ReplacementResolver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+
+    def note_look(store: Store, scope: str, *, with_passing: bool = True) -> list[Standing]:
+        looks.append(scope)
+        return list_standing(store, scope, with_passing=with_passing)
+
+    monkeypatch.setattr(replacements, "list_standing", note_look)
+    old, new = meant
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    waiting = store.consolidations.list_reviews(None, 10)
+    assert len(waiting) > 1
+    resolver.review_statements()
+    assert len(looks) == len(waiting)
 
 
 @pytest.mark.req("B.17")

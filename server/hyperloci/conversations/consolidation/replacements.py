@@ -12,6 +12,7 @@ to be told: only where both are found, the newer comes first.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -23,17 +24,23 @@ from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
 from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
-from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
+from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
 from hyperloci.conversations.consolidation.replacement.parts import PART, score_part
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
+from hyperloci.conversations.consolidation.replacement.standing import (
+    Standing,
+    list_standing,
+    read_compared,
+    read_place,
+    select_earlier,
+)
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
-from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType, Origin
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.store.conversations.passing_statements import PassingStatement
-from hyperloci.system.values import dataclass
 
 SURE: Final = 0.6
 """Probability by words from which on the old statement is ended at once: of three writers nobody trained on 118 are
@@ -68,12 +75,6 @@ ORDERS: Final = 0.1
 184 changed minds reach it, besides some 230 others, two a project; both answer one question then, which makes it
 likelier. Of what was said in passing 53 of 65 do, besides 313 others."""
 
-MAX_LIVING: Final = 400
-"""Living statements that a new one is compared with, the newest of each type: more than a year of sessions leaves."""
-
-MAX_PASSING: Final = 100
-"""The same of what was said in passing, of all types: some 200 turns of the user's leave so many."""
-
 REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
 
@@ -85,10 +86,6 @@ TURNS_OF_ANSWER: Final = 40
 
 UNCERTAIN_LABEL: Final = "updates"
 
-_SAID_IN_TURNS: Final = (Origin.EXTRACTION, Origin.USER_PROMPT)
-
-_COMPARED_TYPES: Final = ((NodeType.FACT, ()), (NodeType.DECISION, ("decision",)), (NodeType.EXPERIENCE, ("dead_end",)))
-
 
 class Resolution(StrEnum):
     """What became of an older statement: it ended, is marked as possibly replaced, or only stands behind the newer."""
@@ -98,17 +95,8 @@ class Resolution(StrEnum):
     ORDERED = "ordered"
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A memory that holds, or a turn that said something in passing; and what it says."""
-
-    node: Node
-    said: ComparedStatement
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether it is a turn: nothing was made of what it says."""
-        return self.node.subtype == "episode"
+ListStanding = Callable[[str], Sequence[Standing]]
+"""Lists what stands in a project (`replacement.standing.list_standing`)."""
 
 
 class ReplacementResolver:
@@ -123,7 +111,7 @@ class ReplacementResolver:
         self, new: Node, finding: ExtractedFinding, progress: ConsolidationProgress
     ) -> list[tuple[Node, float]]:
         """Return the statements and turns that a new one replaces, or may, with the probability by words (B.19)."""
-        living = self._list_living(new, progress.scope)
+        living = select_earlier(list_standing(self._store, progress.scope), new)
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
         return _choose_likely(living, _score_finding(finding, living, around))
 
@@ -131,7 +119,9 @@ class ReplacementResolver:
         """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
         said = max(sources, key=lambda node: node.seq or 0)
         turn = (said.session_id, said.seq)
-        statements = [one for one in self._list_standing(scope, with_passing=False) if _place_of(one.node) != turn]
+        statements = [
+            one for one in list_standing(self._store, scope, with_passing=False) if read_place(one.node) != turn
+        ]
         living = [one for one in statements if one.node.event_time <= said.event_time]
         around = self._find_surroundings(*turn) if living else NOTHING_HEARD
         return any(score >= CHANGES for score in _score_finding(finding, living, around))
@@ -176,9 +166,7 @@ class ReplacementResolver:
         """
         ended = 0
         for new in self._store.consolidations.list_reviews(scope, limit):
-            holds = new.valid_until is None
-            likely = self._detect_by_meaning(new) if holds else []
-            successors = self._find_successors(new) if holds else []
+            likely, successors = self._judge_by_meaning(new) if new.valid_until is None else ([], [])
             with self._store.transaction():
                 if self._store.consolidations.finish_review(new.key):
                     self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL, OUTDATED_LABEL])
@@ -186,16 +174,22 @@ class ReplacementResolver:
                     ended += any(self._ends_by_meaning(later, new, score) for later, score in successors)
         return ended
 
-    def _find_successors(self, new: Node) -> list[tuple[Node, float]]:
+    def _judge_by_meaning(self, new: Node) -> tuple[list[tuple[Node, float]], list[tuple[Node, float]]]:
+        """Return what a statement replaces or may, and which later ones replace it or may; what holds is read once."""
+        look = functools.cache(functools.partial(list_standing, self._store))
+        with self._store.snapshot():
+            return self._detect_by_meaning(new, look), self._find_successors(new, look)
+
+    def _find_successors(self, new: Node, look: ListStanding) -> list[tuple[Node, float]]:
         """Return the later statements that replace one that came in after them, or may."""
-        standing = self._list_standing(self._scope_of(new), with_passing=False)
+        standing = [one for one in look(self._scope_of(new)) if not one.is_passing]
         later = [one.node for one in standing if one.node.event_time > new.event_time]
         cosines = self._store.vectors.compare_with(new.key, [node.key for node in later])
         nearest = sorted((node for node in later if node.key in cosines), key=lambda node: -cosines[node.key])
         return [
             (node, probability)
             for node in nearest[:MAX_SUCCESSORS]
-            for old, probability in self._detect_by_meaning(node)
+            for old, probability in self._detect_by_meaning(node, look)
             if old.key == new.key
         ]
 
@@ -204,15 +198,15 @@ class ReplacementResolver:
         progress = self._store.consolidations.get_progress(statement.session_id) if statement.session_id else None
         return progress.scope if progress else statement.scope
 
-    def _detect_by_meaning(self, new: Node) -> list[tuple[Node, float]]:
-        living = self._list_living(new, self._scope_of(new))
+    def _detect_by_meaning(self, new: Node, look: ListStanding) -> list[tuple[Node, float]]:
+        living = select_earlier(look(self._scope_of(new)), new)
         cosines = self._store.vectors.compare_with(new.key, list(dict.fromkeys(one.node.key for one in living)))
         # A turn is not judged anew once it has a vector, which comes after those of later statements: its words decide.
         living = [one for one in living if one.is_passing or one.node.key in cosines]
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
 
         def score(olds: Sequence[Standing]) -> list[float]:
-            statement, scorer = _compared(new), load_replacement_scorer()
+            statement, scorer = read_compared(new), load_replacement_scorer()
             by_words = scorer.score(statement, [one.said for one in olds], around=around)
             seen = {place: cosines[one.node.key] for place, one in enumerate(olds) if one.node.key in cosines}
             told = scorer.score(statement, [olds[place].said for place in seen], list(seen.values()), around)
@@ -256,7 +250,7 @@ class ReplacementResolver:
         is_sure = probability >= sure_from and may_replace(new, old) and not is_for_a_time
         if is_sure:
             around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
-            pieces = find_remainders(_compared(new), str(old.metadata.get("quote") or old.content), around)
+            pieces = find_remainders(read_compared(new), str(old.metadata.get("quote") or old.content), around)
             if not pieces and _leaves_most(new, old, around):
                 self._mark_outdated(old, new, probability)
                 return Resolution.ORDERED
@@ -266,30 +260,6 @@ class ReplacementResolver:
             return Resolution.ENDED
         self._mark_uncertain(old, new, probability)
         return Resolution.MARKED
-
-    def _list_living(self, new: Node, scope: str) -> list[Standing]:
-        """Return what earlier turns say and holds, in the order in which it was said."""
-        standing = self._list_standing(scope)
-        return [
-            one for one in standing if one.node.event_time <= new.event_time and not _are_of_one_turn(one.node, new)
-        ]
-
-    def _list_standing(self, scope: str, *, with_passing: bool = True) -> list[Standing]:
-        """Return the statements that hold and what was said in passing, in the order in which they were made."""
-        found = [
-            Standing(node, _compared(node))
-            for kind, subtypes in _COMPARED_TYPES
-            for node in self._store.nodes.query_nodes(
-                kind, subtypes=subtypes, scopes=(scope, GLOBAL_SCOPE), limit=MAX_LIVING
-            )
-            # Who proposes once more what was told to have failed has forgotten it: it is said again, not doubted.
-            if node.origin is Origin.EXTRACTION or node.subtype != "dead_end"
-        ]
-        found += [
-            Standing(one.turn, read_statement(one.quote, one.about))
-            for one in self._store.passing_statements.list_latest(scope, MAX_PASSING if with_passing else 0)
-        ]
-        return sorted(found, key=lambda one: (one.node.event_time, one.node.key))
 
     def _mark_uncertain(self, old: Node, new: Node, probability: float) -> None:
         self._store.edges.link_nodes(
@@ -318,22 +288,11 @@ def _leaves_most(new: Node, old: Node, around: Surroundings) -> bool:
     """Tell whether what replaces a statement leaves the most of it, or all: a dead end, where nothing was done."""
     if old.subtype == "dead_end" and not around.done:
         return True
-    return score_part(_compared(new), _compared(old), around) >= PART
-
-
-def _are_of_one_turn(node: Node, other: Node) -> bool:
-    """Tell whether two statements were said in one breath: who says two things in one means both."""
-    return node.key == other.key or (
-        node.session_id is not None and _place_of(node) == _place_of(other) and node.origin in _SAID_IN_TURNS
-    )
+    return score_part(read_compared(new), read_compared(old), around) >= PART
 
 
 def _holds(node: Node | None) -> bool:
     return node is not None and node.valid_until is None and node.deleted_at is None
-
-
-def _place_of(node: Node) -> tuple[str | None, object]:
-    return node.session_id, node.metadata.get("turn") if node.seq is None else node.seq
 
 
 def _read_assistant(turn: Node | None) -> str:
@@ -387,11 +346,6 @@ def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[
         if probability >= max(ORDERS, likely.get(old.node.key, (old.node, 0.0))[1]):
             likely[old.node.key] = (old.node, probability)
     return list(likely.values())
-
-
-def _compared(node: Node) -> ComparedStatement:
-    quote, about = node.metadata.get("quote"), node.metadata.get("about")
-    return read_statement(str(quote or node.content), str(about or ""))
 
 
 def may_replace(new: Node, old: Node) -> bool:
