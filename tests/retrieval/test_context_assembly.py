@@ -73,4 +73,4 @@ def test_the_summary_of_a_conversation_is_read_as_what_happened() -> None:
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:
     context = assemble_context("q", arrange_hits([hit(1, content="word " * 2_000)]), 2_000)
 
-    assert "[...]" in context.markdown and "id-1" in context.markdown
+    assert "…" in context.markdown and "id-1" in context.markdown

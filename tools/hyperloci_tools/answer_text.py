@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from hyperloci.text.cutting import cut_line, cut_text
 from hyperloci_tools.answer_values import DATA
 from hyperloci_tools.schemas import (
     AffectedOut,
@@ -59,7 +60,7 @@ def quote_name(name: str) -> str:
         return name
     line = " ".join(character for character in name.split() if character)
     shown = "".join(character for character in line if character.isprintable() and character not in "`<>")
-    return json.dumps(shown if len(shown) <= MAX_PLACE_CHARS else f"{shown[:MAX_PLACE_CHARS]}…", ensure_ascii=False)
+    return json.dumps(cut_text(shown, MAX_PLACE_CHARS), ensure_ascii=False)
 
 
 _PLAIN_NAME: Final = re.compile(r"[\w./@+~#:$()\[\]-]{1,120}")
@@ -68,8 +69,7 @@ _PLAIN_NAME: Final = re.compile(r"[\w./@+~#:$()\[\]-]{1,120}")
 
 def _one_line(text: str) -> str:
     # File names and headings come from outside too: they must not start a new line.
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_PLACE_CHARS else f"{line[:MAX_PLACE_CHARS]}…"
+    return cut_line(text, MAX_PLACE_CHARS)
 
 
 def render_memory(hit: HitOut, number: int | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from hyperloci.text.cutting import cut_text
 from hyperloci_tools.schemas import (
     AffectedOut,
     ContradictionOut,
@@ -88,11 +89,6 @@ def _shape_hit(found: Hit, cap: int, *, scored: bool) -> HitOut:
     shown["score"] = round(found.score, 3) if scored else None
     shown["confidence"] = round(found.confidence, 3)
     return cast(HitOut, drop_empty(shown))
-
-
-def cut_text(text: str, cap: int) -> str:
-    """Return a text cut to `cap` characters, with an ellipsis if it was cut."""
-    return text if len(text) <= cap else f"{text[:cap]}…"
 
 
 def fair_cap(lengths: Sequence[int], room: int) -> int:

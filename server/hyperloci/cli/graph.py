@@ -14,6 +14,7 @@ from rich.tree import Tree as Drawing
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
 from hyperloci.store.ids import shorten_id
+from hyperloci.text.cutting import cut_line
 
 if TYPE_CHECKING:
     from hyperloci.queries.file_structure import OutlineEntry, OutlineTree
@@ -186,8 +187,7 @@ def _node_label(node: GraphNode) -> str:
 
 
 def _shorten_content(content: str) -> str:
-    line = " ".join(content.split())
-    return line if len(line) <= SHORT else line[: SHORT - 3] + "..."
+    return cut_line(content, SHORT)
 
 
 def _escape_quotes(text: str) -> str:

@@ -13,6 +13,10 @@ from hyperloci.system.values import dataclass
 CLAUDE_CODE: Final = "claude-code"
 """The client whose hooks made every record that names none."""
 
+FRESH_START_SOURCES: Final = frozenset({"startup", "clear"})
+"""How a session begins that is about something new: the assistant has no context at all. A resumed or compacted one is
+in the middle of its work."""
+
 RECORD_VERSION: Final = 1
 """Of the JSON form; a program reads the versions up to its own."""
 

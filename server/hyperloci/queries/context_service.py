@@ -22,7 +22,6 @@ from hyperloci.retrieval.context_assembly import (
     ContextPart,
     arrange_hits,
     assemble_context,
-    cut_text,
     render_hit,
 )
 from hyperloci.retrieval.filters import Conditions
@@ -32,6 +31,7 @@ from hyperloci.retrieval.search import MAX_LIMIT
 from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
 from hyperloci.store.memories.entities import Entity, squash_name
 from hyperloci.system.values import dataclass
+from hyperloci.text.cutting import cut_line
 
 CANDIDATES: Final = 20
 """Memories that a context is chosen from, at least."""
@@ -162,7 +162,7 @@ class ContextService:
     def _render_entity(self, entity: Entity, scopes: Sequence[int]) -> str:
         related = self.asking.store.entities.list_mentioned_with([entity.node_key], scopes, MAX_RELATED)
         beside = ", ".join(other.canonical_name for other, _ in related)
-        text = cut_text(entity.summary or "", ENTITY_CHARS)
+        text = cut_line(entity.summary or "", ENTITY_CHARS)
         more = f"; with {beside}" if beside else ""
         return (
             f"- [{entity.kind}] {entity.canonical_name}: {text} (id {entity.id}; {entity.mention_count} mentions{more})"

@@ -11,10 +11,11 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import Present
 from hyperloci.model.turn import Speaker
-from hyperloci.retrieval.context_assembly import ContextLine, cut_text, render_hit
+from hyperloci.retrieval.context_assembly import ContextLine, render_hit
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.system.values import dataclass
+from hyperloci.text.cutting import cut_line
 from hyperloci.text.language.word_tables import phrase_pattern
 
 EXCERPT_CHARS: Final = 400
@@ -72,7 +73,7 @@ class SessionDigester:
                 node = None if chunk.node_key is None else self.store.nodes.get_by_key(chunk.node_key)
                 if chunk.level is level and chunk.first_seq > through and node is not None and node.deleted_at is None:
                     through = chunk.last_seq
-                    lines = "\n".join(f"  {cut_text(line, EXCERPT_CHARS)}" for line in node.content.splitlines())
+                    lines = "\n".join(f"  {cut_line(line, EXCERPT_CHARS)}" for line in node.content.splitlines())
                     place = f"turns {chunk.first_seq}-{chunk.last_seq}"
                     yield ContextLine(
                         node.id, f"- {place}, in short (id {chunk.id}; search_memory with it gives the turns):\n{lines}"
@@ -113,10 +114,10 @@ def _find_outcomes(turns: Sequence[Node]) -> list[Node]:
 
 def _quote_turn(label: str, turn: Node | None) -> Iterator[ContextLine]:
     if turn is not None:
-        yield ContextLine(turn.id, f"- {label}: {cut_text(turn.content, EXCERPT_CHARS)} (id {turn.id})")
+        yield ContextLine(turn.id, f"- {label}: {cut_line(turn.content, EXCERPT_CHARS)} (id {turn.id})")
 
 
 def _list_actions(turns: Sequence[Node]) -> Iterator[ContextLine]:
     """Yield what was done last."""
     done = [turn for turn in turns if turn.subtype == "action"][-MAX_ACTIONS:]
-    yield from (ContextLine(turn.id, f"- done: {cut_text(turn.content, EXCERPT_CHARS)}") for turn in done)
+    yield from (ContextLine(turn.id, f"- done: {cut_line(turn.content, EXCERPT_CHARS)}") for turn in done)

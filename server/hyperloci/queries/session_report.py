@@ -12,6 +12,7 @@ from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.system.values import dataclass
+from hyperloci.text.cutting import cut_line
 
 EXCERPT_CHARS: Final = 600
 """Of the request and of the last answer: what they are about stands at their beginning."""
@@ -76,7 +77,4 @@ def make_session_report(store: Store, session: StoredSession, present: Present) 
 
 def cut_excerpt(node: Node | None) -> str | None:
     """Return the beginning of what was said, on one line; None of nothing."""
-    if node is None:
-        return None
-    text = " ".join(node.content.split())
-    return text if len(text) <= EXCERPT_CHARS else f"{text[: EXCERPT_CHARS - 1].rstrip()}…"
+    return None if node is None else cut_line(node.content, EXCERPT_CHARS)

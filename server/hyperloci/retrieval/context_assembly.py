@@ -9,6 +9,7 @@ from hyperloci.model.answers import AssembledContext, ContextSection
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
 from hyperloci.system.values import dataclass
+from hyperloci.text.cutting import cut_line
 from hyperloci.text.tokens import count_tokens
 
 MAX_ITEM_CHARS: Final = 1_500
@@ -136,15 +137,9 @@ def _content_kind(hit: Hit) -> str:
 
 def render_hit(hit: Hit) -> str:
     """Return a memory as a line of Markdown, with its kind, its warnings, its id and its source."""
-    text = cut_text(hit.content, MAX_ITEM_CHARS)
+    text = cut_line(hit.content, MAX_ITEM_CHARS)
     notes = f" ({'; '.join(hit.notes)})" if hit.notes else ""
     return f"- [{hit.subtype or hit.type}] {text}{notes} (id {hit.id}; {describe_source(hit)})"
-
-
-def cut_text(text: str, limit: int) -> str:
-    """Return a text on one line, cut with a mark."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[:limit] + " [...]"
 
 
 def describe_source(hit: Hit) -> str:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from hyperloci.clock import format_age, from_iso
 from hyperloci.model.search import Hit, HitSource
 from hyperloci.retrieval.presentation import WITHHELD
+from hyperloci.text.cutting import cut_text
 
 EXCERPT_CHARS: Final = 1_200
 """Of a memory in a list; its own page has all of it."""
@@ -192,7 +193,7 @@ def describe_place(source: HitSource) -> str:
 
 def cut_excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
     """Return the beginning of a text, with `…` where it was cut."""
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+    return cut_text(text, limit)
 
 
 def join_lines(text: str, limit: int = EXCERPT_CHARS) -> str:

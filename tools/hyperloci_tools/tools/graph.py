@@ -9,6 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from hyperloci.model.kinds import fold_label
+from hyperloci.text.cutting import cut_text
 from hyperloci_tools import answer_text, answer_values
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit, Reason
@@ -36,8 +37,7 @@ async def find_related(
     )
     cap = answer_values.fair_cap([len(item.content) for item in found.related], answer_values.ANSWER_CHARS)
     items = [
-        answer_values.drop_empty({**asdict(item), "content": answer_values.cut_text(item.content, cap)})
-        for item in found.related
+        answer_values.drop_empty({**asdict(item), "content": cut_text(item.content, cap)}) for item in found.related
     ]
     shaped: RelatedOut = {
         "note": answer_values.DATA,

@@ -10,13 +10,11 @@ from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
+from hyperloci.model.record import FRESH_START_SOURCES
 from hyperloci.store import Store
 
 MIN_TURNS: Final = 60
 """Two or three working sessions: below that an interruption costs more than it brings."""
-
-OFFER_SOURCES: Final = frozenset({"startup", "clear"})
-"""How a session begins that is about something new; a resumed or compacted one is in the middle of its work."""
 
 OFFER: Final = (
     "Hyperloci: {turns} turns of {sessions} earlier sessions wait to be made into memories. When the user's own request"
@@ -37,7 +35,7 @@ def make_offer(store: Store, settings: Settings, scope: str, *, source: str, now
         source: Claude Code's word for how the session begins.
         now: the time, in milliseconds.
     """
-    if settings.consolidation != "host" or source not in OFFER_SOURCES:
+    if settings.consolidation != "host" or source not in FRESH_START_SOURCES:
         return ""
     with store.transaction():
         last = store.meta.get(_NOTE + scope)

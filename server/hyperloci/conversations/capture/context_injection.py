@@ -16,6 +16,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.injection_format import InjectedContext, name_clients, render_context
 from hyperloci.conversations.capture.shown_memories import load_shown_ids
 from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.record import FRESH_START_SOURCES
 from hyperloci.store import Store
 from hyperloci.store.conversations.openings import StoredOpening
 from hyperloci.store.conversations.sessions import StoredSession
@@ -25,9 +26,6 @@ COMPACT_SHARE: Final = 0.5
 
 NO_SESSION_CONTEXT: Final = frozenset({"fork"})
 """A fork starts with a copy of its parent's context, ours included."""
-
-FRESH_START_SOURCES: Final = frozenset({"startup", "clear"})
-"""The assistant has no context at all: what was rendered ahead is for these."""
 
 
 def open_session(

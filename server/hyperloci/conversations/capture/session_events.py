@@ -19,7 +19,7 @@ from hyperloci.conversations.capture.sessions import (
     start_session,
 )
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
+from hyperloci.model.record import CLAUDE_CODE, FRESH_START_SOURCES, CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-CONTEXT_LOST_SOURCES: Final = frozenset({"startup", "clear", "compact"})
+CONTEXT_LOST_SOURCES: Final = FRESH_START_SOURCES | {"compact"}
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
 
 RECENT_SESSIONS: Final = 20

@@ -8,6 +8,7 @@ from typing import Final
 
 from hyperloci.project.git import CommitDetails, GitRepository
 from hyperloci.project.git_log import Commit
+from hyperloci.text.cutting import cut_text
 
 PATIENCE: Final = 3
 """Commits whose details can't be read, one after another, until those of no further one are tried: a partial clone."""
@@ -71,7 +72,7 @@ class CommitReader:
 
 def commit_text(commit: Commit) -> str:
     """Return what is remembered of a commit: its message and the names of its files."""
-    subject, body = _cut_text(commit.subject, MAX_SUBJECT_CHARS), _cut_text(commit.body, MAX_BODY_CHARS)
+    subject, body = cut_text(commit.subject, MAX_SUBJECT_CHARS), cut_text(commit.body, MAX_BODY_CHARS)
     paths = [file.path for file in commit.files]
     named = ", ".join(paths[:MAX_NAMED_FILES])
     more = commit.changed - min(len(paths), MAX_NAMED_FILES)
@@ -79,10 +80,6 @@ def commit_text(commit: Commit) -> str:
     unread = commit.changed - commit.read
     note = f" (of {commit.changed} files, the changes in {unread} are not looked at)" if unread > 0 else ""
     return "\n\n".join(part for part in (subject, body, f"Changed: {named}{rest}{note}" if paths else "") if part)
-
-
-def _cut_text(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[:limit] + "…"
 
 
 def shallow_commits(common_dir: Path | None) -> frozenset[str]:

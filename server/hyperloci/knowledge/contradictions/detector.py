@@ -32,6 +32,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store
 from hyperloci.system.values import dataclass
+from hyperloci.text.cutting import cut_line
 
 logger = logging.getLogger(__name__)
 
@@ -370,5 +371,4 @@ def _says_the_same(judge: ContradictionJudge, node: Node) -> bool:
 
 
 def _make_excerpt(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1].rstrip() + "…"
+    return cut_line(text, EXCERPT_CHARS)

@@ -9,6 +9,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.symbols import NameMatch, StoredSymbol
 from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.programming_languages import is_test_path
+from hyperloci.text.cutting import cut_text
 
 MAX_OTHERS: Final = 4
 """Other meanings that an answer names."""
@@ -59,8 +60,7 @@ class NamedThing:
     def describe(self) -> str:
         """Return its name, what it is and where, in a few words."""
         where = "" if self.path is None or self.kind is ThingKind.FILE else f", {self.path}:{self.line}"
-        short = self.name if len(self.name) <= MAX_NAME_SHOWN else self.name[:MAX_NAME_SHOWN] + "…"
-        return f"`{short}` ({self.word or self.kind}{where})"
+        return f"`{cut_text(self.name, MAX_NAME_SHOWN)}` ({self.word or self.kind}{where})"
 
 
 def make_symbol_thing(symbol: StoredSymbol, match: NameMatch) -> NamedThing:

@@ -14,6 +14,7 @@ from hyperloci.model.pyramid import ArchivePlace, ChunkStage, Digest, PyramidChu
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.archive.compressed_turns import pack_turns, unpack_turns
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
@@ -157,7 +158,7 @@ class Chunks:
         """Return the tokens of those turns that stand in a micro-chunk."""
         rows = self._connection.execute(
             "SELECT node_key, tokens FROM chunk_turns WHERE node_key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
@@ -166,7 +167,7 @@ class Chunks:
         rows = self._connection.execute(
             "SELECT node_key, path FROM positions WHERE path IS NOT NULL"
             " AND node_key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 

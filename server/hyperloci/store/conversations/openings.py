@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.edges import is_spent_turn
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
@@ -144,7 +145,7 @@ class Openings:
                 AND x.key NOT IN (SELECT node_key FROM withheld) AND y.key NOT IN (SELECT node_key FROM withheld)
             ORDER BY h.key DESC
             """,
-            (json.dumps([int(key) for key in keys]), now),
+            (encode_keys(keys), now),
         )
         return [
             Rivalry(row["id"], row["label"], NodeKey(row["newer"]), NodeKey(row["older"]), row["evidence"] or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from hyperloci.model.node import Node
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
@@ -72,7 +73,7 @@ class PassingStatements:
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.key IN (SELECT value FROM json_each(?)) AND n.deleted_at IS NULL"
             f" AND {NOT_WITHHELD}",
-            (str(sorted(key for key in keys if key is not None)),),
+            (encode_keys(key for key in keys if key is not None),),
         )
         return {int(node.key): node for node in map(node_from_row, rows)}
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.node_rows import SELECT_NODE, hash_content, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
@@ -95,7 +96,7 @@ class TurnRows:
 
     def list_prompts_beside(self, keys: Iterable[NodeKey]) -> list[tuple[NodeKey, NodeKey]]:
         """Return turns with what the user said right before and right after each of them in its session."""
-        rows = self._connection.execute(_SELECT_PROMPTS_BESIDE, (json.dumps([int(key) for key in keys]),))
+        rows = self._connection.execute(_SELECT_PROMPTS_BESIDE, (encode_keys(keys),))
         return [(NodeKey(row[0]), NodeKey(row[1])) for row in rows]
 
     def set_ids(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
@@ -118,7 +119,7 @@ class TurnRows:
         for row in self._connection.execute(
             "SELECT node_key, since, until, phrase FROM spoken_times"
             " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, since, until, phrase",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         ):
             found.setdefault(NodeKey(row[0]), []).append((row[1], row[2], row[3]))
         return found

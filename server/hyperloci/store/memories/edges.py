@@ -13,6 +13,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import EdgeMember, Hyperedge
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.random_ids import make_random_id
@@ -162,7 +163,7 @@ class Edges:
         """Return those of `keys` that are turns, and of which all that was made was replaced since."""
         rows = self._connection.execute(
             f"SELECT n.key FROM nodes n WHERE n.key IN (SELECT value FROM json_each(?)) AND {is_spent_turn('n')}",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return frozenset(NodeKey(row[0]) for row in rows)
 
@@ -171,7 +172,7 @@ class Edges:
         rows = self._connection.execute(
             "SELECT n.key FROM nodes n WHERE n.key IN (SELECT value FROM json_each(?))"
             f" AND {is_spent_turn('n', 'max')}",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return frozenset(NodeKey(row[0]) for row in rows)
 
@@ -193,7 +194,7 @@ class Edges:
                 AND (?2 = '[]' OR n.scope_key IN (SELECT c.key FROM json_each(?2) w JOIN scopes c ON c.id = w.value))
             GROUP BY s.node_key ORDER BY s.node_key
             """,
-            (json.dumps([int(key) for key in nodes]), json.dumps(list(scopes))),
+            (encode_keys(nodes), json.dumps(list(scopes))),
         )
         return [StoredChange(NodeKey(row[0]), row[1], row[2]) for row in rows]
 
@@ -205,7 +206,7 @@ class Edges:
             CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
             GROUP BY h.key HAVING count(DISTINCT m.node_key) > 1 ORDER BY h.confidence DESC, h.key
             """,
-            (json.dumps([int(key) for key in nodes]),),
+            (encode_keys(nodes),),
         ).fetchall()
         members = self.get_members(row["key"] for row in rows)
         return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType, Verification
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.json_keys import encode_keys
 
 TAGS: Final = "domain_tags"
 COLUMNS: Final = tuple(field.name for field in fields(Facets) if field.name != TAGS)
@@ -63,7 +64,7 @@ class FacetRows:
 
     def get_facets(self, nodes: Iterable[int]) -> dict[NodeKey, Facets]:
         """Return the facets of those memories that have any."""
-        keys = json.dumps([int(node) for node in nodes])
+        keys = encode_keys(nodes)
         tags: dict[int, list[str]] = {}
         for node, tag in self._connection.execute(
             "SELECT node_key, tag FROM domain_tags WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY tag",

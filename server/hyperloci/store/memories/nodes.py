@@ -12,6 +12,7 @@ from hyperloci.model.author import AGENT_ORIGINS, Signature, Visibility
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import ONE_OCCASION_MS, NewNode, Node, SearchCandidate
 from hyperloci.store.archive import compressed_turns
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.node_rows import SELECT_NODE, check_changes, encode_metadata, hash_content, node_from_row
@@ -156,9 +157,7 @@ class Nodes:
         cursor = self._connection.cursor()
         # Rows by name cost half as much again to make, and `node_from_row` reads by place.
         cursor.row_factory = None
-        rows = cursor.execute(
-            f"{SELECT_NODE} WHERE n.key IN (SELECT value FROM json_each(?))", (json.dumps([int(key) for key in keys]),)
-        )
+        rows = cursor.execute(f"{SELECT_NODE} WHERE n.key IN (SELECT value FROM json_each(?))", (encode_keys(keys),))
         return {row[0]: node_from_row(row) for row in rows}
 
     def get_candidates(self, keys: Iterable[int]) -> dict[NodeKey, SearchCandidate]:
@@ -167,7 +166,7 @@ class Nodes:
         cursor.row_factory = None
         rows = cursor.execute(
             f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {
             row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]), row[9]))
@@ -181,7 +180,7 @@ class Nodes:
         rows = cursor.execute(
             "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content) FROM json_each(?) j"
             " CROSS JOIN nodes n ON n.key = j.value LEFT JOIN positions p ON p.node_key = n.key",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {key: NodeSource(subtype, path, symbol, chars) for key, subtype, path, symbol, chars in rows}
 
@@ -192,7 +191,7 @@ class Nodes:
             "SELECT json_group_array(n.key) FROM json_each(?) j CROSS JOIN nodes n INDEXED BY idx_nodes_told"
             # In the very words of the index, or it could not be used.
             f" ON n.key = j.value AND n.origin = '{Origin.TOOL}' AND n.type <> '{NodeType.ENTITY}'",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         ).fetchone()[0]
         return set(json.loads(found))
 

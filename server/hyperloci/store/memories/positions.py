@@ -11,6 +11,7 @@ from typing import Any, Final
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.position import Position
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.system.values import dataclass
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
@@ -120,7 +121,7 @@ class Positions:
         cursor.row_factory = None
         rows = cursor.execute(
             f"{_SELECT_POSITION} WHERE node_key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {row[0]: _position_from_row(row) for row in rows}
 
@@ -131,7 +132,7 @@ class Positions:
         rows = cursor.execute(
             "SELECT p.node_key, p.section_path, p.headings FROM json_each(?) j"
             " CROSS JOIN positions p ON p.node_key = j.value WHERE p.path IS NOT NULL",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {key: _headings_from_json(above) + _headings_from_json(inside) for key, above, inside in rows}
 
@@ -146,7 +147,7 @@ class Positions:
         """Return the code facts of those of `keys` that have them."""
         rows = self._connection.execute(
             "SELECT node_key, facts FROM code_facts WHERE node_key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {NodeKey(row[0]): _code_facts_from_json(json.loads(row[1])) for row in rows}
 
@@ -179,7 +180,7 @@ class Positions:
         rows = self._connection.execute(
             "SELECT node_key, scope_key, path, symbol, symbol_hash FROM anchors"
             " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, path, symbol",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return [StoredAnchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
 

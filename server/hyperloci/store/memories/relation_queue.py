@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, SYMMETRIC_LABELS, EdgeType, NodeKey, Role
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.system.random_ids import make_random_id
 from hyperloci.system.values import dataclass
@@ -92,7 +93,7 @@ class RelationQueue:
             CROSS JOIN positions p ON p.node_key = s.node_key
             WHERE h.automatic = 1 AND h.label IN (SELECT value FROM json_each(?2))
             """,
-            (json.dumps([int(key) for key in targets]), json.dumps(list(labels))),
+            (encode_keys(targets), json.dumps(list(labels))),
         )
 
     def unqueue_snippets(self, keys: Iterable[int]) -> None:
@@ -195,7 +196,7 @@ class RelationQueue:
             CROSS JOIN membership o ON o.hyperedge_key = h.key AND o.position = 1
             WHERE h.automatic = 1 AND h.label IN (SELECT value FROM json_each(?2)) AND o.node_key <> s.node_key
             """,
-            (json.dumps([int(key) for key in subjects]), json.dumps(list(labels))),
+            (encode_keys(subjects), json.dumps(list(labels))),
         )
         return {(NodeKey(row[0]), row[1], row[2]): (row[3], row[4] is not None) for row in rows}
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.system.values import dataclass
 
 
@@ -113,7 +114,7 @@ class Symbols:
             CROSS JOIN nodes n ON n.key = o.node_key
             WHERE n.deleted_at IS NULL ORDER BY j.value, o.char_start, o.node_key
             """,
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         found: dict[NodeKey, list[NodeKey]] = {}
         for key, piece in rows:
@@ -125,6 +126,6 @@ class Symbols:
         rows = self._connection.execute(
             "SELECT j.value, count(*) FROM json_each(?) j CROSS JOIN membership m ON m.node_key = j.value"
             " WHERE m.role = 'object' GROUP BY j.value",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {NodeKey(row[0]): row[1] for row in rows}

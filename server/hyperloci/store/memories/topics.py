@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
 
@@ -163,7 +164,7 @@ class Topics:
         rows = self._connection.execute(
             "SELECT n.key FROM json_each(?) j JOIN nodes n ON n.key = j.value"
             " WHERE n.access_count > 0 AND n.last_accessed >= ?",
-            (json.dumps([int(key) for key in keys]), since),
+            (encode_keys(keys), since),
         )
         return {NodeKey(row[0]) for row in rows}
 
@@ -171,7 +172,7 @@ class Topics:
         """Return the analysed terms of memories, title and body, space-joined."""
         rows = self._connection.execute(
             "SELECT k.node_key, k.title || ' ' || k.body FROM json_each(?) j JOIN keywords k ON k.node_key = j.value",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
@@ -191,7 +192,7 @@ class Topics:
             " WHERE n.deleted_at IS NULL AND n.type <> 'entity'"
             " AND coalesce(n.subtype, '') NOT IN (SELECT value FROM json_each(?))"
             " AND n.scope_key IN (SELECT scope_key FROM topics)",
-            (json.dumps([int(key) for key in keys]), json.dumps(NOT_CLUSTERED)),
+            (encode_keys(keys), json.dumps(NOT_CLUSTERED)),
         )
         for row in rows:
             yield int(row[0]), NodeKey(row[1])
@@ -289,7 +290,7 @@ class Topics:
         """Take memories out of their topics."""
         self._connection.execute(
             "DELETE FROM topic_members WHERE node_key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
 
 

@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import Any, Final, NamedTuple
 
 from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey, list_labels_of
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.system.values import dataclass
 
 MAX_STEPS: Final = 10_000
@@ -176,7 +177,7 @@ class Traversal:
     def _find_ways(self, sources: Sequence[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
         """Yield the sources' memberships, each with the members that it leads to."""
         rows = self._connection.execute(
-            _MEMBERSHIPS, (json.dumps([int(key) for key in sources]), _encode_labels(label), MAX_STEPS)
+            _MEMBERSHIPS, (encode_keys(sources), _encode_labels(label), MAX_STEPS)
         ).fetchall()
         spoken = {row["edge"] for row in rows if row["speaks"]}
         asked = sorted({row["edge"] for row in rows} - spoken)
@@ -223,7 +224,7 @@ class Traversal:
             cursor.execute(
                 _CROSSINGS[direction],
                 (
-                    json.dumps([int(key) for key in sources]),
+                    encode_keys(sources),
                     _encode_labels(label),
                     json.dumps(list(scopes)) if scopes else None,
                     limit,
@@ -233,7 +234,7 @@ class Traversal:
 
     def find_linked(self, keys: Iterable[int], label: str) -> set[NodeKey]:
         """Return which of some nodes are in any hyperedge with this label, whatever else is in it."""
-        asked = json.dumps([int(key) for key in keys])
+        asked = encode_keys(keys)
         return {NodeKey(row[0]) for row in self._connection.execute(_LINKED, (asked, _encode_labels(label)))}
 
     def has_label(self, label: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.json_keys import encode_keys
 
 NOT_WITHHELD: Final = "n.key NOT IN (SELECT w.node_key FROM withheld w)"
 """The condition on `nodes n` that a session may be shown it."""
@@ -32,6 +32,6 @@ class WithheldRows:
         """Return those of `keys` that are withheld."""
         rows = self._connection.execute(
             "SELECT node_key FROM withheld WHERE node_key IN (SELECT value FROM json_each(?))",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         )
         return frozenset(NodeKey(row[0]) for row in rows)

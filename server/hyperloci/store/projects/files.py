@@ -15,6 +15,7 @@ from typing import Final
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
 from hyperloci.store.database.path_columns import path_as_text
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.system.values import dataclass
 
 
@@ -279,7 +280,7 @@ class Files:
         """Return the hash of the commit behind each of `nodes` that is one."""
         rows = self._connection.execute(
             "SELECT c.node_key, c.sha FROM json_each(?) j JOIN commits c ON c.node_key = j.value",
-            (json.dumps([int(key) for key in nodes]),),
+            (encode_keys(nodes),),
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
 
@@ -92,7 +93,7 @@ class LineCommits:
         for row in self._connection.execute(
             "SELECT l.node_key, l.commit_key FROM json_each(?) j CROSS JOIN line_commits l ON l.node_key = j.value"
             f" JOIN nodes n ON n.key = l.commit_key WHERE n.deleted_at IS NULL AND {NOT_WITHHELD}",
-            (json.dumps([int(key) for key in keys]),),
+            (encode_keys(keys),),
         ):
             found.setdefault(NodeKey(row[0]), []).append(NodeKey(row[1]))
         return found

@@ -15,6 +15,7 @@ from hyperloci import __version__
 from hyperloci.errors import BadRequestError, HyperlociError, NotFoundError, StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAside, SetAsideKind
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.system.values import dataclass
 
 _log = logging.getLogger(__name__)
@@ -166,7 +167,7 @@ class SetAsideRows:
         self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey] | None = None
     ) -> dict[NodeKey, str]:
         """Return the subjects of what is set aside about some memories, or about any."""
-        wanted = None if keys is None else json.dumps([int(key) for key in keys])
+        wanted = None if keys is None else encode_keys(keys)
         rows = self._connection.execute(
             "SELECT node_key, subject FROM set_aside WHERE scope_key = ?1 AND kind = ?2 AND node_key IS NOT NULL"
             " AND (?3 IS NULL OR node_key IN (SELECT value FROM json_each(?3)))",

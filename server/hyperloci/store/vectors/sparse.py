@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.connection import is_snapshot_open
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.system.values import dataclass
@@ -267,7 +268,7 @@ class SparseIndex:
         docs = self._connection.execute(
             "SELECT node_key, terms FROM sparse_docs WHERE node_key IN (SELECT value FROM json_each(?1))"
             " AND (?2 IS NULL OR space = ?2)",
-            (json.dumps([int(key) for key in keys]), space),
+            (encode_keys(keys), space),
         ).fetchall()
         gone: dict[tuple[int, int], set[int]] = {}
         for key, terms in docs:

@@ -7,6 +7,8 @@ import re
 from string import whitespace
 from typing import Final
 
+from hyperloci.text.cutting import cut_text
+
 MAX_SIGNATURE_CHARS = 400
 """A longer header (dozens of typed parameters) is cut: its beginning is what a search finds."""
 
@@ -50,8 +52,7 @@ def name_parts(text: str) -> tuple[str, ...]:
 
 def one_line_signature(header: str) -> str:
     """Return a definition's header on one line, without the sign that opens its body."""
-    line = _BODY_OPENS.sub("", " ".join(header.split()))
-    return line if len(line) <= MAX_SIGNATURE_CHARS else line[: MAX_SIGNATURE_CHARS - 1] + "…"
+    return cut_text(_BODY_OPENS.sub("", " ".join(header.split())), MAX_SIGNATURE_CHARS)
 
 
 def docstring_text(literal: str) -> str:

@@ -19,6 +19,7 @@ from markdown_it.token import Token
 from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.lines import LineIndex
 from hyperloci.text.chunking.section_types import SectionType, infer_section_type
+from hyperloci.text.cutting import cut_text
 
 _MAX_TITLE_CHARS = 200
 """A setext underline below a paragraph makes all of it a heading; a title and a path need only its beginning."""
@@ -215,11 +216,7 @@ def _iter_headings(tokens: Sequence[Token], references: dict[str, Any]) -> Itera
         title = " ".join("".join(map(displayed_text, inline_tokens(tokens[index + 1], references))).split())
         anchor = _make_slug_unique(slugify(title), used)
         if token.level == 0:
-            yield _DocumentHeading(_shorten_title(title), int(token.tag[1]), anchor, token.map[0])
-
-
-def _shorten_title(title: str) -> str:
-    return title if len(title) <= _MAX_TITLE_CHARS else title[: _MAX_TITLE_CHARS - 1] + "…"
+            yield _DocumentHeading(cut_text(title, _MAX_TITLE_CHARS), int(token.tag[1]), anchor, token.map[0])
 
 
 def _make_slug_unique(slug: str, used: dict[str, int]) -> str:
