@@ -1,4 +1,4 @@
-"""Pair judge: the probability that a new statement and an old one cannot both hold, and what the new does to the old.
+"""Pair judge: the probability that a new statement and an old one cannot both hold.
 
 Shallow trees over the features of `pair_features`, learned from pairs written by hand (`bench train_contradictions`).
 """
@@ -9,7 +9,6 @@ import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -41,33 +40,8 @@ SCENE_MOST: Final = 0.5
 going on. Almost none of the pairs learned from are; without it 16 % of SICK's neutral pairs of captions are false
 alarms, with it 2 %, and of the pairs of developers and of writers never read it changes none."""
 
-SAME_SUBJECT: Final = 0.5
-"""Half of what one of two statements is about must be shared, or they say nothing of each other."""
-
-SAME_COVER: Final = 0.75
-"""Share of both statements' words from which on, with no figure in the way, they say the same."""
-
 CHANGES: Final = ("undone", "plan_off", "replaced", "ended")
 """Tables of cues that tell of a change, the most telling first."""
-
-
-class RelationKind(StrEnum):
-    """What a new statement does to an old one."""
-
-    SAME = "same"
-    REFINES = "refines"
-    REPLACES = "replaces"
-    CONTRADICTS = "contradicts"
-    UNRELATED = "unrelated"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementRelation:
-    """What a new statement does to an old one, how probable that is (0..1), and what tells."""
-
-    kind: RelationKind
-    probability: float
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +66,6 @@ def is_contradiction(score: float) -> bool:
     return score >= CONTRADICTION_GATE
 
 
-def relate_statements(new: str, old: Sequence[str], *, answers: str = "") -> list[StatementRelation]:
-    """Return what a new statement does to each of some old ones.
-
-    Args:
-        new: what is said now, or told.
-        old: statements that hold so far, near the new one in words or meaning.
-        answers: what the new statement answers, where it is not understood alone (`yes`, `the second`).
-    """
-    said = f"{answers} {new}".strip()
-    measured = [measure_pair(text, said) for text in old]
-    scores = _score_pairs(old, said, measured)
-    return [_relate_pair(*pair, said) for pair in zip(old, measured, scores, strict=True)]
-
-
 def is_change(old: str, new: str) -> bool:
     """Return whether a statement that contradicts an old one tells of a change: another value, or in so many words."""
     return find_clashing_figures(old, new) is not None or bool(_find_change(new))
@@ -126,24 +86,6 @@ def explain_contradiction(old: str, new: str) -> str:
     if a.negations % 2 != b.negations % 2:
         return f"{topic}; one of them denies it"
     return f"{topic}; what they say of it differs"
-
-
-def _relate_pair(old: str, features: Mapping[str, float], probability: float, new: str) -> StatementRelation:
-    if features["covered_most"] < SAME_SUBJECT and probability < CONTRADICTION_GATE:
-        return StatementRelation(kind=RelationKind.UNRELATED, probability=1 - probability, reason="another subject")
-    if probability >= CONTRADICTION_GATE:
-        kind = RelationKind.REPLACES if is_change(old, new) else RelationKind.CONTRADICTS
-        return StatementRelation(kind=kind, probability=probability, reason=explain_contradiction(old, new))
-    return _relate_compatible(features, 1 - probability)
-
-
-def _relate_compatible(features: Mapping[str, float], probability: float) -> StatementRelation:
-    """Return how two statements that can both hold belong together."""
-    if features["asks"] or features["figures_none_compare"] or features["other_subject"]:
-        return StatementRelation(kind=RelationKind.UNRELATED, probability=probability, reason="another question")
-    if min(features["covered_old"], features["covered_new"]) >= SAME_COVER:
-        return StatementRelation(kind=RelationKind.SAME, probability=probability, reason="the same in other words")
-    return StatementRelation(kind=RelationKind.REFINES, probability=probability, reason="more about the same")
 
 
 def _find_change(new: str) -> str:

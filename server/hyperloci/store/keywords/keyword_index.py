@@ -64,10 +64,6 @@ class KeywordIndex:
         """Return how many nodes the index holds."""
         return int(self._connection.execute("SELECT nodes FROM keyword_totals").fetchone()[0])
 
-    def remove_text(self, key: NodeKey) -> None:
-        """Take a node out of the index."""
-        self._connection.execute("DELETE FROM keywords WHERE node_key = ?", (key,))
-
 
 def _keyword_values(key: NodeKey, title: list[str], body: list[str], extra: list[str]) -> tuple[str | int, ...]:
     """Return a row in the order of its columns."""
