@@ -77,7 +77,7 @@ class SessionPlace:
             while time.monotonic() < until:
                 drain_spool(memory)
                 spool = self.settings.spool_dir
-                if not HookStatistics.from_tally(str(spool)).under_way and not list_waiting_files(spool):
+                if not HookStatistics.read_log(str(spool)).under_way and not list_waiting_files(spool):
                     break
                 time.sleep(0.1)
             nodes = memory.store.nodes.query_nodes("experience", subtypes=("episode", "action"), limit=100_000)

@@ -145,7 +145,7 @@ def _await_hooks(settings: Settings) -> None:
     """Wait for the processes that hooks have left their events to; of a killed one nothing more is to be expected."""
     until = time.monotonic() + HOOK_SECONDS
     while time.monotonic() < until:
-        if not HookStatistics.from_tally(str(settings.spool_dir)).under_way:
+        if not HookStatistics.read_log(str(settings.spool_dir)).under_way:
             return
         time.sleep(0.1)
 

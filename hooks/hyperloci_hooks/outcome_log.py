@@ -1,4 +1,4 @@
-"""Tally: the outcome of each event of a database, one line per event in a file in its spool folder, for `doctor`.
+"""Outcome log: the outcome of each event of a database, one line per event in a file in its spool folder, for `doctor`.
 
 A hook has no time to open the database. A line is one append, which the system keeps whole, of: when (ms), event,
 outcome, how long it took (ms), and the event's mark.
@@ -36,13 +36,13 @@ def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: s
     path = os.path.join(folder, NAME)
     try:
         try:
-            descriptor = _open_tally(path)
+            descriptor = _open_log(path)
         except FileNotFoundError:
             # Only before the first event of all: a hook loads next to nothing.
             from hyperloci.system.own_folders import make_own_folders
 
             make_own_folders(folder)
-            descriptor = _open_tally(path)
+            descriptor = _open_log(path)
         try:
             os.write(descriptor, line.encode("ascii", "replace"))
             full = os.fstat(descriptor).st_size > MAX_BYTES
@@ -54,7 +54,7 @@ def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: s
         return
 
 
-def _open_tally(path: str) -> int:
+def _open_log(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 

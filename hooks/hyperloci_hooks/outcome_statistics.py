@@ -1,4 +1,4 @@
-"""Hook statistics: the tally of hooks as numbers and as messages."""
+"""Hook statistics: the outcome log of hooks as numbers and as messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HookStatistics:
     """Hook statistics of one database over the last days.
 
     Attributes:
-        outcomes: how many events had which outcome (`tally`).
+        outcomes: how many events had which outcome (`outcome_log`).
         under_way: events handed to a separate process that has not reported its outcome yet.
         lost: those of them whose process must have been killed before their record was stored.
         times: for each event, the median and the 95th percentile, in milliseconds.
@@ -35,8 +35,8 @@ class HookStatistics:
     times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def from_tally(cls, folder: str, now: int | None = None) -> Self:
-        """Read the tally of a spool's folder."""
+    def read_log(cls, folder: str, now: int | None = None) -> Self:
+        """Read the outcome log of a spool's folder."""
         moment = system_clock() if now is None else now
         outcomes: Counter[str] = Counter()
         times: defaultdict[str, list[float]] = defaultdict(list)

@@ -202,7 +202,7 @@ class Memory:
         Args:
             query: a question or words, at most 10,000 characters.
             content_type: which kind to look among (`retrieval.filters.CONTENT_TYPES`).
-            profile: which scores to weigh most (`retrieval.space_weights.PROFILES`).
+            profile: which scores to weigh most (`retrieval.space_weights.PERSPECTIVES`).
             limit: 1..50.
             after, before: time bounds as `retrieval.time_bounds.parse_time_bound` reads them.
             entity_name: only memories that mention this entity.

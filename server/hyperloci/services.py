@@ -227,7 +227,7 @@ class HookService:
             "stored": self._stored,
             "caught_up": self._caught_up,
             "error": self._deaf or self._fault,
-            **HookStatistics.from_tally(self._settings.installation_paths.spool).as_dict(),
+            **HookStatistics.read_log(self._settings.installation_paths.spool).as_dict(),
         }
 
 

@@ -114,7 +114,7 @@ class House:
 
     def outcomes(self) -> dict[str, int]:
         """Return what became of the events, as it was counted."""
-        return dict(HookStatistics.from_tally(self.settings.installation_paths.spool).outcomes)
+        return dict(HookStatistics.read_log(self.settings.installation_paths.spool).outcomes)
 
     def log(self) -> str:
         path = self.settings.log_file

@@ -65,7 +65,7 @@ def hook(
 def outcomes(house: House) -> dict[str, int]:
     """Return what became of the events of the house's database, as it was counted."""
     with house.memory() as memory:
-        return dict(HookStatistics.from_tally(memory.settings.installation_paths.spool).outcomes)
+        return dict(HookStatistics.read_log(memory.settings.installation_paths.spool).outcomes)
 
 
 def kept(house: House) -> list[Node]:
@@ -85,7 +85,7 @@ def settled(house: House) -> list[str]:
 
         def quiet() -> bool:
             # In this order: what a hook spools between two looks is not overlooked.
-            if HookStatistics.from_tally(str(spool)).under_way:
+            if HookStatistics.read_log(str(spool)).under_way:
                 return False
             drain_spool(memory)
             return not list_waiting_files(spool)
@@ -450,7 +450,7 @@ main("PostToolUse")
     lock = next((house.home / ".claude" / "hyperloci").glob("hooks-*.lock"))
     wait_for(lambda: not holders(lock))
     later = 1_000_000 + int(time.time() * 1_000)
-    account = HookStatistics.from_tally(folder, now=later)
+    account = HookStatistics.read_log(folder, now=later)
     assert account.lost == 1 and "got lost" in account.list_problems()[-1][0]
 
 

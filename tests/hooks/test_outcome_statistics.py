@@ -23,7 +23,7 @@ def tell(folder: Path, outcome: str, *, at: int = NOW, event: str = "Stop", took
 
 
 def account(folder: Path) -> HookStatistics:
-    return HookStatistics.from_tally(str(folder), NOW)
+    return HookStatistics.read_log(str(folder), NOW)
 
 
 # -- the file ----------------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def test_what_is_noted_is_read_back_in_its_order(tmp_path: Path) -> None:
     assert os.name != "posix" or (Path(folder) / outcome_log.NAME).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_tally_that_is_full_becomes_the_older_one_and_the_oldest_goes(
+def test_a_log_that_is_full_becomes_the_older_one_and_the_oldest_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outcome_log, "MAX_BYTES", 1)
@@ -58,7 +58,7 @@ PARTS = (b"1800000000000", b"Stop", b"served", b"1.0", b"\0", b"\xff\xfe")
 @settings(max_examples=examples(50))
 @given(st.lists(st.sampled_from(PARTS), max_size=8).filter(lambda parts: len(parts) != 5).map(b" ".join))
 def test_a_damaged_line_costs_itself_alone(tmp_path_factory: pytest.TempPathFactory, torn: bytes) -> None:
-    folder = tmp_path_factory.mktemp("tally")
+    folder = tmp_path_factory.mktemp("log")
     tell(folder, outcome_log.SERVED, mark="before")
     with (folder / outcome_log.NAME).open("ab") as file:
         file.write(torn + b"\nwhen Stop served 1.0 m\n")
@@ -73,7 +73,7 @@ def test_where_nothing_can_be_written_nothing_is_counted_and_nothing_fails(tmp_p
 
 
 @pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="this system can't refuse a link")
-def test_a_link_in_place_of_the_tally_is_not_written_through(tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_log_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("as it was")
     (tmp_path / outcome_log.NAME).symlink_to(tmp_path / "precious")
     outcome_log.append_outcome(str(tmp_path), "Stop", outcome_log.SERVED)

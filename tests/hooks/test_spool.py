@@ -224,7 +224,7 @@ def test_a_record_that_ends_whoever_stores_it_is_put_aside_and_the_others_are_st
     assert codes == [9, 9, 0]
     assert len(keeper.texts()) == BATCH_FILES + 2
     assert aside(keeper) == ["the process that stored it died 2 times"]
-    assert HookStatistics.from_tally(str(keeper.settings.spool_dir)).outcomes == {"aside": 1}
+    assert HookStatistics.read_log(str(keeper.settings.spool_dir)).outcomes == {"aside": 1}
 
 
 def test_what_another_version_put_aside_is_tried_again(keeper: CapturingSink, monkeypatch: pytest.MonkeyPatch) -> None:

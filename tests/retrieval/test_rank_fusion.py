@@ -17,7 +17,7 @@ from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.space_weights import PROFILES
+from hyperloci.retrieval.space_weights import PERSPECTIVES
 from hyperloci.retrieval.strategies import FIRST_SPACES
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.space import SPACES
@@ -29,7 +29,7 @@ SETTINGS = Settings(database=Path("unused.db"), state_dir=Path("unused"), runtim
 keys = st.integers(1, 12).map(NodeKey)
 whole = st.dictionaries(keys, st.integers(0, 20).map(float), max_size=12)
 scored = st.dictionaries(st.sampled_from(sorted(SPACES)), whole, max_size=6)
-profiles = st.sampled_from(sorted(PROFILES))
+profiles = st.sampled_from(sorted(PERSPECTIVES))
 
 
 def order(fused: dict[NodeKey, float]) -> list[NodeKey]:
@@ -96,7 +96,7 @@ def test_what_every_space_ranks_first_is_first(spaces: dict[str, dict[NodeKey, f
 
 
 @pytest.mark.req("E.06", "E.07")
-@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("profile", sorted(PERSPECTIVES))
 def test_calibrated_scores_do_not_depend_on_the_order_of_candidates(store: Store, profile: str) -> None:
     nodes = candidates(store, *(add(store, f"fact {number % 3}", place=str(number)) for number in range(9)))
     spaces = {space: {key: (key % 3) / 4 for key in nodes} for space in ("e1", "e5", "e6", "e9", "e11", "e13")}

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
-from hyperloci.retrieval.space_weights import AUTO, RANK_PROFILES
+from hyperloci.retrieval.space_weights import AUTO, RANK_WEIGHTS
 from hyperloci.spaces.space import SPACES, SpaceCategory
 
 K = TypeVar("K")
@@ -51,7 +51,7 @@ def fuse_spaces(
 
 def rank_weight(space: str, profile: str, settings: Settings) -> float:
     """Return what one space's ranks count: its weight in the profile times the user's factor for its kind (B.20)."""
-    named = RANK_PROFILES["semantic" if profile == AUTO else profile]
+    named = RANK_WEIGHTS["semantic" if profile == AUTO else profile]
     factor = settings.rrf_weight_vector
     if space in ("e6", "e13"):
         factor = settings.rrf_weight_fts

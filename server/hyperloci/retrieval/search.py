@@ -32,7 +32,7 @@ from hyperloci.retrieval.names.leading import LeadingMemories, find_leading
 from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.scoring import Scores, combine_scores
 from hyperloci.retrieval.space_scorer import SpaceScorer
-from hyperloci.retrieval.space_weights import PROFILES
+from hyperloci.retrieval.space_weights import PERSPECTIVES
 from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
 from hyperloci.retrieval.vector_coverage import measure_vector_coverage
 from hyperloci.spaces.query import QueryFingerprint
@@ -159,7 +159,7 @@ class Searcher:
             query: a question or words.
             conditions: which memories to search, and by which strategy.
             limit: how many at most.
-            profile: the perspective (`space_weights.PROFILES`).
+            profile: the perspective (`space_weights.PERSPECTIVES`).
             explain: score the hits in every space, also where it changes no order.
             quick: use E1 and words only, for a hook that delays a prompt.
             encode: `encode_query`, or what keeps its answers, for who asks one question several times.
@@ -389,8 +389,8 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
         raise BadRequestError(f"query has {len(query)} characters; at most {MAX_QUERY_CHARS} are allowed.")
     if not 1 <= limit <= MAX_LIMIT:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
-    if profile not in PROFILES:
-        raise BadRequestError(describe_unknown_value("profile", profile, PROFILES))
+    if profile not in PERSPECTIVES:
+        raise BadRequestError(describe_unknown_value("profile", profile, PERSPECTIVES))
     _check_name("strategy", conditions.strategy, tuple(SearchStrategy))
     _check_name("first_space", conditions.first_space, FIRST_SPACES)
 

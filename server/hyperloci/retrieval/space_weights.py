@@ -1,4 +1,4 @@
-"""Space weights: profiles for reciprocal ranks, perspectives for calibrated scores (E.07, E.14).
+"""Space weights: what each perspective makes of reciprocal ranks, and of calibrated scores (E.07, E.14).
 
 Every weight here was chosen with `python -m bench quality` on all development sets, `python -m bench leave_one_out`
 and `python -m bench blind_spots`; docs/why.md ("What a space counts ...") says what was tried.
@@ -15,7 +15,7 @@ from hyperloci.system.values import dataclass
 
 AUTO: Final = "auto"
 
-RANK_PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
+RANK_WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
     {
         "semantic": {"e1": 0.40, "e5": 0.10, "e6": 0.10, "e7": 0.10, "e10": 0.10, "e11": 0.10},
         "code": {"e1": 0.20, "e5": 0.05, "e6": 0.10, "e7": 0.40, "e10": 0.05, "e11": 0.10},
@@ -59,5 +59,3 @@ PERSPECTIVES: Final[Mapping[str, Perspective]] = MappingProxyType(
     }
 )
 """The perspectives of E.14."""
-
-PROFILES: Final = tuple(PERSPECTIVES)

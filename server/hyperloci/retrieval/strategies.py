@@ -95,7 +95,7 @@ def rank_candidates(
     Args:
         scorer: the question in the store.
         strategy: which of the four.
-        profile: the perspective (`space_weights.PROFILES`).
+        profile: the perspective (`space_weights.PERSPECTIVES`).
         limit: how many hits are wanted.
         first_space: the one that leads, where one does.
         settings: sizes and weights that a user may change.

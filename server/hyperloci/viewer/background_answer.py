@@ -93,7 +93,7 @@ def find_state(memory: Memory) -> dict[str, Any]:
         "set_aside": memory.list_set_aside(),
         "waiting_turns": memory.count_waiting_turns(),
         "projects": memory.list_projects(),
-        "hooks": HookStatistics.from_tally(memory.settings.installation_paths.spool),
+        "hooks": HookStatistics.read_log(memory.settings.installation_paths.spool),
     }
 
 

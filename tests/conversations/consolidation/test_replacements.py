@@ -13,7 +13,7 @@ from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
 from hyperloci.conversations.consolidation import consolidator, heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
-from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
@@ -135,7 +135,7 @@ def test_what_holds_for_a_time_leaves_what_holds_after_it(
     consolidate_sessions(context)
     old, new = find(store, "without Mara"), find(store, "whoever says so")
     with store.transaction():
-        assert resolver.resolve_conflict(new, old, 1.0) is Resolution.MARKED
+        assert resolver.resolve_replacement(new, old, 1.0) is Resolution.MARKED
     assert find(store, "without Mara").valid_until is None
 
 
@@ -191,9 +191,9 @@ def test_how_sure_it_is_decides(
 ) -> None:
     play(talk, context)
     old, new = find(store, "April 20"), find(store, "network")
-    resolver = ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
+    resolver = ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock)
     with store.transaction():
-        resolution = resolver.resolve_conflict(new, old, probability)
+        resolution = resolver.resolve_replacement(new, old, probability)
     assert (resolution is Resolution.ENDED) == (label == "supersedes")
     assert [edge.label for edge in edges_between(store, new, old)] == [label]
 
@@ -310,7 +310,7 @@ def embed_others(store: Store, *chosen: Node) -> None:
 
 @pytest.fixture
 def resolver(store: Store, talk: Talk) -> ReplacementResolver:
-    return ReplacementResolver(store, ConflictResolver(store, talk.clock), talk.clock)
+    return ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock)
 
 
 MEANT = "we store uploads in S3"
@@ -645,7 +645,7 @@ def test_a_change_too_unsure_to_be_told_only_puts_two_in_order(
 ) -> None:
     old, new = meant
     with store.transaction():
-        assert resolver.resolve_conflict(new, old, probability) is Resolution.ORDERED
+        assert resolver.resolve_replacement(new, old, probability) is Resolution.ORDERED
     assert [edge.label for edge in edges_between(store, new, old)] == ["outdates"]
 
 
@@ -835,7 +835,7 @@ def test_a_dead_end_is_not_ended_by_what_nobody_did(
     failed, wish = find(store, "We tried"), find(store, "From now on")
     assert failed.subtype == "dead_end"
     with store.transaction():
-        assert resolver.resolve_conflict(wish, failed, 0.9) is Resolution.ORDERED
+        assert resolver.resolve_replacement(wish, failed, 0.9) is Resolution.ORDERED
     again = store.nodes.get_by_key(failed.key)
     assert again is not None and again.valid_until is None
 

@@ -239,7 +239,7 @@ def _check_spool(settings: Settings, project: Path, repair: bool) -> Iterator[Di
 
 
 def _check_hooks(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
-    account = HookStatistics.from_tally(str(settings.spool_dir))
+    account = HookStatistics.read_log(str(settings.spool_dir))
     for message, mend in account.list_problems():
         yield Diagnosis(Severity.WARNING, "hooks", message, mend)
     if account.event_count:

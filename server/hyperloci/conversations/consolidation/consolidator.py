@@ -122,7 +122,7 @@ class Consolidation:
         self._progress = store.consolidations
         self._allowance = ClaudeAllowance(store, settings, clock)
         self.write = FindingWriter(store, settings, clock)
-        self._plan = FindingPlanner(store, self.write.conflicts)
+        self._plan = FindingPlanner(store, self.write.contradictions)
 
     def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
         """Return the sessions that wait, the oldest first; those left to the assistant only when it let them lie."""
@@ -323,7 +323,7 @@ class Consolidation:
         strategy: str,
     ) -> SavedFindings:
         """Store what a payload says of its findings: names, causes, what they replace."""
-        superseded, unresolved = self.write.conflicts.resolve_declared_conflicts(
+        superseded, unresolved = self.write.contradictions.resolve_declared_conflicts(
             payload.conflicts, nodes, progress.scope
         )
         return replace(

@@ -1,4 +1,4 @@
-"""Conflict resolution: which of two memories holds, where a model or the assistant says that they conflict (B.17)."""
+"""Contradiction resolution: which of two memories holds, where a model or the assistant says: not both (B.17)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MAX_NEAR: Final = 30
 """Known memories a finding is compared with: those nearest in words."""
 
 
-class ConflictResolver:
-    """The disagreements of one store."""
+class ContradictionResolver:
+    """The contradictions of one store."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store

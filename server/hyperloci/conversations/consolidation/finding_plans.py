@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
 from hyperloci.conversations.consolidation.due_dates import read_last_day
 from hyperloci.conversations.consolidation.findings import (
     HEURISTIC_STRATEGY,
@@ -63,9 +63,9 @@ class FindingPlan:
 class FindingPlanner:
     """Decides what of a payload is stored, over one store; it only reads."""
 
-    def __init__(self, store: Store, conflicts: ConflictResolver) -> None:
+    def __init__(self, store: Store, contradictions: ContradictionResolver) -> None:
         self._store = store
-        self._conflicts = conflicts
+        self._contradictions = contradictions
 
     def plan_findings(
         self,
@@ -128,7 +128,9 @@ class FindingPlanner:
         )
 
     def _find_known(self, said: Said, scope: str) -> Node | None:
-        return next((node for node in self._conflicts.find_near(said.text, scope) if _is_known_by(node, said)), None)
+        return next(
+            (node for node in self._contradictions.find_near(said.text, scope) if _is_known_by(node, said)), None
+        )
 
 
 def _note_reworded(plans: Sequence[FindingPlan], memories: TurnMemories) -> list[FindingPlan]:

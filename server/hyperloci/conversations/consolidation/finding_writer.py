@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
 from hyperloci.conversations.consolidation.finding_plans import (
     FindingPlan,
     read_until,
@@ -77,8 +77,8 @@ class FindingWriter:
         self._settings = settings
         self._clock = clock
         self._progress = store.consolidations
-        self.conflicts = ConflictResolver(store, clock)
-        self.replacements = ReplacementResolver(store, self.conflicts, clock)
+        self.contradictions = ContradictionResolver(store, clock)
+        self.replacements = ReplacementResolver(store, self.contradictions, clock)
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
@@ -133,10 +133,12 @@ class FindingWriter:
             if is_new:
                 self._progress.queue_review(node.key)
             superseded += self._replace_reworded(node, plan.reworded, strategy) if is_new else ()
-            for old, probability in self.replacements.detect_conflicts(node, plan.finding, progress) if is_new else ():
+            for old, probability in (
+                self.replacements.detect_replacements(node, plan.finding, progress) if is_new else ()
+            ):
                 if old.id in declared:
                     continue
-                resolution = self.replacements.resolve_conflict(node, old, probability)
+                resolution = self.replacements.resolve_replacement(node, old, probability)
                 if resolution is Resolution.ENDED:
                     superseded.append(old.id)
                 uncertain += resolution is Resolution.MARKED
@@ -199,7 +201,7 @@ class FindingWriter:
         """End what rules made of the same turns and a finding words anew; return the ids."""
         ended = [old for old in reworded if old.key != new.key and may_replace(new, old)]
         for old in ended:
-            self.conflicts.supersede(old, new, f"worded anew by {strategy}, from the same turns")
+            self.contradictions.supersede(old, new, f"worded anew by {strategy}, from the same turns")
         return [old.id for old in ended]
 
     def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:

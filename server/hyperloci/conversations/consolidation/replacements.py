@@ -21,7 +21,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
-from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver, source_trust
+from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, source_trust
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
@@ -102,12 +102,12 @@ ListStanding = Callable[[str], Sequence[Standing]]
 class ReplacementResolver:
     """Finds what new statements replace, in one store."""
 
-    def __init__(self, store: Store, conflicts: ConflictResolver, clock: Clock) -> None:
+    def __init__(self, store: Store, contradictions: ContradictionResolver, clock: Clock) -> None:
         self._store = store
-        self._conflicts = conflicts
+        self._contradictions = contradictions
         self._clock = clock
 
-    def detect_conflicts(
+    def detect_replacements(
         self, new: Node, finding: ExtractedFinding, progress: ConsolidationProgress
     ) -> list[tuple[Node, float]]:
         """Return the statements and turns that a new one replaces, or may, with the probability by words (B.19)."""
@@ -153,7 +153,7 @@ class ReplacementResolver:
         for node in self._store.consolidations.list_timed(kinds, scopes, to_iso(now)[:10]):
             last = read_day_end(day := node.metadata["until"])
             if last is not None and last <= now:
-                self._conflicts.expire(node, f"it was said to hold until {day[:10]}", until=last)
+                self._contradictions.expire(node, f"it was said to hold until {day[:10]}", until=last)
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
@@ -238,9 +238,9 @@ class ReplacementResolver:
         now = self._store.nodes.get_by_keys([new.key, old.key])
         if not all(_holds(now.get(key)) for key in (new.key, old.key)):
             return False
-        return self.resolve_conflict(new, old, probability, sure_from=SURE_BY_MEANING) is Resolution.ENDED
+        return self.resolve_replacement(new, old, probability, sure_from=SURE_BY_MEANING) is Resolution.ENDED
 
-    def resolve_conflict(self, new: Node, old: Node, probability: float, *, sure_from: float = SURE) -> Resolution:
+    def resolve_replacement(self, new: Node, old: Node, probability: float, *, sure_from: float = SURE) -> Resolution:
         """End a statement in favour of a new one if that is sure, else mark it. In a transaction."""
         if old.subtype == "episode" or probability < POSSIBLE:
             self._mark_outdated(old, new, probability)
@@ -256,7 +256,7 @@ class ReplacementResolver:
                 return Resolution.ORDERED
             for piece in pieces:
                 keep_remainder(self._store, self._clock, old, piece)
-            self._conflicts.supersede(old, new, f"a later statement replaces it ({probability:.2f})")
+            self._contradictions.supersede(old, new, f"a later statement replaces it ({probability:.2f})")
             return Resolution.ENDED
         self._mark_uncertain(old, new, probability)
         return Resolution.MARKED
