@@ -14,6 +14,7 @@ from hyperloci.indexing.abbreviations import read_abbreviations, spelled_out
         ("class HTTPReqCtx: pass", "request context"),
         ("idx = idx + IDX", "index"),
         ("value = total", ""),
+        ("idx_é = ctx", "index context"),
         ("", ""),
     ],
 )

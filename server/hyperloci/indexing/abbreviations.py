@@ -10,8 +10,12 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final
+
+_ASCII_LETTERS: Final = "".join(chr(code) if chr(code).isalpha() else " " for code in range(128))
+"""What each ASCII character is read as where words are parted: itself, or a space."""
 
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -25,7 +29,8 @@ def read_abbreviations() -> Mapping[str, str]:
 
 def spelled_out(code: str) -> str:
     """Return the words that the abbreviations in code stand for, each abbreviation once, in their order."""
-    parts = dict.fromkeys(part for word in dict.fromkeys(_WORD.findall(code)) for part in _abbreviations(word))
+    words = code.translate(_ASCII_LETTERS).split() if code.isascii() else _WORD.findall(code)
+    parts = dict.fromkeys(chain.from_iterable(map(_abbreviations, dict.fromkeys(words))))
     return " ".join(map(read_abbreviations().__getitem__, parts))
 
 

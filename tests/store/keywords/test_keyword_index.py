@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity
-from hyperloci.store.keywords.analysis import MAX_TERM_CHARS, analyse_query, analyse_text, stop_words
+from hyperloci.store.keywords.analysis import MAX_KNOWN_RUNS, MAX_TERM_CHARS, analyse_query, analyse_text, stop_words
 from hyperloci.store.search import keyword_search
 from hyperloci.store.search.keyword_search import quote_term
 from tests.support import NOW, add, examples
@@ -65,6 +66,19 @@ def test_a_text_becomes_these_terms(text: str, expected: list[str]) -> None:
 def test_runs_too_long_to_be_asked_for_are_left_out_and_nothing_else() -> None:
     hash_like = "a" * (MAX_TERM_CHARS + 1)
     assert analyse_text(f"before {hash_like} after") == ["befor", "after"]
+
+
+@hypothesis_settings(max_examples=examples(200))
+@given(st.text(alphabet="aB2_ -.\n\x1c\x7fé", max_size=60))
+def test_words_are_parted_by_all_but_letters_digits_and_joining_underscores(text: str) -> None:
+    words = re.findall(r"[^\W_]+(?:_+[^\W_]+)*", text)
+    assert analyse_text(text) == [term for word in words for term in analyse_text(word)]
+
+
+def test_terms_stay_right_when_more_words_come_than_are_kept_at_hand() -> None:
+    words = [f"word{number}" for number in range(MAX_KNOWN_RUNS + 1)]
+    assert analyse_text(" ".join(words))[::3] == words
+    assert analyse_text("word0") == ["word0", "word", "0"]
     assert analyse_text("a" * MAX_TERM_CHARS) == ["a" * MAX_TERM_CHARS]
     # A sentence without spaces is no such run.
     assert len(analyse_text("語" * 200)) == 199

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, Final
 
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType, Verification
@@ -14,6 +15,8 @@ from hyperloci.store.json_keys import encode_keys
 
 TAGS: Final = "domain_tags"
 COLUMNS: Final = tuple(field.name for field in fields(Facets) if field.name != TAGS)
+_VALUES: Final = attrgetter(*COLUMNS)
+_INSERT: Final = f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})"
 
 
 class FacetRows:
@@ -24,10 +27,7 @@ class FacetRows:
 
     def add_facets(self, node: NodeKey, facets: Facets) -> None:
         """Store the facets of a memory that has none; one that has keeps its own."""
-        added = self._connection.execute(
-            f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})",
-            (node, *(getattr(facets, name) for name in COLUMNS)),
-        )
+        added = self._connection.execute(_INSERT, (node, *_VALUES(facets)))
         if added.rowcount and facets.domain_tags:
             self._add_tags(node, facets.domain_tags)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, cast
 
@@ -625,6 +625,7 @@ def language_of(path: str, text: str = "") -> Language | None:
     return language
 
 
+@lru_cache(maxsize=1_024)  # Every chunk of a file asks.
 def is_test_path(path: str) -> bool:
     """Say whether a path looks like a test file of its language."""
     language = language_of(path)

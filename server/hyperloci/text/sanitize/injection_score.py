@@ -63,13 +63,13 @@ def name_mentioned_features(text: str) -> tuple[str, ...]:
 
 def _find_feature_literals(lowered: str) -> dict[str, set[str]]:
     """Return the literals that a text holds of features that open a stretch; none where no stretch weighs enough."""
-    literals = _opening_literals()
     if not _required_literals().occur_in(lowered):
         return {}
-    found = [each for each in STEERING_FEATURES if literals[each.name].occur_in(lowered)]
+    held = _all_literals().find_in(lowered)
+    found = [each for each in STEERING_FEATURES if not held.isdisjoint(each.keywords)]
     if sum(each.weight for each in found) < THRESHOLD or not _gives_order(found):
         return {}
-    return {each.name: literals[each.name].find_in(lowered) for each in found if each.opens_stretch}
+    return {each.name: held.intersection(each.keywords) for each in found if each.opens_stretch}
 
 
 @cache
@@ -80,8 +80,8 @@ def _required_literals() -> LiteralSet:
 
 
 @cache
-def _opening_literals() -> dict[str, LiteralSet]:
-    return {each.name: LiteralSet(each.keywords) for each in STEERING_FEATURES}
+def _all_literals() -> LiteralSet:
+    return LiteralSet(keyword for each in STEERING_FEATURES for keyword in each.keywords)
 
 
 def _match_features(text: str, lowered: str) -> list[SteeringFeature]:

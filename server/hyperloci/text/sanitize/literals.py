@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 LONG_TEXT: Final = 4_096
@@ -58,6 +58,14 @@ class LiteralSet:
                 return False
             self._all, self._any = _compile_literals(self._literals)
         return True
+
+
+def find_literal(text: str, literal: str) -> Iterator[int]:
+    """Yield every place where `text` holds a literal."""
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
 
 
 def _encode(text: str) -> bytes:

@@ -15,7 +15,7 @@ from typing import Final
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.cleaning import clean_text
 from hyperloci.text.sanitize.injection_score import find_steering_features
-from hyperloci.text.sanitize.literals import LiteralSet
+from hyperloci.text.sanitize.literals import LiteralSet, find_literal
 
 
 class SearchedPart(StrEnum):
@@ -35,6 +35,8 @@ class InjectionRule:
         keywords: lower-case literals of which at least one must be there, any blanks being one; else the pattern
             does not run.
         pattern: searched without regard to case, in the cleaned and compatibility-normalised text.
+        openings: lower-case literals of which every match begins with one, if they are given: the pattern is tried
+            only there.
         searched_part: the part of the text that it is searched in.
     """
 
@@ -42,6 +44,7 @@ class InjectionRule:
     reason: str
     keywords: tuple[str, ...]
     pattern: str
+    openings: tuple[str, ...] = ()
     searched_part: SearchedPart = SearchedPart.TEXT
 
 
@@ -68,6 +71,9 @@ INJECTION_RULES: Final = (
         keywords=("instru", "prompt", "directive", "guideline", "orders", "came before", "told", "istruzion", "órdenes",
                   "consignes", "anweisung", "befehl", "poleceni", "инструкц", "указани", "команд", "правил", "сообщени",
                   "指令", "指示", "提示", "命令", "プロンプト", "지시", "명령", "지침"),
+        openings=("ignor", "disregard", "forget", "override", "bypass", "игнорируй", "забудь", "не", "olvida",
+                  "esqueça", "dimentica", "oublie", "vergiss", "negeer", "zignoruj", "忽略", "忽视", "无视", "無視",
+                  "以前", "前", "上記", "これまで", "今まで", "이전", "위의", "앞의", "기존"),
         pattern=r"\b(?:ignore|disregard|forget|override|bypass)(?:\s+[\w'’]{1,12}){0,4}?"
         rf"\s+{_EARLIER_ADJECTIVE}(?:\s+[\w'’]{{1,12}}){{0,3}}?\s+{_INSTRUCTION_NOUN}\b"
         r"|\b(?:ignore|disregard|forget)\s+(?:(?:all|any|every|each)\s+(?:of\s+)?)?(?:the|your|these|those|my)?\s*"
@@ -115,6 +121,7 @@ INJECTION_RULES: Final = (
         name="secrecy",
         reason="asks the reader to keep something from the user",
         keywords=("the user", "to user", "tell user", "the human", "the operator", "keep this", "пользовател"),
+        openings=("do", "never", "without", "keep", "не"),
         pattern=r"\b(?:do\s+not|don't|never|without)\s+(?:ever\s+)?"
         r"(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|alert(?:ing)?|notify(?:ing)?|disclos(?:e|ing))"
         r"(?:\s+(?:this|that|it|these|anything|about))?(?:\s+(?:to|about\s+this\s+to))?\s+(?:the\s+)?"
@@ -126,6 +133,8 @@ INJECTION_RULES: Final = (
         name="prompt-theft",
         reason="asks for the prompt or the secrets of whoever reads it",
         keywords=("prompt", "verbatim", "variables to", "keys to", "key to", "credentials to", "secrets to", "промпт"),
+        openings=("reveal", "repeat", "print", "output", "show", "display", "leak", "dump", "disclose", "tell", "send",
+                  "post", "upload", "exfiltrate", "forward", "покажи", "выведи", "раскрой"),
         pattern=r"\b(?:reveal|repeat|print|output|show|display|leak|dump|disclose|tell\s+me)\s+(?:me\s+)?"
         r"(?:all\s+(?:of\s+)?)?(?:your|the)\s+(?:full\s+|entire\s+|exact\s+|hidden\s+|initial\s+|original\s+)?"
         r"(?:system\s+prompt|instructions?\s+verbatim|initial\s+prompt)"
@@ -180,6 +189,11 @@ FLAG_REASONS: Final[dict[str, str]] = {
 }
 """What every flag means."""
 
+_OUT_OF_SIGHT: Final = re.compile(
+    "[\x1b\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u2068\ufe00-\ufe0f\ufeff\U000e0020-\U000e007e"
+    "\U000e0100-\U000e01ef]"
+)
+"""Every character that the patterns below look for."""
 _TAG: Final = re.compile("[\U000e0020-\U000e007e]")
 _HIDING: Final = re.compile(
     "[\u200b-\u200d\u2060-\u2064\ufeff]{4,}"  # a run of nothing: binary smuggling
@@ -211,11 +225,24 @@ def find_injection_flags(text: str, cleaned: str | None = None) -> tuple[str, ..
     for rule in INJECTION_RULES if held else ():
         if not held.isdisjoint(rule.keywords):
             searched = readable if rule.searched_part is SearchedPart.TEXT else _extract_comments(readable)
-            if _rule_pattern(rule).search(searched):
+            if _has_match(rule, searched):
                 flags.append(rule.name)
     if find_steering_features(readable):
         flags.append(STEERS_ASSISTANT)
     return tuple(flags)
+
+
+def _has_match(rule: InjectionRule, text: str) -> bool:
+    """Tell whether a rule's pattern matches anywhere in a text."""
+    pattern = _rule_pattern(rule)
+    if not rule.openings or _OTHER_CASES.search(text):
+        return pattern.search(text) is not None
+    lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
+    return any(pattern.match(text, at) for opening in rule.openings for at in find_literal(lowered, opening))
+
+
+_OTHER_CASES: Final = re.compile("[\u0131\u017f\u1c80-\u1c88\u212a]")
+"""Letters that a pattern without regard to case takes for another, and that are not it in lower case."""
 
 
 def find_name_flags(name: str) -> tuple[str, ...]:
@@ -229,7 +256,7 @@ MIN_ORDER: Final = 24
 
 
 def _find_hidden_text(text: str, cleaned: str) -> list[str]:
-    if text.isascii() and "\x1b" not in text:
+    if not _OUT_OF_SIGHT.search(text):
         return []
     flags = []
     smuggled = len(_TAG.findall(text)) - len(_TAG.findall(cleaned))

@@ -18,7 +18,7 @@ from itertools import chain
 from typing import Final
 
 from hyperloci.system.values import dataclass
-from hyperloci.text.sanitize.literals import LiteralSet
+from hyperloci.text.sanitize.literals import LiteralSet, find_literal
 from hyperloci.text.sanitize.secrets.commands import find_command_secrets
 from hyperloci.text.sanitize.secrets.contexts import VALUES, ValueRule
 from hyperloci.text.sanitize.secrets.decoded_views import alternative_readings, find_encoded_secrets
@@ -148,7 +148,8 @@ def _find_spans(text: str) -> Iterator[_Span]:
     words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
     yield from _find_tokens(text, words, runs)
     yield from _find_unknown_tokens(text, words)
-    if "_" in runs and "=" in runs:
+    # Such a token stands within one run, and one run in a thousand holds one.
+    if "_" in runs and "=" in runs and _unknown_base64_pattern().search(runs):
         for match in _unknown_base64_pattern().finditer(text):
             if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
                 yield *match.span(), len(TOKENS) + len(VALUES), "token"
@@ -217,7 +218,7 @@ def _find_header_secrets(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
     for name in _HEADERS:
         done = 0
-        for at in _find_literal(lowered, name):
+        for at in find_literal(lowered, name):
             if at < done or not _header_end_pattern().match(text, at + len(name)):
                 continue
             done = min(len(text), at + MAX_HEADER)
@@ -248,7 +249,7 @@ def _find_prose_passwords(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield the words that look made in a line of prose that speaks of a password."""
     done = 0
     for name in _PROSE_NAMES:
-        for at in _find_literal(lowered, name):
+        for at in find_literal(lowered, name):
             start = _find_line_start(text, at, MAX_PROSE)
             end = text.find("\n", at, at + MAX_PROSE)
             end = min(len(text), at + MAX_PROSE) if end < 0 else end
@@ -306,18 +307,11 @@ def _token_spans(text: str, rule: TokenRule, keyword: str) -> Iterator[tuple[int
     pattern = _token_pattern(rule)
     if rule.anchored:
         matches: Iterator[re.Match[str]] = (
-            match for at in _find_literal(text, keyword) if (match := pattern.match(text, at))
+            match for at in find_literal(text, keyword) if (match := pattern.match(text, at))
         )
     else:
         matches = pattern.finditer(text)
     return (match.span() for match in matches if is_real_token(match.group()))
-
-
-def _find_literal(text: str, literal: str) -> Iterator[int]:
-    at = text.find(literal)
-    while at >= 0:
-        yield at
-        at = text.find(literal, at + 1)
 
 
 def _find_values(text: str, lowered: str) -> Iterator[_Span]:
@@ -331,7 +325,7 @@ def _find_values(text: str, lowered: str) -> Iterator[_Span]:
     if "[redacted:" in lowered:
         ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
     for rank, found in anchors.items():
-        places = sorted({at for anchor in found for at in _find_literal(lowered, anchor)} - ours)
+        places = sorted({at for anchor in found for at in find_literal(lowered, anchor)} - ours)
         for start, end in _value_spans(text, VALUES[rank], places):
             yield start, end, len(TOKENS) + rank, VALUES[rank].kind
 
