@@ -15,9 +15,12 @@ import pytest
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
+from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
+from hyperloci.embedder.client import DEFAULT_SECONDS, EmbedderClient
 from hyperloci.embedder.models.profile_models import load_light_encoder
 from hyperloci.embedder.process.embedding_queue import drain_queue, read_encoder_inputs
-from hyperloci.embedder.query_encoder import NOTHING_EMBEDDED
+from hyperloci.embedder.protocol import DeadlineError
+from hyperloci.embedder.query_encoder import HURRIED_SECONDS, NOTHING_EMBEDDED
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
@@ -714,6 +717,28 @@ def test_a_memory_without_an_embedder_is_searched_by_meaning(settings: Settings,
 
     assert (answer.mode, answer.degraded, [hit.id for hit in answer.results]) == ("hybrid", None, [id])
     assert quick.mode == "keyword" and "No embedder is running" in (quick.degraded or "")
+
+
+def test_a_prompt_waits_only_for_an_embedder_that_answers_at_once(
+    settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    def be_late(self: EmbedderClient, text: str, timeout: float = DEFAULT_SECONDS) -> object:
+        waited.append(timeout)
+        raise DeadlineError("The embedder did not answer in time.")
+
+    monkeypatch.setattr(EmbedderClient, "is_ready", lambda self: True)
+    with Memory.open(dataclasses.replace(settings, embedder=True), project) as memory:
+        id = memory.remember_fact("Logins are kept in Redis").id
+        monkeypatch.setattr(EmbedderClient, "embed_query", be_late)
+        node = memory.store.nodes.get_node(id)
+        assert node is not None
+        measured = memory.measure_prompt("where do logins go", [node.key])
+        found = memory.search("logins in Redis", quick=True)
+    assert waited == [HURRIED_SECONDS, HURRIED_SECONDS]
+    assert measured == MeasuredPrompt()
+    assert [hit.id for hit in found.results] == [id] and found.mode == "keyword"
 
 
 def test_a_memory_whose_texts_have_no_vectors_says_so(settings: Settings, project: Path) -> None:

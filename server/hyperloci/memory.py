@@ -1555,13 +1555,14 @@ class Memory:
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
+        from hyperloci.embedder.query_encoder import HurriedEncoder
         from hyperloci.retrieval.search import Searcher
 
         return Searcher(
             self.store,
             self._query_encoder,
             self.settings,
-            quick_encoder=self._client,
+            quick_encoder=None if self._client is None else HurriedEncoder(self._client),
             off_reason=OFF,
             clock=self._clock,
         )

@@ -37,6 +37,33 @@ _loaded: Final[dict[Path, Encoder]] = {}
 _lock: Final = threading.Lock()
 
 
+HURRIED_SECONDS: Final = 0.25
+"""How long a prompt waits for its vector: a warm embedder answers in a hundredth, one that still loads torch beside it
+may take seconds, and an answer by words is at hand."""
+
+
+class HurriedEncoder:
+    """Encodes questions for who delays a prompt: by an embedder that answers at once, else not at all.
+
+    Satisfies `retrieval.search.SearchEncoder`; thread-safe.
+    """
+
+    def __init__(self, client: EmbedderClient) -> None:
+        self._client = client
+
+    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        """Return the model's id and the question's unit vector in E1.
+
+        Raises:
+            NotReadyError, EmbedderError: no embedder answers within `HURRIED_SECONDS`.
+        """
+        return self._client.embed_query(text, HURRIED_SECONDS)
+
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
+        """Return the fingerprint of a question; raises as `embed_query`."""
+        return self._client.embed_query_spaces(text, timeout=HURRIED_SECONDS)
+
+
 class QueryEncoder:
     """Encodes questions. Satisfies `retrieval.search.SearchEncoder`; thread-safe."""
 

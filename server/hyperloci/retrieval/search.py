@@ -246,7 +246,7 @@ class Searcher:
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
     def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> MeasuredText | None:
-        """Measure how near a text is to each of these memories; None without an embedder, or vectors of its model."""
+        """Measure how near a text is to each of these memories; None without an embedder at hand, or its vectors."""
         seen = self._encode_meaning(text) if keys else None
         if seen is None:
             return None
@@ -256,11 +256,11 @@ class Searcher:
         return MeasuredText(model_id, vector, by_key)
 
     def _encode_meaning(self, text: str) -> tuple[int, str, NDArray[np.float32]] | None:
-        """Return E1's model, its key and its id, and the vector of a text; None without an embedder or its vectors."""
-        if self._encoder is None:
+        """Return E1's model, its key and its id, and the vector of a text; None as `measure_meaning`."""
+        if self._quick_encoder is None:
             return None
         try:
-            model_id, vector = self._encoder.embed_query(text)
+            model_id, vector = self._quick_encoder.embed_query(text)
         except (NotReadyError, EmbedderError):
             return None
         model = self._store.vectors.find_model(model_id)
