@@ -5,6 +5,7 @@ It is long because registering, merging and undoing a merge keep the same tables
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sqlite3
@@ -41,6 +42,7 @@ def fold_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
+@functools.lru_cache(maxsize=4_096)  # A project's code names the same things again and again.
 def squash_name(name: str) -> str:
     """Return the form in which names are one whatever their case and joints: `auth-service`, `AuthService`."""
     return _JOINTS.sub("", name).casefold() or fold_name(name)

@@ -86,8 +86,8 @@ def _all_literals() -> LiteralSet:
 
 def _match_features(text: str, lowered: str) -> list[SteeringFeature]:
     """Return the features of one stretch; patterns run only where the literals could weigh enough."""
-    keywords = _feature_keywords(lowered.isascii())
-    present = [each for each in STEERING_FEATURES if any(keyword in lowered for keyword in keywords[each.name])]
+    held = _all_literals().find_in(lowered)
+    present = [each for each in STEERING_FEATURES if not held.isdisjoint(each.keywords)]
     if sum(each.weight for each in present) < THRESHOLD:
         return []
     return [each for each in present if _feature_pattern(each).search(text)]

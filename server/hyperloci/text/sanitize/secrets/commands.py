@@ -158,11 +158,11 @@ def find_command_secrets(text: str, lowered: str) -> Iterator[_Span]:
 def _find_lines_with_options(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that hold an option of the table, with where they start; what is continued is one line."""
     done = 0
-    options = _all_options()
+    options, heads = _all_options(), _heads_of_options()
     for mark in _OPTION_MARKS:
         at = text.find(mark)
         while at >= 0:
-            if at >= done and text.startswith(options, at + 1):
+            if at >= done and text[at + 1 : at + 3] in heads and text.startswith(options, at + 1):
                 start = _find_line_start(text, at)
                 end = _find_line_end(text, at)
                 yield start, text[start:end]
@@ -204,6 +204,12 @@ _OPTION_MARKS: Final = (" -", '"-', " /")
 @cache
 def _all_options() -> tuple[str, ...]:
     return tuple({option for rule in COMMANDS for option in (*rule.options, *rule.glued, *rule.pairs)})
+
+
+@cache
+def _heads_of_options() -> frozenset[str]:
+    """Return how the options begin: a look at two characters spares most dashes the comparison with all of them."""
+    return frozenset(option[:2] for option in _all_options())
 
 
 @cache
