@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,28 +29,32 @@ BARE = (sys.executable, "-c", "import socket, json")
 SPINNER = (sys.executable, "-c", "while True: pass")
 TOOLS_A_PROMPT = 3
 SETTLE_SECONDS = 600
+FIRST_MEMORIES = 300
 LEGACY = "2025-11-25"
 
 
 class SessionPlace:
     """A home, a project and a database, and what a session says in them."""
 
-    def __init__(self, folder: Path, prompts: int) -> None:
+    def __init__(self, folder: Path, prompts: int, *, embedder: bool = False) -> None:
         self.prompts = prompts
         self.project = folder / "project"
         (self.project / ".git").mkdir(parents=True)
-        keep = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
+        keep = {key: os.environ[key] for key in ("PATH", "PYTHONPATH", "SYSTEMROOT") if key in os.environ}
         self.environ = keep | {
             "HOME": str(folder),
             "CLAUDE_PROJECT_DIR": str(self.project),
             "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
-            "HYPERLOCI_EMBEDDER": "false",
+            "HYPERLOCI_EMBEDDER": str(embedder).lower(),
             "HYPERLOCI_WATCH": "false",
         }
         self.settings = Settings.from_env(self.environ, self.project)
         with self.open_memory() as memory:
             for number in range(prompts):
                 memory.remember_fact(f"The edge gateway of {_event_name(number)} listens on TLS port {9_000 + number}")
+            if embedder:
+                with memory.keep_embedder_running():
+                    memory.embed_pending()
 
     @contextlib.contextmanager
     def open_memory(self) -> Iterator[Memory]:
@@ -103,10 +106,8 @@ def keep_busy(count: int) -> Iterator[None]:
 @contextlib.contextmanager
 def run_server(place: SessionPlace) -> Iterator[None]:
     """Run a server, from when it listens to hooks."""
-    command = shutil.which("hyperloci", path=str(Path(sys.executable).parent))
-    assert command is not None
     with subprocess.Popen(
-        [command, "serve"],
+        [sys.executable, "-m", "hyperloci", "serve"],
         env=place.environ,
         cwd=place.project,
         stdin=subprocess.PIPE,
@@ -171,6 +172,22 @@ def run_session(place: SessionPlace, session: str) -> dict[str, Any]:
             "p95_to_p95": round(end / bare[1], 2),
         }
     found["bare_ms"] = [round(value, 1) for value in bare]
+    return found
+
+
+def time_first_prompts(starts: int, prompts: int = 6) -> list[list[float]]:
+    """Return for each start of a server how long its first prompts' hooks took, in milliseconds.
+
+    The server has memories with vectors, listens to hooks, and starts its embedder meanwhile.
+    """
+    hook = (sys.executable, "-m", "hyperloci_hooks.run", "UserPromptSubmit")
+    found: list[list[float]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        place = SessionPlace(Path(folder), FIRST_MEMORIES, embedder=True)
+        for start in range(starts):
+            with run_server(place):
+                told = [place.event_payload(f"first-{start}", "UserPromptSubmit", number) for number in range(prompts)]
+                found.append([round(time_process(hook, each, place.environ)[0]) for each in told])
     return found
 
 

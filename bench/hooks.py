@@ -2,13 +2,15 @@
 
     python -m bench hooks [--json] [--runs 20] [--memories 5000]
     python -m bench hooks --session [--json] [--prompts 100] [--busy 4]
+    python -m bench hooks --first [--runs 4]
 
 A warm database of generated memories; each event is run so often in turn, and the median stands against the budget of
 the contract. The processor time beside it is steadier on a machine that has other things to do. `python` is the bare
 interpreter, `import` what a hook loads before it has read a word. No server runs: each works by itself.
 
 With `--session` a session of prompts, each followed by three tool uses, runs with a server and without, quiet and with
-busy processes beside it (see `bench._hook_session`).
+busy processes beside it (see `bench._hook_session`). With `--first` the hooks of the first prompts after a server's
+start are timed, one row a start, while its embedder starts.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench._hook_session import compare_sessions
+from bench._hook_session import compare_sessions, time_first_prompts
 from bench._shared import MarkdownTable, save_result
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
@@ -175,7 +177,12 @@ def main() -> None:
     parser.add_argument("--session", action="store_true", help="a whole session, with a server and without")
     parser.add_argument("--prompts", type=int, default=100)
     parser.add_argument("--busy", type=int, default=4, help="processes that keep the machine busy")
+    parser.add_argument("--first", action="store_true", help="the first prompts after a server's start")
     options = parser.parse_args()
+    if options.first:
+        for times in time_first_prompts(options.runs):
+            print(*times)
+        return
     if options.session:
         print_sessions(compare_sessions(options.prompts, options.busy), as_json=options.json)
         return
