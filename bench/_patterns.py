@@ -265,6 +265,7 @@ def _make_late() -> None:
     change_words.find_change_terms("")
     reasons.has_name("", "ansi_term")
     decoded_views._splice_pattern()
+    decoded_views._joint_pattern()
     decoded_views._continuation_pattern()
     decoded_views._fold_pattern()
     secret_evidence._public_pattern()

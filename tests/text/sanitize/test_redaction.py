@@ -340,6 +340,46 @@ def test_a_password_is_known_by_its_place_in_commands_statements_tables_prose_an
     assert "kelp8w" not in redact_secrets(text).text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("smtp.login(user, 'Zx9!kelp8w')", "smtp.login(user, '[redacted:password]')"),
+        ('auth=(user, "karamell77")', 'auth=(user, "[redacted:password]")'),
+        ("db.connect(host, user, 'Zx9!kelp8w')", "db.connect(host, user, '[redacted:password]')"),
+        ('<add key="SmtpPassword" value="kelp8water"/>', '<add key="SmtpPassword" value="[redacted:password]"/>'),
+        ('<add value="kelp8water" key="SmtpPassword"/>', '<add value="[redacted:password]" key="SmtpPassword"/>'),
+        ("hunter2 is the password for prod", "[redacted:password] is the password for prod"),
+        (
+            "cat > .env <<EOF\nDB_PASS=kelp\nPW=kelpwater\nEOF",
+            "cat > .env <<EOF\nDB_PASS=kelp\nPW=[redacted:password]\nEOF",
+        ),
+        (GITHUB.replace("_", "%5F"), "[redacted:github-token]"),
+        (f'"{GITHUB[:2]}" + "{GITHUB[2:9]}" "{GITHUB[9:]}"', '"[redacted:github-token]"'),
+    ],
+)
+def test_a_secret_is_known_by_a_call_an_attribute_a_sentence_a_here_document_or_joined(
+    text: str, expected: str
+) -> None:
+    assert redact_secrets(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "smtp.login(user, 'settings/profile')",
+        'sock.connect(host, port, "vhost123")',
+        '<add key="PasswordResetUrl" value="https://vendor.io/reset2"/>',
+        "Argon2id is the password hasher we use",
+        "cat > .env <<EOF\nPORT=8080\nNODE_ENV=production2\nEOF",
+        "cat > .env.example <<EOF\nDB_PASS=kelpwater\nEOF",
+        "report%5Bfinal%5D.pdf",
+        '"github" + "_" + "token"',
+    ],
+)
+def test_what_stands_in_such_a_place_and_is_no_secret_stays(text: str) -> None:
+    assert redact_secrets(text).text == text
+
+
 def test_a_secret_in_base64_is_decoded_and_found() -> None:
     wrapped = base64.b64encode(b"DB_PASSWORD=Zx9!kelp8w\n").decode()
     assert redact_secrets(f"content: {wrapped}\n").text == "content: [redacted:encoded-secret]\n"

@@ -21,9 +21,10 @@ from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.literals import LiteralSet, find_literal
 from hyperloci.text.sanitize.secrets.commands import find_command_secrets
 from hyperloci.text.sanitize.secrets.contexts import VALUES, ValueRule
-from hyperloci.text.sanitize.secrets.decoded_views import alternative_readings, find_encoded_secrets
+from hyperloci.text.sanitize.secrets.decoded_views import alternative_readings, find_encoded_secrets, joined_literals
 from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, find_secrets_under_headings, is_public
 from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
+from hyperloci.text.sanitize.secrets.here_documents import find_written_secrets
 from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
 from hyperloci.text.sanitize.secrets.table_columns import find_insert_secrets, find_table_secrets
 from hyperloci.text.sanitize.secrets.value_checks import (
@@ -136,6 +137,11 @@ def _find_spans_in_views(text: str) -> Iterator[_Span]:
         for first, last in view.changed_windows(_WINDOW):
             for start, end, rank, kind in _find_spans(view.text[first:last]):
                 yield view.original_position(first + start), view.original_position(first + end - 1) + 1, rank, kind
+    for view in joined_literals(text):
+        for first, last in view.changed_windows(_WINDOW):
+            joined = view.text[first:last]
+            for start, end, rank, kind in _find_tokens(joined, *_long_runs(joined)):
+                yield view.original_position(first + start), view.original_position(first + end - 1) + 1, rank, kind
 
 
 def _find_spans(text: str) -> Iterator[_Span]:
@@ -143,9 +149,7 @@ def _find_spans(text: str) -> Iterator[_Span]:
         yield start, end, -1, "private-key"
     lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
     yield from _find_values(text, lowered)
-    long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
-    runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
-    words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
+    words, runs = _long_runs(text)
     yield from _find_tokens(text, words, runs)
     yield from _find_unknown_tokens(text, words)
     # Such a token stands within one run, and one run in a thousand holds one.
@@ -161,15 +165,25 @@ def _find_spans(text: str) -> Iterator[_Span]:
     yield from _find_distant_secrets(text, lowered, last + 2)
 
 
+def _long_runs(text: str) -> tuple[str, str]:
+    """Return the words and the runs of a text in which tokens may stand, a line each."""
+    long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
+    runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
+    words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
+    return words, runs
+
+
 def _find_distant_secrets(text: str, lowered: str, rank: int) -> Iterator[_Span]:
     """Yield what is known by a place further away than right behind a name."""
     passwords = not lowered.isascii() or any(root in lowered for root in ("pass", "pw", "contrasen", "kennwort"))
     tokens = "token" in lowered or "secret" in lowered or "api" in lowered
-    found = [find_command_secrets(text, lowered)]
+    found = [find_command_secrets(text, lowered), find_written_secrets(text)]
     if passwords or tokens:
         found += [find_table_secrets(text, lowered), find_insert_secrets(text, lowered)]
     if passwords:
         found += [_find_passwords_named_after(text, lowered), _find_prose_passwords(text, lowered)]
+    if passwords or tokens:
+        found.append(_find_stated_values(text, lowered))
     if "@tcp(" in lowered:
         found.append(_find_tcp_passwords(text))
     for start, end in chain(*found):
@@ -203,6 +217,36 @@ def _find_passwords_named_after(text: str, lowered: str) -> Iterator[tuple[int, 
         for match in _password_label_pattern().finditer(lowered):
             word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
             if word and _is_password(word.group()):
+                yield word.span()
+
+
+@cache
+def _statement_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"[\"'`”»*]{0,2}[ \t]{1,4}(?:is|was|ist|war|es|est)[ \t]{1,4}(?:still[ \t]|now[ \t])?"
+        r"(?:the|my|your|our|its|his|her|their|das|der|unser|mein|la|el|le|notre|mon|nuestra|mi)[ \t]{1,4}"
+        r"(?:[\w-]{1,16}[ \t]){0,2}"
+        r"(?:(?P<password>password|passphrase|passwort|kennwort|contraseña|mot de passe)"
+        r"|(?:(?:api|access|secret|signing|encryption|master|deploy)[ -]key|(?:api[ -])?token|client secret))"
+        r"(?=[ \t]*(?:[.,;:!?)\"'\n]|\Z)"
+        r"|[ \t](?:for|of|to|on|in|at|and|but|from|since|until|now|we|you|i|für|von|zum|zur|para|de|del|pour|du)\b)"
+    )
+
+
+@cache
+def _counted_name_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:arg|column|field|line|option|page|param|row|step|group|match|question|answer)s?_?[0-9]", re.I
+    )
+
+
+def _find_stated_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield what a sentence says to be a secret: `hunter2 is the password for prod`."""
+    for match in _statement_pattern().finditer(lowered):
+        word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
+        if word and not _counted_name_pattern().match(word.group()):
+            judge = SecretJudgement.PASSWORD if match["password"] else SecretJudgement.LOOSE_RANDOM
+            if is_secret(judge, SecretCandidate(value=word.group())):
                 yield word.span()
 
 

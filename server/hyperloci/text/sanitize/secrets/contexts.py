@@ -142,6 +142,18 @@ _OPTION_BEFORE: Final = r"(?:^|[^\w-])-?(?:-[a-z]{1,12}){0,3}\Z"
 _OPTION_VALUE: Final = rf"(?P<op>[ \t=]{{1,4}})(?:{_QUOTED}|(?P<bare>[^\s\"'`|;<>]{{4,512}}))"
 _TOKEN_CHARS: Final = r"[A-Za-z0-9._~+/=:%-]"
 
+# An argument of a call, however it is written: names, literals, and calls without calls in them.
+_ARGUMENT: Final = r"(?:[^,()\[\]\"'\n;]|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\]){1,80}+"
+_LITERAL: Final = r"(?:\"(?P<quoted>[^\"\n]{4,128})\"|'(?P<quoted1>[^'\n]{4,128})')(?=[ \t\n]{0,8}[,)])"
+_ATTRIBUTE_VALUE: Final = r"value=(?:\"(?P<quoted>[^\"<>\n]{4,512})\"|'(?P<quoted1>[^'<>\n]{4,512})')"
+_PASSWORD_ATTRIBUTE: Final = (
+    r"(?:key|name)=[\"'][\w.:/ -]{0,80}?(?:pass(?:word|wd|phrase)?|pwd|passwort|kennwort)[0-9]{0,2}[\"']"
+)
+_TOKEN_ATTRIBUTE: Final = (
+    r"(?:key|name)=[\"'][\w.:/ -]{0,80}?(?:secret|token|api[_.-]?key|credential|psk)s?[0-9]{0,2}[\"']"
+)
+_BETWEEN_ATTRIBUTES: Final = r"\s[^<>]{0,80}?(?<=\s)"
+
 VALUES: Final = (
     ValueRule(
         kind="bearer-token",
@@ -396,6 +408,50 @@ VALUES: Final = (
         r"|pdo)[\"']?[ \t]{0,2}[=:,]?[ \t]{0,2}[(\[ ]"
         r"[^\n;]{0,160}?[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}(?:Some\()?[\"'](?P<quoted>[^\"'\n]{6,128})[\"']",
         judge=SecretJudgement.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("login(", "basicauth(", "basic_auth(", "basicauthentication(", "credentials(", "networkcredential("),
+        pattern=rf"\w{{4,20}}\([ \t\n]{{0,20}}{_ARGUMENT},[ \t\n]{{0,20}}{_LITERAL}",
+        judge=SecretJudgement.LITERAL,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("auth=(", "auth = (", "auth: ("),
+        pattern=rf"auth[:= ]{{1,3}}\({_ARGUMENT},[ \t]{{0,4}}{_LITERAL}",
+        judge=SecretJudgement.LITERAL,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=(".auth(", ".authenticate("),
+        pattern=rf"\.auth(?:enticate)?\((?:{_ARGUMENT},[ \t]{{0,4}})?{_LITERAL}",
+        judge=SecretJudgement.LITERAL,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("connect(", "connection(", "mysqli(", "pdo(", "plainauth("),
+        pattern=rf"\w{{3,10}}\([ \t\n]{{0,20}}{_ARGUMENT},[ \t\n]{{0,20}}+(?![0-9]|[\w.>-]{{0,40}}port\b){_ARGUMENT},"
+        rf"[ \t\n]{{0,20}}{_LITERAL}",
+        judge=SecretJudgement.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("key=", "name="),
+        pattern=f"{_PASSWORD_ATTRIBUTE}{_BETWEEN_ATTRIBUTES}{_ATTRIBUTE_VALUE}",
+        judge=SecretJudgement.LITERAL,
+        required_text="value=",
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("value=",),
+        pattern=f"{_ATTRIBUTE_VALUE}{_BETWEEN_ATTRIBUTES}{_PASSWORD_ATTRIBUTE}",
+        judge=SecretJudgement.LITERAL,
+    ),
+    ValueRule(
+        kind="secret",
+        anchors=("value=",),
+        pattern=f"{_ATTRIBUTE_VALUE}{_BETWEEN_ATTRIBUTES}{_TOKEN_ATTRIBUTE}",
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="password",

@@ -26,7 +26,7 @@ def _escape_pattern() -> re.Pattern[str]:
 
 
 _NAMED: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
-_MARKS: Final = ("\\u00", "&quot;", "&#", "%3", "%2")
+_MARKS: Final = ("\\u00", "&quot;", "&#", "%2", "%3", "%4", "%5", "%6", "%7")
 _PIECE: Final = r"[A-Za-z0-9+/_=.-]"
 
 
@@ -39,6 +39,15 @@ def _splice_pattern() -> re.Pattern[str]:
 
 
 """Between two pieces of a literal that are words without blanks."""
+
+
+@cache
+def _joint_pattern() -> re.Pattern[str]:
+    """Return what stands between two literals of any length, with a mark that joins them or none."""
+    return re.compile(
+        rf"[\"'`](?<={_PIECE}.)\s{{0,80}}+(?:(?:\+|\.{{1,2}}|&|\|\||<>|<<|~|\\\n|_\n)\s{{0,80}}+)?"
+        rf"[rbfu@]?[\"'`](?={_PIECE})"
+    )
 
 
 @cache
@@ -106,6 +115,14 @@ def alternative_readings(text: str) -> Iterator[AlternativeReading]:
         )
     if ": >" in text or ": |" in text:
         yield from _replace_matches(text, _fold_pattern(), _replace_with_nothing)
+
+
+def joined_literals(text: str) -> Iterator[AlternativeReading]:
+    """Yield the reading in which literals side by side are one, however short.
+
+    Many texts have such literals that are not joined: only what has the format of a token may be sought there.
+    """
+    yield from _replace_matches(text, _joint_pattern(), _replace_with_nothing)
 
 
 def find_encoded_secrets(

@@ -49,6 +49,7 @@ class SecretJudgement(StrEnum):
     LOOSE_RANDOM = "loose-random"
     PAIR = "pair"
     PATH_TOKEN = "path-token"
+    LITERAL = "literal"
     ANY = "any"
 
 
@@ -110,6 +111,8 @@ _WELL_KNOWN: Final = frozenset(
         *("base64", "oauth2"),
     )
 )
+_WORD_AND_YEAR: Final = re.compile(r"[A-Za-z]{6,24}[0-9]{2}\Z")
+"""`karamell77`, as people choose passwords; names of formats have shorter words or smaller numbers."""
 _DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*+\Z")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
 
@@ -447,6 +450,17 @@ def _is_path_token(candidate: SecretCandidate) -> bool:
     )
 
 
+def _is_literal_password(candidate: SecretCandidate) -> bool:
+    """Judge a literal where nothing but a password stands: calls also take names of fields, addresses and providers."""
+    value = candidate.value
+    return (
+        _is_password(candidate)
+        and (_WORD_AND_YEAR.match(value) is not None or not _is_technical(value))
+        and any(map(str.isalpha, value))
+        and (_count_character_classes(value) >= 3 or not _name_like_pattern().search(value))
+    )
+
+
 def _is_technical(value: str) -> bool:
     """Tell versions, dates, numbers with units, addresses, paths, file names and calls from passwords."""
     return bool(_technical_pattern().match(value)) or (
@@ -474,5 +488,6 @@ _JUDGES: Final = {
     SecretJudgement.LOOSE_RANDOM: _is_loose_random,
     SecretJudgement.PAIR: _is_pair_password,
     SecretJudgement.PATH_TOKEN: _is_path_token,
+    SecretJudgement.LITERAL: _is_literal_password,
     SecretJudgement.ANY: _accept_any,
 }
