@@ -689,6 +689,17 @@ def test_a_dead_end_names_the_decision_it_puts_in_question(memory: Memory) -> No
     assert f'id="{decided.id}"' in tried.affected[0].replace_by
 
 
+def test_a_dead_end_names_no_memory_that_a_word_of_its_approach_brought(memory: Memory) -> None:
+    for fact in (
+        "Tests run with four workers in CI",
+        "The pipeline runs on Fridays at 14:00",
+        "Feature flags live in a table",
+    ):
+        memory.remember_fact(fact)
+    assert memory.mark_dead_end("Running migrations in parallel", "deadlocks on billing tables").affected == ()
+    assert memory.mark_dead_end("WebSockets for live updates", "proxies cut idle connections").affected == ()
+
+
 def test_a_corrected_fact_is_not_among_what_its_correction_affects(memory: Memory) -> None:
     old = memory.remember_fact("The upload timeout is 30 s")
     new = memory.correct_fact(old.id, "The upload timeout is 60 s")

@@ -638,13 +638,14 @@ class Memory:
         self, approach: str, reason: str, *, scope: str | None = None, session_id: str | None = None
     ) -> RememberedFact:
         """Store that an approach failed, and why, so that it isn't tried again."""
-        told = sanitize_argument("approach", approach)
+        tried, why = sanitize_argument("approach", approach), sanitize_argument("reason", reason)
         remembered = self._facts.mark_dead_end(
-            told,
-            sanitize_argument("reason", reason),
+            tried,
+            why,
             scope=self._facts.choose_scope(scope, "dead_end"),
             session_id=session_id or self._find_current_session(),
-            check=self._check_statement(told.text),
+            # The approach alone is often three words, one of which half the project shares.
+            check=self._search_service.find_affected(f"{tried.text}: {why.text}"),
         )
         self._notify_embedder()
         return remembered

@@ -122,7 +122,7 @@ class Facts:
             scope=scope,
             session_id=session_id,
         )
-        return _name_affected(stored, replace(check, contradictions=()), REPLACE_BY_CORRECTING)
+        return _name_affected(stored, check, REPLACE_BY_CORRECTING)
 
     def add_experience(
         self,

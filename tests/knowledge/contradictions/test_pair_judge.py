@@ -44,6 +44,19 @@ def test_what_can_both_hold_is_no_contradiction(old: str, new: str) -> None:
     assert score_contradiction(old, new) < CONTRADICTION_GATE
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The CI key is {}",
+        "The admin password for the staging database is {}",
+        "The job reads the token {} at its start",
+    ],
+)
+def test_statements_that_differ_in_redacted_secrets_alone_say_the_same(statement: str) -> None:
+    old, new = statement.format("[redacted:github-token]"), statement.format("[redacted:openai-key]")
+    assert score_contradiction(old, new) < CONTRADICTION_GATE
+
+
 def test_equal_figures_in_other_units_do_not_clash() -> None:
     assert find_clashing_figures("it waits 60 s", "it waits one minute") is None
     assert find_clashing_figures("it waits 60 s", "it waits 90 s") == ("60 s", "90 s")

@@ -11,6 +11,7 @@ from hyperloci.store.keywords import analysis
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import date_words
 from hyperloci.text.language.sentences import split_sentences
+from hyperloci.text.sanitize.redaction import PLACEHOLDER
 
 MAX_CHARS: Final = 8_000
 """What a memory says after so many characters is not compared; bounds the time."""
@@ -114,5 +115,8 @@ def _without_question(part: str) -> str:
 
 
 def analyse_words(sentence: str) -> list[Word]:
-    """Return the words and the punctuation of a sentence."""
-    return [analyse_word(token) for token in _TOKEN.findall(sentence)]
+    """Return the words and the punctuation of a sentence.
+
+    Every redacted secret is the same word: what it was is not known, so that two of them never differ.
+    """
+    return [analyse_word(token) for token in _TOKEN.findall(PLACEHOLDER.sub("redacted", sentence))]

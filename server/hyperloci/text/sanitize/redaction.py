@@ -55,7 +55,7 @@ _CAPITAL_OR_DIGIT: Final = re.compile(r"[A-Z0-9]")
 _WINDOW: Final = 600
 """Characters round a change that are read anew in another reading of the text."""
 
-_PLACEHOLDER: Final = re.compile(r"\[redacted:[a-z-]+\]")
+PLACEHOLDER: Final = re.compile(r"\[redacted:[a-z-]+\]")
 """What stands for a secret names a kind, and no value beside it: a row of a table would lose a cell a pass."""
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
@@ -121,7 +121,7 @@ def _drop_placeholder_overlaps(text: str, candidates: Iterator[_Span]) -> set[_S
     found = set(candidates)
     if not found or "[redacted:" not in text:
         return found
-    ours = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    ours = [match.span() for match in PLACEHOLDER.finditer(text)]
     starts = [start for start, _ in ours]
     return {span for span in found if not _overlaps_placeholder(span, ours, starts)}
 
@@ -367,7 +367,7 @@ def _find_values(text: str, lowered: str) -> Iterator[_Span]:
                 anchors.setdefault(rank, []).append(anchor)
     ours = set()
     if "[redacted:" in lowered:
-        ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
+        ours = {at for match in PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
     for rank, found in anchors.items():
         places = sorted({at for anchor in found for at in find_literal(lowered, anchor)} - ours)
         for start, end in _value_spans(text, VALUES[rank], places):
