@@ -403,10 +403,10 @@ class Memory:
         direction: str = "both",
         limit: int = 10,
     ) -> Timeline:
-        """Return what happened before and after a memory, or in a session, in order (E.10).
+        """Return what happened before and after a memory, or in a session (the latest, if neither is named), in order.
 
         Raises:
-            BadRequestError: neither or both of `around` and `session_id`, an unknown direction, a limit outside 1..50.
+            BadRequestError: both `around` and `session_id`, an unknown direction, a limit outside 1..50.
             NotFoundError: no such memory or session.
         """
         from hyperloci.queries import timeline
@@ -416,7 +416,11 @@ class Memory:
             return timeline.timeline_of_session(
                 self.store, session_id, direction, limit, scope=self.project.id, present=self._present_hits
             )
-        anchor = self._search_service.find_memory(around or "", "around")
+        if around is None:
+            return timeline.timeline_of_latest_session(
+                self.store, direction, limit, scope=self.project.id, present=self._present_hits
+            )
+        anchor = self._search_service.find_memory(around, "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
         return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
 

@@ -30,11 +30,19 @@ def test_projects_are_listed_with_their_folders_and_this_one_is_marked(clones: t
     # A folder that is longer than its column goes on in the next line.
     rows = [line for line in lines if "rocket" in line.split()[:2]]
     assert sorted(row[0] for row in rows) == [" ", "*"]
-    assert [row.split()[-3:] for row in rows] == [["1", "just", "now"]] * 2
+    assert [row.split()[-4:] for row in rows] == [["1", "0", "just", "now"]] * 2
     assert "* this folder, known by its path" in lines
     told = json.loads(run("projects", "--json"))
     assert {project["root"] for project in told["projects"]} == {str(first), str(second)}
     assert [alike["root"] for alike in told["here"]["alike"]] == [str(first)]
+
+
+def test_what_was_indexed_of_a_project_is_counted_beside_its_memories(clones: tuple[Path, Path]) -> None:
+    _, second = clones
+    (second / "guide.md").write_text("# Guide\n\nThe sandbox has no network.\n", encoding="utf-8")
+    run("index", str(second / "guide.md"))
+    told = {project["root"]: project for project in json.loads(run("projects", "--json"))["projects"]}
+    assert told[str(second)]["memories"] == 1 and told[str(second)]["indexed"] >= 1
 
 
 def test_a_link_is_made_listed_and_undone(clones: tuple[Path, Path]) -> None:

@@ -40,11 +40,14 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
     if json:
         print_json({"here": account_to_json(here), "projects": found})
         return
-    table = make_table("", "project", "folder", "memories", "last used", numbers=("memories",))
+    table = make_table("", "project", "folder", "memories", "indexed", "last used", numbers=("memories", "indexed"))
     for one in found:
         mark = "*" if one.scope == here.scope else ""
-        table.add_row(mark, Text(one.name), Text(one.root or "-"), f"{one.memories:,}", _describe_use(one))
+        table.add_row(
+            mark, Text(one.name), Text(one.root or "-"), f"{one.memories:,}", f"{one.indexed:,}", _describe_use(one)
+        )
     console.print(table)
+    console.print("indexed: pieces of code and documents, and commits", style="dim")
     console.print(f"* this folder, known {here.why}", style="dim")
     for alike in here.alike:
         errors.print(f"it looks like {alike.project.name} ({alike.project.scope}): {alike.because}", style="yellow")

@@ -90,12 +90,6 @@ def timeline(
     if around is not None and session is not None:
         raise typer.BadParameter("give words or a memory's id, or --session ID (`hyperloci sessions` lists them).")
     with open_memory(project, searches=True) as memory:
-        if around is None and session is None:
-            latest = memory.list_recent_sessions(1)
-            if not latest and not json:
-                console.print(NO_SESSIONS, style="dim")
-                return
-            session = latest[0]["id"] if latest else None
         found = memory.get_timeline(around, session_id=session, direction=direction, limit=limit)
     if json:
         print_json(found)
@@ -103,7 +97,8 @@ def timeline(
     for event in found.events:
         _print_event(event)
     if not found.events:
-        console.print(Text("No memories found there.", style="dim"))
+        sessionless = found.anchor is None and found.session_id is None
+        console.print(Text(NO_SESSIONS if sessionless else "No memories found there.", style="dim"))
 
 
 def _print_event(event: TimelineEvent) -> None:

@@ -27,8 +27,8 @@ def check_arguments(direction: str, limit: int, around: str | None, session_id: 
         raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
     if not 1 <= limit <= MAX_EVENTS:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_EVENTS}.")
-    if (around is None) == (session_id is None):
-        raise BadRequestError("Give either around (a memory's id, or words that find it) or session_id.")
+    if around is not None and session_id is not None:
+        raise BadRequestError("Give around (a memory's id, or words that find it) or session_id, not both.")
 
 
 def timeline_around(
@@ -63,6 +63,14 @@ def timeline_of_session(
     return Timeline(
         anchor=None, session_id=session_id, direction=direction, events=_make_events(store, moments, relations, present)
     )
+
+
+def timeline_of_latest_session(store: Store, direction: str, limit: int, *, scope: str, present: Present) -> Timeline:
+    """Return a project's latest session; nothing where there is none."""
+    latest = store.sessions.list_recent(scope, 1)
+    if not latest:
+        return Timeline(anchor=None, session_id=None, direction=direction, events=())
+    return timeline_of_session(store, latest[0].id, direction, limit, scope=scope, present=present)
 
 
 def _nearest_moments(

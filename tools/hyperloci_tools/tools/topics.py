@@ -19,8 +19,20 @@ from hyperloci_tools.tool_spec import ToolSpec
 if TYPE_CHECKING:
     from hyperloci.model.topic import Timeline, TopicHit, TopicList
 
-EXAMPLE_CHARS: Final = 300
+EXAMPLE_CHARS: Final = 160
 """Characters of an example: enough to show what a topic is about."""
+
+EXAMPLES_CHARS: Final = 6_000
+"""Characters of all examples of a list together: twenty topics with three examples each came to 29 KB."""
+
+_TOLD_OF_ONE: Final = ("examples", "strengths", "terms", "created_at", "merged_into")
+"""Fields of a topic that a list leaves to `memory://topic/ID`; of the examples it shows the first."""
+
+
+NO_SESSION: Final = (
+    "No session of this project is remembered yet. Give `around`, a memory's id or words that find it, to see what"
+    " happened before and after it."
+)
 
 
 class TopicOut(TypedDict):
@@ -36,7 +48,7 @@ class TopicOut(TypedDict):
     strengths: NotRequired[dict[str, float]]
     terms: NotRequired[list[str]]
     member_count: int
-    created_at: str
+    created_at: NotRequired[str]
     merged_into: NotRequired[str]
     examples: NotRequired[list[HitOut]]
 
@@ -47,6 +59,7 @@ class TopicsOut(TypedDict):
     note: NotRequired[str]
     topics: list[TopicOut]
     total: int
+    more: NotRequired[str]
     detected_at: NotRequired[str]
     memories: int
     waiting: NotRequired[str]
@@ -74,7 +87,7 @@ async def list_topics(
     ctx: Call, limit: Annotated[int, Field(ge=1, le=100)] = 20
 ) -> Annotated[CallToolResult, TopicsOut]:
     """List what this project's memories are about: topics found by clustering, largest first, each with its phase
-    (emerging, stable, declining, merging), how far the embedding spaces agree on it, and examples. Use it to get an
+    (emerging, stable, declining, merging), how far the embedding spaces agree on it, and an example. Use it to get an
     overview of a memory you don't know; use search_memory for a question."""
     found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_topics(limit))
     shaped = shape_topics(found)
@@ -90,7 +103,7 @@ async def timeline(
 ) -> Annotated[CallToolResult, TimelineOut]:
     """Tell what happened before and after something remembered, or in a session, in the order it happened: turns,
     decisions, dead ends, facts, commits. Use it to learn what led to a decision or what followed a failure. Give
-    either `around` or `session_id`."""
+    `around` or `session_id`; neither is the latest session."""
     found = await state_of(ctx).workers.reader.call(
         lambda memory: memory.get_timeline(around, session_id=session_id, direction=direction, limit=limit)
     )
@@ -99,16 +112,33 @@ async def timeline(
 
 
 def shape_topics(found: TopicList) -> TopicsOut:
-    """Return the answer of `list_topics`."""
-    room = min(EXAMPLE_CHARS, answer_values.ANSWER_CHARS // max(1, sum(len(topic.examples) for topic in found.topics)))
+    """Return the answer of `list_topics`: what each topic is in short, an example, and how to see more."""
+    room = min(EXAMPLE_CHARS, EXAMPLES_CHARS // max(1, len(found.topics)))
     shaped = {
-        "topics": [shape_topic(topic, room) for topic in found.topics],
+        "topics": [_shape_listed(topic, room) for topic in found.topics],
         "total": found.total,
         "memories": found.memories,
     }
-    told = answer_values.drop_empty({"detected_at": found.detected_at, "waiting": found.waiting})
+    told = answer_values.drop_empty(
+        {"detected_at": found.detected_at, "waiting": found.waiting, "more": _tell_more(found)}
+    )
     note = {"note": answer_values.DATA} if found.topics else {}
     return cast(TopicsOut, {**note, **shaped, **told})
+
+
+def _shape_listed(topic: TopicHit, room: int) -> TopicOut:
+    plain = {name: value for name, value in asdict(topic).items() if name not in _TOLD_OF_ONE}
+    shown = answer_values.shape_hits(topic.examples[:1], room=room)
+    return cast(TopicOut, {**answer_values.drop_empty(plain), **({"examples": shown} if shown else {})})
+
+
+def _tell_more(found: TopicList) -> str:
+    """Return how the rest is seen: a topic's memories, and the topics that are not listed."""
+    if not found.topics:
+        return ""
+    unlisted = found.total - len(found.topics)
+    more = f"{unlisted} smaller topics are not listed: a higher limit (up to 100) lists them. " if unlisted else ""
+    return f"{more}The resource memory://topic/ID has the words and up to fifty memories of one."
 
 
 def shape_topic(topic: TopicHit, room: int) -> TopicOut:
@@ -143,6 +173,7 @@ def render_topics(shaped: TopicsOut) -> str:
             f" {spaces}):\n{answer_text.quote_text(topic['name'])}"
         )
         lines += [answer_text.render_memory(hit) for hit in topic.get("examples", ())]
+    lines += [f"\n{shaped['more']}"] if "more" in shaped else []
     if "waiting" in shaped:
         lines.append(f"\n{shaped['waiting']}")
     return "\n".join(lines)
@@ -151,7 +182,8 @@ def render_topics(shaped: TopicsOut) -> str:
 def render_timeline(shaped: TimelineOut) -> str:
     """Return a timeline as a text."""
     if not shaped["events"]:
-        return "No memories found there."
+        sessionless = "anchor" not in shaped and "session_id" not in shaped
+        return NO_SESSION if sessionless else "No memories found there."
     events = [
         f"{event['at']} ({event['relation']}) {answer_text.render_memory(event['memory'])}"
         for event in shaped["events"]

@@ -57,6 +57,7 @@ class KnownProject:
         root: where it lies, or lay last, as text.
         remote, root_commit: what its repository claimed.
         memories: living ones that don't come from its files or history.
+        indexed: pieces of its code and documents, and its commits.
         last_used_at: milliseconds; None where nothing was ever stored.
     """
 
@@ -66,6 +67,7 @@ class KnownProject:
     remote: str | None
     root_commit: str | None
     memories: int
+    indexed: int
     last_used_at: int | None
 
 
@@ -189,6 +191,8 @@ class Places:
             SELECT s.id AS scope, s.name AS name, s.root AS root, s.remote AS remote, s.root_commit AS root_commit,
                 count(n.key) FILTER (WHERE n.deleted_at IS NULL AND n.type <> 'entity'
                     AND n.origin NOT IN {_IS_FROM_FILES}) AS memories,
+                count(n.key) FILTER (WHERE n.deleted_at IS NULL AND n.type <> 'entity'
+                    AND n.origin IN {_IS_FROM_FILES}) AS indexed,
                 max(n.last_accessed) AS last_used_at
             FROM scopes s LEFT JOIN nodes n ON n.scope_key = s.key
             WHERE s.id <> 'global' AND (?1 IS NULL OR s.id IN (SELECT value FROM json_each(?1))) AND NOT EXISTS (
