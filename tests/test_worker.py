@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
@@ -242,6 +243,29 @@ async def test_closing_finishes_what_is_queued(open_memory: Callable[[], Memory]
         group.start_soon(desk.close)
     with open_memory() as other:
         assert count(other) == 10
+
+
+def test_a_thread_that_finishes_after_the_event_loop_has_closed_says_nothing(
+    open_memory: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", said.append)
+    gone = threading.Event()
+
+    async def leave_at_work() -> MemoryWorker:
+        worker = MemoryWorker(open_memory)
+        await worker.start()
+        working = asyncio.ensure_future(worker.call(lambda _: gone.wait(SOON)))
+        await asyncio.sleep(0)
+        assert not working.done()
+        return worker
+
+    worker = asyncio.run(leave_at_work())
+    gone.set()
+    worker.stop()
+    worker._thread.join(SOON)
+    assert not worker._thread.is_alive()
+    assert not said
 
 
 async def test_a_database_that_could_only_be_read_is_written_when_it_can_be(

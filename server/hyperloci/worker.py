@@ -6,13 +6,18 @@ runs programs (`memory_repl`), which may take seconds.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar, cast
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
 import aiosqlite
+import aiosqlite.core
 import anyio
 
 from hyperloci.errors import NotReadyError, StoreMovedError
@@ -46,6 +51,35 @@ ROWS_AT_ONCE: Final = 64
 """aiosqlite's own default; use cases fetch on the worker's thread, so no iteration crosses threads here."""
 
 
+_Queue = SimpleQueue[tuple[asyncio.Future[Any] | None, Callable[[], Any]]]
+"""What a worker is to run, each with the future of who waits for it."""
+
+
+def _work_off(queue: _Queue) -> None:
+    """Run what is queued, until the connection is closed.
+
+    aiosqlite's own loop ends with a traceback on stderr where the event loop has closed meanwhile: a server that ends
+    does not wait for an open or an index that is under way, and so the thread may finish after everybody has gone.
+    """
+    result = None
+    while result is not aiosqlite.core._STOP_RUNNING_SENTINEL:
+        future, run = queue.get()
+        try:
+            result = run()
+        except BaseException as error:  # It is the caller's.
+            result = None
+            _tell(future, aiosqlite.core.set_exception, error)
+        else:
+            _tell(future, aiosqlite.core.set_result, result)
+
+
+def _tell(future: asyncio.Future[Any] | None, settle: Callable[[asyncio.Future[Any], Any], None], value: Any) -> None:
+    """Settle a future in its own loop; nothing where that has closed and nobody waits any more."""
+    if future is not None:
+        with suppress(RuntimeError):
+            future.get_loop().call_soon_threadsafe(settle, future, value)
+
+
 class MemoryWorker(aiosqlite.Connection):
     """A thread that owns one open Memory, and runs whole use cases on it.
 
@@ -66,7 +100,7 @@ class MemoryWorker(aiosqlite.Connection):
 
         super().__init__(connect, ROWS_AT_ONCE)
         # A daemon: an index that is under way must not hold up the process when its client has gone.
-        self._thread.daemon = True
+        self._thread = Thread(target=_work_off, args=(self._tx,), name="memory", daemon=True)
 
     async def start(self) -> None:
         """Start the thread and open the Memory on it.
