@@ -112,7 +112,35 @@ class EventWork:
         home = self._environ.get("HOME") or self._environ.get("USERPROFILE") or os.path.expanduser("~")
         return is_captured_elsewhere(self._client, self._wired, home=Path(home), project=place, environ=self._environ)
 
+    def save_ahead(self, payload: bytes) -> Path | None:
+        """Save an event's record to the spool, ahead of whoever stores it; return the file, None if there is none."""
+        from hyperloci_hooks.spool import save_record
+
+        event, told = EVENTS.get(self._name), self._translate_input(parse_object(payload))
+        try:
+            made = None if event is None or not get_text(told, "session_id") else self._make_record(event, told)
+            return None if made is None else save_record(made[0], made[2])
+        except Exception as error:  # The edge of an event: what follows stores it, or tells why not.
+            self.write_log(f"{self._name}: the record can't be saved ahead: {error}")
+            return None
+
+    def make_empty_answer(self) -> dict[str, Any]:
+        """Return the answer of an event of which nothing is told, in the form of the hook's client."""
+        return self._make_answer()
+
     def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
+        made = self._make_record(event, told)
+        self._unkept = None if made is None else made[2]
+        self.known.set()
+        if made is None or (event.journals and self._by_itself and self.spool_record(journal=True)):
+            return ""
+        settings, place, record = made
+        context = self._store_record(event, settings, place, record)
+        self._write_rules(place, context)
+        return context
+
+    def _make_record(self, event: EventRule, told: Mapping[str, Any]) -> tuple[Settings, Path, CaptureRecord] | None:
+        """Return what has to be kept of an event, where and under which settings; None for nothing."""
         from hyperloci.clock import read_clock
         from hyperloci.config import Settings
         from hyperloci.conversations.capture.records import RecordFactory
@@ -120,10 +148,10 @@ class EventWork:
 
         place = self._find_place(told)
         if self._client != self._wired and self._is_captured_elsewhere(place):
-            return ""
+            return None
         settings = self._settings = Settings.from_env(self._environ, place)
         if get_text(told, "agent_id") and not settings.capture_subagents:
-            return ""
+            return None
         project = identify_project(place, override=settings.project)
         records = RecordFactory(
             project,
@@ -133,13 +161,8 @@ class EventWork:
             client=self._client,
             client_version=get_text(told, "client_version") or None,
         )
-        record = self._unkept = event.make(records, told)
-        self.known.set()
-        if record is None or (event.journals and self._by_itself and self.spool_record(journal=True)):
-            return ""
-        context = self._store_record(event, settings, place, record)
-        self._write_rules(place, context)
-        return context
+        record = event.make(records, told)
+        return None if record is None else (settings, place, record)
 
     def _write_rules(self, place: Path, context: str) -> None:
         """Put what a session begins with where a client reads it that may drop a hook's answer."""

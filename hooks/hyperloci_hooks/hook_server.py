@@ -1,7 +1,8 @@
 """Hook server: the server's side of the hooks' socket. Events are accepted at once, queued, and handled in order.
 
 One thread receives frames (see `client`) from any number of hooks; two threads handle them, one of them the events that
-may bring a whole transcript. Memories stay open between events. A hook is answered when its event is stored durably.
+may bring a whole transcript. Memories stay open between events. A hook is answered when its event is stored durably: in
+the database, or, where a transcript brings more than is read at once, in the spool until it is.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ ANSWER_SECONDS: Final = 1.0
 CLOSE_SECONDS: Final = 0.15
 """How long the server waits for events in progress when it ends; answered events are already stored."""
 
+HANDOVER_SECONDS: Final = 0.3
+"""How long an event that brings a transcript keeps its hook waiting: then its record goes to the spool, the hook is
+answered, and the server reads on. An ordinary turn is stored by then; a backlog takes seconds."""
+
 OPEN_MEMORIES: Final = 4
 """Projects whose memory stays open for hooks: one server serves the hooks of all sessions of its database."""
 
@@ -73,6 +78,10 @@ class HookVisitor:
         self.payload = b""
         self.size = 0
         self._said = bytearray()
+        self._timer: threading.Timer | None = None
+        self._saved: Path | None = None
+        self._settled = False
+        self._settling = threading.Lock()
 
     def receive_piece(self, piece: bytes) -> bool:
         """Add a piece of its frame; return whether the frame is complete.
@@ -93,6 +102,29 @@ class HookVisitor:
         """Return whether its event may bring a whole transcript, for which other events should not wait."""
         event = EVENTS.get("".join(self.head[2:3]))
         return event is not None and event.drains and not event.injects
+
+    def let_go_later(self, save: Callable[[HookVisitor], Path | None]) -> None:
+        """Have the hook answered if its event takes long, once `save` has put the record into the spool."""
+
+        def let_go() -> None:
+            saved = save(self)
+            with self._settling:
+                self._saved = saved
+                if saved is not None and self._settled:
+                    saved.unlink(missing_ok=True)
+
+        self._timer = threading.Timer(HANDOVER_SECONDS, let_go)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def settle(self) -> None:
+        """Note that the event is stored: what was saved of it meanwhile may go. To store it again would do no harm."""
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._settling:
+            self._settled = True
+            if self._saved is not None:
+                self._saved.unlink(missing_ok=True)
 
     def send_answer(self, answer: bytes) -> None:
         """Send the answer and close the connection; a hook that has ended needs none."""
@@ -227,6 +259,8 @@ class HookServer:
             with contextlib.suppress(OSError):  # The hook has ended, but its event is complete.
                 visitor.connection.send(b"T")
             self._count_waiting_bytes(visitor.size)
+            if visitor.is_slow():
+                visitor.let_go_later(self._save_ahead)
             self._lanes[visitor.is_slow()].put(visitor)
             return False
         if not piece:
@@ -259,21 +293,36 @@ class HookServer:
 
     def _answer_visitor(self, visitor: HookVisitor, memories: OpenMemories) -> bytes:
         """Return `A` and the answer, or `N` if the hook needs another version or database."""
+        work = self._make_work(visitor, memories)
+        if work is None:
+            return b"N"
+        answer = work.answer_event(visitor.payload)
+        if not work.spooled and not work.is_lost:
+            visitor.settle()
+        else:
+            outcome = outcome_log.DROPPED if work.is_lost else outcome_log.SPOOLED
+            outcome_log.append_outcome(self._where.spool, visitor.head[2], outcome, mark=visitor.head[3])
+        self.served += 1
+        return b"A" + json.dumps(answer).encode("ascii")
+
+    def _save_ahead(self, visitor: HookVisitor) -> Path | None:
+        """Save the record of an event that takes long, or waits for one that does, and answer its hook."""
+        work = self._make_work(visitor, OpenMemories())
+        saved = None if work is None else work.save_ahead(visitor.payload)
+        if work is not None and saved is not None:
+            visitor.send_answer(b"A" + json.dumps(work.make_empty_answer()).encode("ascii"))
+        return saved
+
+    def _make_work(self, visitor: HookVisitor, memories: OpenMemories) -> EventWork | None:
+        """Return the work for an event; None if its hook needs another version or database."""
         head = visitor.head
         if len(head) < 5 or head[0] != client.VERSION:
-            return b"N"
+            return None
         _, database, name, mark, cwd, *told = head
         environ = dict(item.partition("=")[::2] for item in told)
         if database != self._where.database or not self._means_this_database(environ):
-            return b"N"
-        work = EventWork(name, environ, cwd=cwd, mark=mark, lend=memories.lend_memory)
-        answer = work.answer_event(visitor.payload)
-        if work.spooled or work.is_lost:
-            outcome_log.append_outcome(
-                self._where.spool, name, outcome_log.DROPPED if work.is_lost else outcome_log.SPOOLED, mark=mark
-            )
-        self.served += 1
-        return b"A" + json.dumps(answer).encode("ascii")
+            return None
+        return EventWork(name, environ, cwd=cwd, mark=mark, lend=memories.lend_memory)
 
     def _means_this_database(self, environ: Mapping[str, str]) -> bool:
         """Return whether a hook's environment leads to this server's database."""

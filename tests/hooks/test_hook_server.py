@@ -1,0 +1,78 @@
+"""What a server answers hooks, and when."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci.model.record import CaptureRecord
+from hyperloci_hooks import client, hook_server
+from hyperloci_hooks.hook_server import HookServer
+from hyperloci_hooks.spool import list_waiting_files
+
+SOON = 60
+"""Seconds that anything here may take on a busy machine."""
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="no sockets of this kind")
+
+
+def make_stop(project: Path, environ: dict[str, str], session: str) -> bytes:
+    """Return the frame of a Stop of a session whose transcript has one turn."""
+    turn = {"type": "user", "message": {"role": "user", "content": f"We deploy in {session}"}, "uuid": session}
+    transcript = project / f"{session}.jsonl"
+    transcript.write_text(json.dumps(turn | {"sessionId": session}) + "\n", encoding="utf-8")
+    told = {"session_id": session, "cwd": str(project), "transcript_path": str(transcript)}
+    database = Settings.from_env(environ, project).installation_paths.database
+    return client.pack_event("Stop", json.dumps(told).encode(), database, session, environ)
+
+
+def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcript_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    environ = {
+        "HOME": str(tmp_path),
+        "RLM_MEMORY_DB": str(tmp_path / "memory.db"),
+        "HYPERLOCI_EMBEDDER": "false",
+        "HYPERLOCI_STATE_DIR": str(tmp_path / "state"),
+        "HYPERLOCI_RUNTIME_DIR": str(tmp_path / "run"),
+    }
+    settings = Settings.from_env(environ, project)
+    may_go_on, seen_to = threading.Event(), threading.Semaphore(0)
+    keep = Memory.keep
+
+    def keep_later(memory: Memory, record: CaptureRecord) -> int:
+        assert may_go_on.wait(SOON)
+        return keep(memory, record)
+
+    monkeypatch.setattr(Memory, "keep", keep_later)
+    monkeypatch.setattr(hook_server, "HANDOVER_SECONDS", 0.01)
+    server = HookServer(settings, seen_to.release)
+    server.open()
+    try:
+        where = settings.installation_paths
+        for session in ("May", "June"):
+            outcome, line = client.call_server(
+                (where.runtime_dir, where.sockets), make_stop(project, environ, session), time.monotonic() + SOON
+            )
+            assert outcome == client.ANSWERED and line is not None and json.loads(line.answer) == {}
+            line.close()
+        assert len(list_waiting_files(settings.spool_dir)) == 2
+        may_go_on.set()
+        assert seen_to.acquire(timeout=SOON) and seen_to.acquire(timeout=SOON)
+    finally:
+        may_go_on.set()
+        server.close()
+    assert not list_waiting_files(settings.spool_dir)
+    with Memory.open(settings, project) as memory:
+        turns = {turn.content for turn in memory.store.nodes.query_nodes("experience")}
+    assert turns == {"We deploy in May", "We deploy in June"}
