@@ -121,6 +121,18 @@ def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linke
         found(level=1, path="nowhere.md")
 
 
+def test_a_document_of_restructured_text_is_a_tree_of_its_titles_and_is_found_by_them(code: Linked) -> None:
+    code.index({"guide.rst": "=====\nGuide\n=====\n\nRead this.\n\nFrom source\n~~~~~~~~~~~\n\nClone it.\n"})
+    found = tree(code, "guide.rst")
+    assert [(entry.level, entry.title, entry.line_start) for entry in found.entries] == [
+        (1, "Guide", 1),
+        (2, "From source", 7),
+    ]
+    scope = code.store.scopes.find_key("p") or 0
+    (entry,) = find_sections(code.store, scope, title="from source")
+    assert (entry.file, entry.path) == ("guide.rst", ("Guide", "From source"))
+
+
 @pytest.mark.req("D.04", "D.06")
 def test_a_source_file_is_a_tree_of_its_symbols(code: Linked) -> None:
     head = '"""' + "A module with a head of its own, since it has so many words to say about itself. " * 2 + '"""\n\n\n'

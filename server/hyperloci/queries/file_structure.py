@@ -17,6 +17,8 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.store import Store
 from hyperloci.store.projects.files import FilePiece
 from hyperloci.system.values import dataclass
+from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of
+from hyperloci.text.chunking.restructured_text import parse_restructured_text
 from hyperloci.text.chunking.sections import parse_sections
 
 FUZZY: Final = 0.6
@@ -25,7 +27,11 @@ FUZZY: Final = 0.6
 MAX_FILES: Final = 50
 """Files whose trees are built for one look for a title."""
 
-_HEADING: Final = re.compile(r"^(?:#{1,6}[ \t]++(.*[^\n \t#]|.)[ \t#]*+|(.++)\n(?:=++|-++)[ \t]*+)$", re.MULTILINE)
+_HEADING: Final = re.compile(
+    r"^(?:#{1,6}[ \t]++(.*[^\n \t#]|.)[ \t#]*+|(.++)\n([!-/:-@\[-`{-~])\3*+[ \t]*+)$", re.MULTILINE
+)
+"""A heading of Markdown, or a line with one of reStructuredText's marks under it."""
+
 
 _MARKUP: Final = re.compile(r"[`*_]|\[([^\]]{0,400}+)\]\([^)]{0,2000}+\)")
 
@@ -198,7 +204,8 @@ def _document_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
     text, spans = join_pieces(pieces)
     starts = [span[0] for span in spans]
     entries = []
-    for section in parse_sections(text):
+    is_restructured = file_kind_of(path) is FileKind.RESTRUCTURED_TEXT
+    for section in parse_restructured_text(text).sections if is_restructured else parse_sections(text):
         held = [
             piece.node_id
             for piece, (start, end) in zip(pieces, spans, strict=True)

@@ -23,7 +23,7 @@ SENTENCE = "A plain sentence of eight words stands here. "
         ("Gemfile", FileKind.CODE),
         ("style.css", FileKind.PLAIN_CODE),
         ("a.ex", FileKind.PLAIN_CODE),
-        ("docs/index.rst", FileKind.PROSE),
+        ("docs/index.rst", FileKind.RESTRUCTURED_TEXT),
         ("CHANGELOG", FileKind.PROSE),
         ("notes.txt", FileKind.PROSE),
         ("requirements.txt", FileKind.CONFIG),

@@ -1,8 +1,8 @@
 """Chunker: cuts a file into chunks with the chunker for its kind.
 
-- Markdown: by sections (`markdown`).
+- Markdown and reStructuredText: by sections (`markdown`, `restructured_text`).
 - Code in a language with a grammar: by its syntax (`code`); in another one: windows of lines.
-- Other prose (reStructuredText, AsciiDoc, plain text): windows of about 200 words at paragraphs, 50 of them repeated.
+- Other prose (AsciiDoc, plain text): windows of about 200 words at paragraphs, 50 of them repeated.
   Only the title at the top is read from its markup.
 - Configuration (TOML, YAML, JSON, INI, Makefile...): by tables (`settings`), those of more than 2,000 characters at
   blank lines; only files of at most `MAX_CONFIG_BYTES`. Anything else is not cut at all.
@@ -20,8 +20,9 @@ from hyperloci.model.position import Position
 from hyperloci.text.chunking.code import chunk_code, chunk_lines
 from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind, file_kind_of, language_of_plain_file
 from hyperloci.text.chunking.lines import LineIndex, Span, is_blank
-from hyperloci.text.chunking.markdown import chunk_markdown
+from hyperloci.text.chunking.markdown import chunk_document, chunk_markdown
 from hyperloci.text.chunking.prose import windows_of_text
+from hyperloci.text.chunking.restructured_text import parse_restructured_text
 from hyperloci.text.chunking.settings import cut_settings
 
 _RULE: Final = r"[=#*~^\"-]{3,}+[ \t]*+\r?"
@@ -48,6 +49,8 @@ def chunk_file(path: str, text: str) -> list[TextChunk]:
     match file_kind_of(path, text):
         case FileKind.MARKDOWN:
             return chunk_markdown(path, text)
+        case FileKind.RESTRUCTURED_TEXT:
+            return chunk_document(path, parse_restructured_text(text), "restructuredtext")
         case FileKind.CODE:
             return chunk_code(path, text)
         case FileKind.PLAIN_CODE:

@@ -16,6 +16,7 @@ class FileKind(StrEnum):
     """Which chunker reads a file."""
 
     MARKDOWN = "markdown"
+    RESTRUCTURED_TEXT = "restructured_text"
     CODE = "code"
     PLAIN_CODE = "plain_code"
     PROSE = "prose"
@@ -24,7 +25,9 @@ class FileKind(StrEnum):
 
 _MARKDOWN: Final = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".mdc", ".qmd", ".rmd"})
 
-_PROSE: Final = frozenset({".rst", ".txt", ".text", ".adoc", ".asciidoc", ".org", ".tex", ".textile", ".rdoc", ".pod"})
+_RESTRUCTURED_TEXT: Final = frozenset({".rst", ".rest"})
+
+_PROSE: Final = frozenset({".txt", ".text", ".adoc", ".asciidoc", ".org", ".tex", ".textile", ".rdoc", ".pod"})
 _PROSE_NAMES: Final = frozenset(
     {"readme", "changelog", "changes", "history", "news", "authors", "contributing", "contributors", "install", "todo"}
 )
@@ -136,6 +139,8 @@ def file_kind_of(path: str, text: str = "") -> FileKind | None:
     suffix = PurePosixPath(name).suffix
     if suffix in _MARKDOWN:
         return FileKind.MARKDOWN
+    if suffix in _RESTRUCTURED_TEXT:
+        return FileKind.RESTRUCTURED_TEXT
     if name in _CONFIG_NAMES:
         return FileKind.CONFIG
     if suffix in _PROSE or name in _PROSE_NAMES:

@@ -1,4 +1,4 @@
-"""Markdown chunker: cuts Markdown by its sections (D.04, D.05, E.04).
+"""Markdown chunker: cuts Markdown, and documents whose sections are known, by their sections (D.04, D.05, E.04).
 
 One chunk per section. A section whose own text is shorter than `MIN_CHUNK_CHARS` (a heading with nothing under it, a
 one-line entry) is joined to the section that follows it under the same parent, else to what stands before it: alone it
@@ -33,6 +33,7 @@ from hyperloci.text.chunking.prose import (
     Atom,
     count_words,
     pack_atoms,
+    paragraph_atoms,
     prose_atoms,
     solid_atoms,
 )
@@ -84,13 +85,18 @@ def chunk_markdown(path: str, text: str) -> list[TextChunk]:
         path: POSIX path relative to the project's root.
         text: the decoded file.
     """
-    document = parse_document(text)
+    return chunk_document(path, parse_document(text), "markdown")
+
+
+def chunk_document(path: str, document: Document, language: str) -> list[TextChunk]:
+    """Cut a document into chunks by its sections, in order; `language` is that of its markup."""
+    text = document.text
     index = LineIndex.from_text(text)
     links = list(_find_links(document))
     url = find_source_address(document)
     root = document.title or PurePosixPath(path).stem
     return [
-        _make_chunk(path, text, span, index, place, root, links, url)
+        _make_chunk(path, text, span, index, place, root, links, url, language)
         for place, span in _iter_placed_spans(document)
         if not is_blank(text[span[0] : span[1]])
     ]
@@ -123,6 +129,7 @@ def _make_chunk(
     root: str,
     links: Sequence[_LinksOfBlock],
     url: str | None,
+    language: str,
 ) -> TextChunk:
     line_start, line_end = index.lines_of(*span)
     body = text[span[0] : span[1]]
@@ -141,7 +148,7 @@ def _make_chunk(
             section_path=place.path,
             headings=place.headings,
             heading_level=place.level,
-            language="markdown",
+            language=language,
             url=url,
             anchor=place.anchor,
         ),
@@ -228,6 +235,8 @@ def _atoms_of_section(document: Document, start: int, end: int) -> list[Atom]:
     words = count_words(document.text, start, end)
     if words <= WHOLE_WORDS and end - start <= MAX_CHUNK_CHARS:
         return [Atom(start=start, end=end, words=words)]
+    if not document.blocks:
+        return paragraph_atoms(document.text, start, end)
     starts = document.line_starts
     low, high = bisect_left(starts, start), bisect_left(starts, end)
     first, last = (bisect_left(document.blocks, line, key=_first_line) for line in (low, high))

@@ -1,4 +1,4 @@
-"""Sections: the section tree of a Markdown document (D.04), from markdown-it's blocks.
+"""Sections: the section tree of a document (D.04); of a Markdown document from markdown-it's blocks.
 
 The parser sees the text without a byte order mark and with its front matter blanked out: neither moves a line, so the
 parser's line numbers hold for the text itself.
@@ -59,7 +59,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A parsed Markdown document.
+    """A parsed document; where its blocks are not understood (reStructuredText), it has none.
 
     Attributes:
         text: the source.
@@ -83,7 +83,9 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class _DocumentHeading:
+class DocumentHeading:
+    """A heading that opens a section, on a line (0-based)."""
+
     title: str
     level: int
     anchor: str
@@ -114,6 +116,26 @@ def parse_document(text: str) -> Document:
         front_matter=front_matter,
         title=_find_document_title(lines[:front_matter], headings),
     )
+
+
+def lay_out_document(text: str, headings: Sequence[DocumentHeading]) -> Document:
+    """Return a document of which nothing but the headings is understood."""
+    line_starts = _find_line_starts(text, split_lines(text))
+    return Document(
+        text=text,
+        sections=tuple(_build_sections(text, headings, line_starts)),
+        blocks=(),
+        inlines=(),
+        references={},
+        line_starts=line_starts,
+        front_matter=0,
+        title=_find_document_title((), headings),
+    )
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text as `Document.line_starts` counts them."""
+    return _LINE.split(text)
 
 
 def find_source_address(document: Document) -> str | None:
@@ -190,7 +212,7 @@ def _find_line_starts(text: str, lines: Sequence[str]) -> tuple[int, ...]:
     return (0, *(match.end() for match in _LINE.finditer(text)), len(text))
 
 
-def _find_document_title(front_matter: Sequence[str], headings: Sequence[_DocumentHeading]) -> str:
+def _find_document_title(front_matter: Sequence[str], headings: Sequence[DocumentHeading]) -> str:
     for line in front_matter:
         if match := _FRONT_MATTER_TITLE.match(line):
             return match[1].strip().strip("\"'")[:_MAX_TITLE_CHARS]
@@ -207,19 +229,20 @@ def _iter_inline_tokens(tokens: Sequence[Token]) -> Iterator[tuple[Token, int, i
             yield token, first, behind
 
 
-def _iter_headings(tokens: Sequence[Token], references: dict[str, Any]) -> Iterator[_DocumentHeading]:
+def _iter_headings(tokens: Sequence[Token], references: dict[str, Any]) -> Iterator[DocumentHeading]:
     """Yield the headings that open sections: those in quotes and lists don't, but they do take an anchor."""
     used: dict[str, int] = {}
     for index, token in enumerate(tokens):
         if token.type != "heading_open" or token.map is None:
             continue
         title = " ".join("".join(map(displayed_text, inline_tokens(tokens[index + 1], references))).split())
-        anchor = _make_slug_unique(slugify(title), used)
+        anchor = unique_slug(slugify(title), used)
         if token.level == 0:
-            yield _DocumentHeading(cut_text(title, _MAX_TITLE_CHARS), int(token.tag[1]), anchor, token.map[0])
+            yield DocumentHeading(cut_text(title, _MAX_TITLE_CHARS), int(token.tag[1]), anchor, token.map[0])
 
 
-def _make_slug_unique(slug: str, used: dict[str, int]) -> str:
+def unique_slug(slug: str, used: dict[str, int]) -> str:
+    """Return a slug with the suffix that tells it from those `used` so far, and note it there."""
     anchor = slug
     while anchor in used:
         used[slug] += 1
@@ -228,13 +251,13 @@ def _make_slug_unique(slug: str, used: dict[str, int]) -> str:
     return anchor
 
 
-def _build_sections(text: str, headings: Sequence[_DocumentHeading], line_starts: Sequence[int]) -> list[Section]:
+def _build_sections(text: str, headings: Sequence[DocumentHeading], line_starts: Sequence[int]) -> list[Section]:
     """Lay the sections over the text; white space above the first heading belongs to that heading's section."""
     if not text:
         return []
     starts = [line_starts[heading.line] for heading in headings]
     if not starts or text[: starts[0]].strip("\ufeff \t\r\n"):
-        headings = [_DocumentHeading("", 0, "", 0), *headings]
+        headings = [DocumentHeading("", 0, "", 0), *headings]
         starts.insert(0, 0)
     starts[0] = 0
     ends = [*starts[1:], len(text)]
@@ -261,7 +284,7 @@ def _build_sections(text: str, headings: Sequence[_DocumentHeading], line_starts
     return sections
 
 
-def _find_parents(headings: Sequence[_DocumentHeading]) -> list[int | None]:
+def _find_parents(headings: Sequence[DocumentHeading]) -> list[int | None]:
     """Return each heading's nearest one above with a lower level; the text above the first is nobody's parent."""
     parents: list[int | None] = []
     open_ones: list[int] = []
@@ -274,7 +297,7 @@ def _find_parents(headings: Sequence[_DocumentHeading]) -> list[int | None]:
     return parents
 
 
-def _find_subtree_end(headings: Sequence[_DocumentHeading], ends: Sequence[int], number: int) -> int:
+def _find_subtree_end(headings: Sequence[DocumentHeading], ends: Sequence[int], number: int) -> int:
     level = headings[number].level
     last = number
     if level:
