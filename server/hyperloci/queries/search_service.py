@@ -113,7 +113,7 @@ class SearchService:
             arranged = fold_said_twice(self.store, found.nodes)
         else:
             may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
-            arranged = arrange_hits(self.store, found.nodes, limit=limit, may_add=may_add)
+            arranged = arrange_hits(self.store, query, found.nodes, limit=limit, may_add=may_add)
         found = replace(found, nodes=arranged.nodes[:limit])
         shown = self._explain_hits(query, profile, found)
         remarks = dated.remarks if quick else (*dated.remarks, *self._remark_on_weakness(query, found, shown))

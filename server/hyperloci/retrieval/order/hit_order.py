@@ -1,15 +1,16 @@
-"""Hit order: hits as they are shown, nothing twice, and what replaced one of them before it."""
+"""Hit order: hits as they are shown: nothing twice, what replaced one before it, the question itself last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.newer_first import ArrangedHits, find_steps, put_newer_first
 from hyperloci.store import Store
+from hyperloci.store.keywords.analysis import analyse_query
 
 SPARE_HITS: Final = 5
 """Hits that a search finds beyond those it shows, for those that are said twice."""
@@ -17,19 +18,40 @@ SPARE_HITS: Final = 5
 _SAME_TEXT_SHARE: Final = 0.7
 """Share of a turn's characters that a statement must hold to say all of it: the rest is a greeting or a reason."""
 
+ASKED_SHARE: Final = 0.8
+"""Share of the terms of an open prompt that a question must have for the prompt to be that question: an assistant that
+looks something up names it in the user's words, and a prompt that also tells something has more words."""
 
-def arrange_hits(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
-    """Return hits as they are shown: nothing twice, and what replaced one of them before it.
+
+def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
+    """Return hits as they are shown: nothing twice, what replaced one of them before it, and the question itself last.
 
     Args:
         store: where they are.
+        query: what was asked.
         nodes: hits, best first; some more than are shown.
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
-    folded = fold_said_twice(store, nodes)
+    folded = fold_said_twice(store, put_question_last(store, query, nodes))
     newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
+
+
+def put_question_last(store: Store, query: str, nodes: Sequence[Node]) -> list[Node]:
+    """Return hits with the prompt that is being answered, if it only asks what the query asks, behind all others.
+
+    It is stored before the assistant looks anything up for it. No text is nearer to the query, and none says less.
+    """
+    asked = set(analyse_query(query))
+    repeating = [node.key for node in nodes if node.origin is Origin.USER_PROMPT and _only_asks(node, asked)]
+    questions = store.turns.select_open_prompts(repeating) if repeating else frozenset()
+    return sorted(nodes, key=lambda node: node.key in questions)
+
+
+def _only_asks(prompt: Node, asked: set[str]) -> bool:
+    terms = set(analyse_query(prompt.content))
+    return bool(terms) and len(terms & asked) >= ASKED_SHARE * len(terms)
 
 
 def fold_said_twice(store: Store, nodes: Sequence[Node]) -> ArrangedHits:

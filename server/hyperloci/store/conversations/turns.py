@@ -29,6 +29,13 @@ CROSS JOIN nodes b ON b.session_key = a.session_key AND b.seq IN (
 WHERE b.subtype = 'episode' AND b.origin = 'user_prompt' AND b.deleted_at IS NULL ORDER BY a.key, b.seq
 """
 
+_SELECT_OPEN_PROMPTS: Final = """
+SELECT a.key FROM json_each(?) j CROSS JOIN nodes a ON a.key = j.value
+CROSS JOIN sessions s ON s.key = a.session_key AND s.ended_at IS NULL
+WHERE a.subtype = 'episode' AND a.origin = 'user_prompt' AND NOT EXISTS (
+    SELECT 1 FROM nodes p WHERE p.session_key = a.session_key AND p.seq > a.seq AND p.subtype = 'episode')
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameTurn:
@@ -98,6 +105,11 @@ class TurnRows:
         """Return turns with what the user said right before and right after each of them in its session."""
         rows = self._connection.execute(_SELECT_PROMPTS_BESIDE, (encode_keys(keys),))
         return [(NodeKey(row[0]), NodeKey(row[1])) for row in rows]
+
+    def select_open_prompts(self, keys: Iterable[NodeKey]) -> frozenset[NodeKey]:
+        """Return those of some turns that are the last prompt of a session that goes on, and are not answered yet."""
+        rows = self._connection.execute(_SELECT_OPEN_PROMPTS, (json.dumps([int(key) for key in keys]),))
+        return frozenset(NodeKey(row[0]) for row in rows)
 
     def set_ids(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
         """Note the id by which a stored turn is known in the transcript, or to the hooks."""
