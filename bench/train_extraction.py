@@ -56,6 +56,15 @@ TERSE = "lone/terse"
 """Statements on their own with a writer: terse ones (`use pnpm not npm`). Kinds are not learned from them: the judge of
 changed minds reads kinds, and trained anew beside them it is worse (docs/benchmarks.md, "Terse rules")."""
 
+ANSWERED = "lone/answered"
+"""Statements with the assistant's answer, which tells of half of them whether they are to be kept: who is refused
+has decided nothing. Kinds are not learned from them either."""
+
+ANSWERED_WEIGHT = 1.0
+ANSWERED_LOOKALIKE_WEIGHT = 2.5
+"""How much these count: of 300 by a writer who was left out .72 are kept, not .70, and .06 and .16 of their look-alikes,
+not .08 and .17; with 2 and 5 .71, .08 and .16."""
+
 MIN_TEXTS = 3
 """Statements that must have a feature of kinds."""
 
@@ -65,6 +74,9 @@ KINDS_FILE = FOLDER.parent / "statement_kinds.jsonl"
 INTRODUCTIONS_FILE = FOLDER.parent / "introductions.jsonl"
 """Statements of who somebody is, for kinds alone: told that all of them are worth keeping, the scorer kept fewer other
 statements of writers it had not read (364 of 508 by weight, 377 without)."""
+
+REPLIES_FILE = FOLDER.parent / "statement_replies.jsonl"
+"""Statements and look-alikes of a user's with what the assistant answered."""
 
 LOOKALIKES_FILE = FOLDER.parent / "statement_lookalikes.jsonl"
 """Statements on their own that only look like one to keep: meant for once, thought of, in jest, of other things."""
@@ -82,7 +94,7 @@ SILENT_WEIGHT = 1.0
 """How much a sentence counts once more, as if the assistant had not answered. Without that, .79 of what is labelled is
 kept where everybody answers, .62 if nobody did; with 0.3, .80 and .68 (six writers, each left out)."""
 
-ANSWERED = ("reply", "echo=", "number echoed", "number ignored", "name echoed")
+HEARD = ("reply", "echo=", "number echoed", "number ignored", "name echoed")
 """Features of the user's sentences that need an answer."""
 
 LONE_OTHERS = 3
@@ -131,7 +143,7 @@ def read_silent_samples(samples: Iterable[Sample]) -> Iterator[Sample]:
     """Yield the user's sentences of sessions once more, as if nobody had answered: the last turn has no answer yet."""
     for sample in samples:
         if "who=user" in sample.features and not _is_lone(sample):
-            heard = frozenset(name for name in sample.features if not name.startswith(ANSWERED))
+            heard = frozenset(name for name in sample.features if not name.startswith(HEARD))
             yield replace(sample, features=heard, is_silent=True)
 
 
@@ -152,6 +164,15 @@ def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
     for number, row in enumerate(_read_rows(LOOKALIKES_FILE)):
         for features in stage.place_statement(row.get("speaker", USER), row["text"], is_found=False):
             yield Sample(features, None, True, f"lone/{number % 40}", f"lookalike/{number}")
+
+
+def read_answered_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
+    """Yield statements and look-alikes with the assistant's answers to them."""
+    stage = _Stage(projects)
+    for number, row in enumerate(_read_rows(REPLIES_FILE)):
+        label = KeptStatement(f"answered{number}", row["kind"], 2, row["text"]) if "kind" in row else None
+        for features in stage.place_statement(USER, row["text"], is_found=label is not None, reply=row["reply"]):
+            yield Sample(features, label, label is None, f"{ANSWERED}/{number % 40}", f"answered/{number}")
 
 
 def _read_introductions() -> Iterator[Sample]:
@@ -188,15 +209,21 @@ class _Stage:
         """Return sentences that are not to be kept."""
         return self._chance.sample(self._idle[speaker], LONE_OTHERS)
 
-    def place_statement(self, speaker: str, text: str, *, is_found: bool) -> Iterator[frozenset[str]]:
-        """Yield the features of each sentence of a statement among others, in a turn among others."""
+    def place_statement(
+        self, speaker: str, text: str, *, is_found: bool, reply: str | None = None
+    ) -> Iterator[frozenset[str]]:
+        """Yield the features of each sentence of a statement among others, in a turn among others.
+
+        `reply` is what the other one says to it; None draws what somebody said to another turn.
+        """
         other = USER if speaker == ASSISTANT else ASSISTANT
         lead = self._draw_neighbour(speaker)
         view = TurnView(1, speaker, f"{lead}{text} {self._draw_neighbour(speaker)}".strip())
         before = [TurnView(0, other, self._chance.choice(self._said[other]))][self._chance.randrange(2) :]
         replies = self._replies[speaker, is_found]
         after = [TurnView(2, other, self._chance.choice(replies)), TurnView(2, ACTION, "Bash: make")]
-        views = [*before, view, self._chance.choice(after)][: len(before) + 1 + self._chance.randrange(2)]
+        follows = [self._chance.choice(after)][: self._chance.randrange(2)]
+        views = [*before, view, *(follows if reply is None else [TurnView(2, other, reply)])]
         for number, sentence in enumerate(view.sentences):
             if len(lead) <= sentence.start and sentence.end <= len(lead) + len(text):
                 yield frozenset(read_features(views, len(before), number))
@@ -241,6 +268,8 @@ def _is_lone(sample: Sample) -> bool:
 def _stake(sample: Sample) -> float:
     """Return how much a sample counts."""
     part = SILENT_WEIGHT if sample.is_silent else 1.0
+    if sample.project.startswith(ANSWERED):
+        return ANSWERED_LOOKALIKE_WEIGHT if sample.is_lookalike else ANSWERED_WEIGHT
     if sample.is_lookalike:
         return LOOKALIKE_WEIGHT * part
     return PLAIN_WEIGHT if sample.label is not None and _is_lone(sample) else part
@@ -248,7 +277,7 @@ def _stake(sample: Sample) -> float:
 
 def train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
-    learned = [sample for sample in samples if not sample.project.startswith(TERSE)]
+    learned = [sample for sample in samples if not sample.project.startswith((TERSE, ANSWERED))]
     kept = {(sample.project, sample.label.name): sample.label for sample in learned if sample.label is not None}
     weights = [_KIND_WEIGHTS.get(project, LONE_WEIGHT if project.startswith("lone/") else 1.0) for project, _ in kept]
     texts = [(label.quote, label.kind) for label in kept.values()]
@@ -334,7 +363,7 @@ def main() -> None:
     options = parser.parse_args()
     projects = list(read_projects(options.folder))
     samples = read_samples(projects)
-    samples += read_lone_samples(projects)
+    samples += [*read_lone_samples(projects), *read_answered_samples(projects)]
     how = {"min_projects": options.projects, "strength": options.strength}
     if not options.unchecked:
         table = MarkdownTable(
