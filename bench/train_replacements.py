@@ -502,16 +502,16 @@ def train_trees(pairs: Sequence[Pair], known: set[str]) -> dict[str, Any]:
     return {
         "features": [str(name) for name in vectors.get_feature_names_out()],
         "start": round(float(model._baseline_prediction.item()), 4),
-        "trees": [_tree_to_json(stage[0].nodes, 0) for stage in model._predictors],
+        "trees": [tree_to_json(stage[0].nodes, 0) for stage in model._predictors],
     }
 
 
-def _tree_to_json(nodes: Any, at: int) -> Any:
+def tree_to_json(nodes: Any, at: int) -> Any:
     """Return a tree as `forest.Forest` reads it."""
     node = nodes[at]
     if node["is_leaf"]:
         return round(float(node["value"]), 4)
-    below, above = (_tree_to_json(nodes, int(node[side])) for side in ("left", "right"))
+    below, above = (tree_to_json(nodes, int(node[side])) for side in ("left", "right"))
     return [int(node["feature_idx"]), round(float(node["num_threshold"]), 4), below, above]
 
 

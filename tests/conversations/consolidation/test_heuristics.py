@@ -80,6 +80,13 @@ def test_a_figure_that_the_assistant_then_writes_is_kept_though_little_was_said(
     assert not found(*said, other, answer)
 
 
+@pytest.mark.req("B.17")
+def test_what_the_assistant_objects_to_is_not_decided_yet() -> None:
+    said = (USER, "From now on the tests use an in-memory database.")
+    assert [text for _, text in found(said, (ASSISTANT, "Noted: tests run in memory."))] == [said[1]]
+    assert not found(said, (ASSISTANT, "That failed before: each connection saw its own. Shall I do it anyway?"))
+
+
 EXPIRY = "Edit src/ExpiryJob.kt: +1 -1 lines: `const val EXPIRY_MONTHS = 12L` became `const val EXPIRY_MONTHS = 18L`"
 
 

@@ -1,4 +1,4 @@
-"""Which lines of a turn a machine wrote."""
+"""Which lines of a turn the user did not write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, Tur
 PASTES = {
     "a device's log": "[00:03:11.020] <err> net: socket closed\n[00:03:11.021] <err> app: halting",
     "a container's log": "api-1  | Error: connect ECONNREFUSED 10.0.0.2:5432\napi-1  |     at TCPConnectWrap",
-    "a build": "app/Main.kt:88: unresolved reference: retryCount\nBUILD FAILED in 12s",
+    "a build": "src/queue.c:88:5: error: use of undeclared identifier 'retry_count'\n2 errors generated.",
     "a chat": "[10:02] Ola: we must move it all to the new host\n[10:03] Ben: and never test again",
     "a sheet": "  SENSOR TK-9 REV 2\n  Do not operate above 60 C.",
 }
@@ -30,6 +30,7 @@ def test_what_was_pasted_between_what_is_said_is_nobodys_statement(paste: str) -
     "text",
     [
         "three things:\n- no new dependencies\n- 4 retries, not 5\n- ask Ana before a release",
+        "Stack: django\nDB: postgres, no sqlite\nHosting: hetzner, no AWS please",
         "hi,\nwe go with the second one.\nthe rest stays as it is.",
         "Hallo,\nwir nehmen jetzt doch Postgres.\nDie alte Datenbank bleibt bis Mai.",
     ],

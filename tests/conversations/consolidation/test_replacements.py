@@ -830,7 +830,7 @@ def test_a_dead_end_is_not_ended_by_what_nobody_did(
         (USER, "We tried an in-memory database for the tests, it failed: the migrator opens a second one."),
         NOTED,
     )
-    talk.session("two", (USER, "From now on the tests use an in-memory database."), (ASSISTANT, "That failed before."))
+    talk.session("two", (USER, "From now on the tests use an in-memory database."), (ASSISTANT, "Noted: in memory."))
     consolidate_sessions(context)
     failed, wish = find(store, "We tried"), find(store, "From now on")
     assert failed.subtype == "dead_end"

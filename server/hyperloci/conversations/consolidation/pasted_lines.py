@@ -1,8 +1,9 @@
-"""Pasted lines: which lines of a turn a machine wrote: a log, a trace, a build's output (B.17).
+"""Pasted lines: which lines of a turn the user did not write: a log, a ticket, a page, what somebody else said (B.17).
 
-Who reports a failure pastes what they saw beneath their own words, mostly without a fence. A small linear model over
-how a line is made (not what it says) tells such lines; its weights are data (`data/pasted_lines.json`), trained by
-`python -m bench train_pasted_lines` on what people say and what tools print.
+Who reports a failure or asks about a text pastes it around their own words, mostly without a fence. Shallow trees over
+how a line and its neighbours are made, where it stands and how it differs from the turn's other lines (not what it
+says) tell such lines. They are data (`data/pasted_lines.json`), trained by `python -m bench train_pasted_lines` on
+messages with pastes, on what people say and on what tools print.
 """
 
 from __future__ import annotations
@@ -11,30 +12,34 @@ import functools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.store.keywords.analysis import stop_words
+from hyperloci.system.values import dataclass
 
 PASTED: Final = 0.7
-"""Probability from which on a line is left out. In cross-validation over projects 84 % of the lines that tools print
-pass it, and 4 % of those that people say (`bench train_pasted_lines`); most pasted ones stand beside others."""
+"""Probability from which on a line is left out: what is lost of the user's own is never read, what is left in of a
+paste is mostly no statement."""
 
-MIN_WORDS: Final = 3
-"""Of a line that tells how it was made: `ok` is printed and said."""
+MIN_WORDS: Final = 2
+"""Of a line that is left out: a word alone says nothing, and a greeting looks like nothing else of a message."""
 
-BESIDE: Final = 0.3
-"""What a neighbour's log-odds count: pastes are blocks, and one of their lines may read like a sentence."""
-
-MOST_ODDS: Final = 3.0
-"""A neighbour is no surer than this."""
+MAX_WORDS: Final = 12
+LONG_WORDS: Final = 40
+MAX_LINES: Final = 12
+"""Words of a line and lines of a turn that are counted: more tell no more."""
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "pasted_lines.json"
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_LIST_ITEM: Final = re.compile(r"\s*+(?:[-*•]|\(?\w{1,2}[.)])\s")
-_INDENTED: Final = re.compile(r"(?:\t| {2})\s*+(?!(?:[-*•]|\(?\w{1,2}[.)])\s)\S")
+_LIST_ITEM: Final = re.compile(r"^\s*+(?:[-*•]|\(?\w{1,2}[.)])\s")
+_INDENTED: Final = re.compile(r"^(?:\t| {2})\s*+(?!(?:[-*•]|\(?\w{1,2}[.)])\s)\S")
 """Who types begins a line at its margin, but for the items of a list."""
+
+_QUOTES: Final = '"“„«'
+_END_QUOTES: Final = '"”“»'
 
 _SIGNS: Final = {
     "time": re.compile(r"\d{1,2}:\d\d:\d\d|^\W?\d{1,2}:\d\d\W|\d{4}-\d\d-\d\d"),
@@ -47,58 +52,86 @@ _SIGNS: Final = {
     "columns": re.compile(r"\S {2,}\S|\s\|\s"),
     "ended": re.compile(r"[.!?]['\")»”]?\s*$"),
     "asked": re.compile(r"\?\s*$"),
+    "asks within": re.compile(r"\?"),
+    "item": _LIST_ITEM,
+    "indented": _INDENTED,
+    "quote begins": re.compile(rf"^\s*+[{_QUOTES}'>]"),
+    "introduces": re.compile(r":\s*+$"),
+    "goes on": re.compile(r",\s*$"),
+    "sentences": re.compile(r"[.!?]\s[^\W\d_a-zа-я]"),
+    "dash": re.compile(r"[—–]"),
+    "upper": re.compile(r"^\s*+[^\W\d_a-zа-яäöü]"),
+    "lower": re.compile(r"^\s*+[a-zа-яäöü]"),
 }
+
+_COMPARED: Final = ("lower", "ended", "letters", "digits", "small words", "words")
+"""What differs between a user's own lines and a paste: most people write the one as they talk."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineModel:
+    """A trained model: the features that its trees read, in their order, and the log-odds before any tree."""
+
+    features: tuple[str, ...]
+    start: float
+    forest: Forest
+
+    def estimate(self, rows: Sequence[Mapping[str, float]]) -> list[float]:
+        """Return the log-odds that each of some lines was pasted."""
+        values = [[row.get(name, 0.0) for name in self.features] for row in rows]
+        return [self.start + leaves for leaves in self.forest.sum_leaves(values)]
 
 
 def find_pasted_lines(lines: Sequence[str]) -> list[bool]:
-    """Return of each line of a turn whether it is a part of a paste. A turn of one line has nothing above a paste."""
-    if len(lines) < 2:
-        return [False] * len(lines)
-    odds = [_weigh(line) for line in lines]
-    least = math.log(PASTED / (1.0 - PASTED))
-    return [
-        _INDENTED.match(lines[number]) is not None
-        or (
-            bool(lines[number].strip())
-            and value + BESIDE * sum(max(-MOST_ODDS, min(MOST_ODDS, odds[at])) for at in _neighbours(lines, number))
-            > least
-        )
-        for number, value in enumerate(odds)
-    ]
+    """Return of each line of a turn whether it is a part of a paste. A turn of one line has nothing beside a paste."""
+    found = [False] * len(lines)
+    read = dict(read_line_features(lines))
+    if len(read) > 1:
+        least = math.log(PASTED / (1.0 - PASTED))
+        for number, odds in zip(read, load_line_model().estimate(list(read.values())), strict=True):
+            found[number] = odds > least and len(lines[number].split()) >= MIN_WORDS
+    return found
 
 
-def read_line_features(line: str) -> dict[str, float]:
+def read_line_features(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield the number of each line that is not blank, with its features, and its neighbours'."""
+    made = [(number, _read_signs(line)) for number, line in enumerate(lines) if line.strip()]
+    sums = {name: math.fsum(signs.get(name, 0.0) for _, signs in made) for name in _COMPARED}
+    for place, (number, signs) in enumerate(made):
+        features = dict(signs)
+        if len(made) > 1:
+            features["lines"] = min(len(made), MAX_LINES) / MAX_LINES
+            features["first"] = float(place == 0)
+            features["last"] = float(place == len(made) - 1)
+            for side, beside in (("before", place - 1), ("after", place + 1)):
+                if 0 <= beside < len(made):
+                    features |= {f"{side} {name}": value for name, value in made[beside][1].items()}
+            for name in _COMPARED:
+                value = signs.get(name, 0.0)
+                features[f"more {name}"] = value - (sums[name] - value) / (len(made) - 1)
+        yield number, features
+
+
+def _read_signs(line: str) -> dict[str, float]:
     """Return how a line is made: its signs, the shares of its letters, digits and small words, its length."""
     words = [word.lower() for word in _WORD.findall(line)]
     full = [char for char in line if not char.isspace()]
     size = max(1, len(full))
     found = {name: 1.0 for name, pattern in _SIGNS.items() if pattern.search(line)}
-    if _LIST_ITEM.match(line):
-        found["item"] = 1.0
+    bare = line.strip().rstrip(".")
+    if len(bare) > 1 and bare[0] in _QUOTES and bare[-1] in _END_QUOTES:
+        found["quoted"] = 1.0
     return found | {
-        "": 1.0,
         "letters": sum(map(str.isalpha, full)) / size,
         "digits": sum(map(str.isdigit, full)) / size,
         "small words": sum(word in stop_words() for word in words) / max(1, len(words)),
-        "words": min(len(words), 12) / 12,
-        "lower": float(line[:1].islower()),
+        "words": min(len(words), MAX_WORDS) / MAX_WORDS,
+        "long": min(len(words), LONG_WORDS) / LONG_WORDS,
     }
 
 
-def _neighbours(lines: Sequence[str], number: int) -> list[int]:
-    return [at for at in (number - 1, number + 1) if 0 <= at < len(lines) and lines[at].strip()]
-
-
-def _weigh(line: str) -> float:
-    """Return the log-odds that a line was pasted; of a word or two only the lines around them tell."""
-    if len(line.split()) < MIN_WORDS:
-        return 0.0
-    weights = load_line_weights()
-    return math.fsum(weights.get(name, 0.0) * value for name, value in read_line_features(line).items())
-
-
 @functools.cache
-def load_line_weights() -> Mapping[str, float]:
-    """Return the trained weights; the intercept under ''."""
-    found: Mapping[str, float] = json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8"))
-    return found
+def load_line_model() -> LineModel:
+    """Return the trained model."""
+    read = json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8"))
+    return LineModel(tuple(read["features"]), read["start"], Forest(read["trees"]))
