@@ -730,6 +730,22 @@ def test_a_memory_without_an_embedder_is_searched_by_meaning(settings: Settings,
     assert quick.mode == "keyword" and "No embedder is running" in (quick.degraded or "")
 
 
+def test_a_prompt_is_measured_without_an_embedder_that_still_starts(
+    settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(settings, project) as memory:
+        id = memory.remember_fact("Logins are kept in Redis").id
+    assert drain_queue(settings.database, load_light_encoder(settings), lambda: False)
+    monkeypatch.setattr(EmbedderClient, "is_ready", lambda self: True)
+
+    with Memory.open(dataclasses.replace(settings, embedder=True), project) as memory:
+        node = memory.store.nodes.get_node(id)
+        assert node is not None
+        measured = memory.measure_prompt("where does the session cache live", [node.key])
+
+    assert measured.cosines[node.key] > 0.1
+
+
 def test_a_prompt_waits_only_for_an_embedder_that_answers_at_once(
     settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

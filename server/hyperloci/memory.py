@@ -1528,9 +1528,10 @@ class Memory:
 
     @functools.cached_property
     def _team_search(self) -> TeamSearch:
+        from hyperloci.embedder.client import DEFAULT_SECONDS
         from hyperloci.team.team_search import TeamSearch
 
-        return TeamSearch(self.store, self.settings, self._query_encoder)
+        return TeamSearch(self.store, self.settings, self._make_query_encoder(DEFAULT_SECONDS))
 
     @property
     def _search_service(self) -> SearchService:
@@ -1560,26 +1561,29 @@ class Memory:
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
-        from hyperloci.embedder.query_encoder import HurriedEncoder
+        from hyperloci.embedder.client import DEFAULT_SECONDS
+        from hyperloci.embedder.query_encoder import HURRIED_SECONDS, HurriedEncoder
         from hyperloci.retrieval.search import Searcher
 
         return Searcher(
             self.store,
-            self._query_encoder,
+            self._make_query_encoder(DEFAULT_SECONDS),
             self.settings,
             quick_encoder=None if self._client is None else HurriedEncoder(self._client),
+            prompt_encoder=self._make_query_encoder(HURRIED_SECONDS),
             off_reason=OFF,
             clock=self._clock,
         )
 
-    @property
-    def _query_encoder(self) -> QueryEncoder | None:
+    def _make_query_encoder(self, patience: float) -> QueryEncoder | None:
         if self._client is None:
             return None
         from hyperloci.embedder.query_encoder import QueryEncoder
 
         vectors = self.store.vectors
-        return QueryEncoder(self._client, self.settings, lambda: vectors.get_model_in_use() is not None)
+        return QueryEncoder(
+            self._client, self.settings, lambda: vectors.get_model_in_use() is not None, patience=patience
+        )
 
     @functools.cached_property
     def _client(self) -> EmbedderClient | None:

@@ -50,7 +50,7 @@ def test_an_embedder_that_answers_is_asked_and_the_model_in_this_process_let_go(
     encoder.embed_query_spaces(QUESTION)
     assert len(query_encoder._loaded) == 1
     told = QueryFingerprint(model_id="the embedder's")
-    monkeypatch.setattr(EmbedderClient, "embed_query_spaces", lambda self, text: told)
+    monkeypatch.setattr(EmbedderClient, "embed_query_spaces", lambda self, text, timeout: told)
     assert encoder.embed_query_spaces(QUESTION) is told
     assert query_encoder._loaded == {}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from hyperloci.config import Settings
-from hyperloci.embedder.client import EmbedderClient
+from hyperloci.embedder.client import DEFAULT_SECONDS, EmbedderClient
 from hyperloci.embedder.transport import find_embedder_address
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 
@@ -39,7 +39,7 @@ _lock: Final = threading.Lock()
 
 HURRIED_SECONDS: Final = 0.25
 """How long a prompt waits for its vector: a warm embedder answers in a hundredth, one that still loads torch beside it
-may take seconds, and an answer by words is at hand."""
+may take seconds, and the numpy form of its model, or an answer by words, is at hand."""
 
 
 class HurriedEncoder:
@@ -67,17 +67,26 @@ class HurriedEncoder:
 class QueryEncoder:
     """Encodes questions. Satisfies `retrieval.search.SearchEncoder`; thread-safe."""
 
-    def __init__(self, client: EmbedderClient, settings: Settings, has_vectors: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        client: EmbedderClient,
+        settings: Settings,
+        has_vectors: Callable[[], bool],
+        *,
+        patience: float = DEFAULT_SECONDS,
+    ) -> None:
         """Make it.
 
         Args:
             client: asks the embedder.
             settings: name the profile.
             has_vectors: tells whether any memory has a vector to compare a question with.
+            patience: seconds that the embedder has to answer.
         """
         self._client = client
         self._settings = settings
         self._has_vectors = has_vectors
+        self._patience = patience
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Return the model's id and the question's unit vector in E1.
@@ -89,7 +98,7 @@ class QueryEncoder:
         def embed(encoder: Encoder) -> tuple[str, NDArray[np.float32]]:
             return encoder.model_id, encoder.encode([text])[0]
 
-        return self._encode(lambda: self._client.embed_query(text), embed)
+        return self._encode(lambda: self._client.embed_query(text, self._patience), embed)
 
     def embed_query_spaces(self, text: str) -> QueryFingerprint:
         """Return the fingerprint of a question; raises as `embed_query`."""
@@ -99,7 +108,7 @@ class QueryEncoder:
 
             return fingerprint_query(text, encoder)
 
-        return self._encode(lambda: self._client.embed_query_spaces(text), see)
+        return self._encode(lambda: self._client.embed_query_spaces(text, timeout=self._patience), see)
 
     def _encode(self, ask: Callable[[], T], compute: Callable[[Encoder], T]) -> T:
         try:

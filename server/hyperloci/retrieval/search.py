@@ -114,6 +114,7 @@ class Searcher:
         encoder: encodes queries; None for keywords only.
         settings: sizes and weights that a user may change.
         quick_encoder: for searches that may not wait until a model is loaded; `encoder` unless given.
+        prompt_encoder: for what a prompt means; `encoder` unless given.
         off_reason: why there is no encoder.
         without: spaces left out of every search, to measure what each contributes.
         clock: the present, for what is recent.
@@ -126,6 +127,7 @@ class Searcher:
         settings: Settings | None = None,
         *,
         quick_encoder: SearchEncoder | None = None,
+        prompt_encoder: SearchEncoder | None = None,
         off_reason: str | None = None,
         without: Collection[str] = (),
         clock: Clock = system_clock,
@@ -133,6 +135,7 @@ class Searcher:
         self._store = store
         self._encoder = encoder
         self._quick_encoder = quick_encoder or encoder
+        self._prompt_encoder = prompt_encoder or encoder
         self._settings = settings
         self._off_reason = off_reason
         self._without = frozenset(without)
@@ -246,7 +249,7 @@ class Searcher:
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
     def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> MeasuredText | None:
-        """Measure how near a text is to each of these memories; None without an embedder at hand, or its vectors."""
+        """Measure how near a text is to each of these memories; None without an encoder at hand, or its vectors."""
         seen = self._encode_meaning(text) if keys else None
         if seen is None:
             return None
@@ -257,10 +260,10 @@ class Searcher:
 
     def _encode_meaning(self, text: str) -> tuple[int, str, NDArray[np.float32]] | None:
         """Return E1's model, its key and its id, and the vector of a text; None as `measure_meaning`."""
-        if self._quick_encoder is None:
+        if self._prompt_encoder is None:
             return None
         try:
-            model_id, vector = self._quick_encoder.embed_query(text)
+            model_id, vector = self._prompt_encoder.embed_query(text)
         except (NotReadyError, EmbedderError):
             return None
         model = self._store.vectors.find_model(model_id)
