@@ -1,10 +1,9 @@
 """Spool: small files, one per hook process, in which records of one database wait to be stored.
 
 If no server runs, hooks with only a tenth of a second save their records here, because opening the database alone takes
-as long; otherwise records come here only when the database is busy, full or broken. A file is written under a
-temporary name, synced and renamed, and the folder is synced, so a file with its final name is complete and stays.
-Storing a record twice has no effect, so a file that was stored but not removed, because the process died in between,
-does no harm.
+as long; otherwise records come here only when the database is busy, full or broken. A file is written under a temporary
+name, synced and renamed, so a file with its final name is complete. Storing a record twice has no effect, so a file
+that was stored but not removed, because the process died in between, does no harm.
 
 Each record names its database and is stored in no other. A file is marked in its name before it is stored: a record
 that kills the process that stores it is tried once more, alone, and then set aside.
@@ -33,7 +32,7 @@ from hyperloci.errors import (
 )
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.system.data_paths import database_key
-from hyperloci.system.own_folders import make_own_folders, sync_folder
+from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass
 from hyperloci_hooks import outcome_log
 
@@ -111,10 +110,8 @@ def save_record(settings: Settings, record: CaptureRecord) -> Path:
         finally:
             os.close(descriptor)
         unfinished.replace(path)
-        sync_folder(folder)
     except OSError:
         unfinished.unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
         raise
     return path
 

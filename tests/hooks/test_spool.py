@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -107,25 +106,6 @@ def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
         assert path.parent.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.skipif(os.name != "posix", reason="folders can't be synced")
-def test_the_name_of_a_saved_record_is_durable_too_and_so_are_its_new_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[tuple[int, list[str]]] = []
-    sync = os.fsync
-
-    def note_sync(descriptor: int) -> None:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            synced.append((os.fstat(descriptor).st_ino, os.listdir(descriptor)))
-        sync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", note_sync)
-    where = Settings(database=tmp_path / "m.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
-    path = save_record(where, record("keep me"))
-    assert synced[-1] == (path.parent.stat().st_ino, [path.name])
-    assert (path.parent.parent.stat().st_ino, [path.parent.name]) in synced
 
 
 def test_waiting_records_are_stored_in_their_order_and_the_spool_is_empty(keeper: CapturingSink) -> None:

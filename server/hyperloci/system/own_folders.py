@@ -9,8 +9,7 @@ import os
 def make_own_folders(folder: str | os.PathLike[str]) -> None:
     """Create a folder for this user alone, and those above it that are missing; what exists stays as it is.
 
-    `os.makedirs` gives its mode to the last folder only: the others could be listed by everybody. Their names are
-    durable, so that what is synced in them is found after a loss of power.
+    `os.makedirs` gives its mode to the last folder only: the others could be listed by everybody.
 
     Raises:
         OSError: it can't be made, or a file has its name.
@@ -28,25 +27,6 @@ def make_own_folders(folder: str | os.PathLike[str]) -> None:
         except FileExistsError:  # Made by somebody else meanwhile, or a file.
             if not os.path.isdir(path):
                 raise
-        with contextlib.suppress(PermissionError):  # One that may be entered and not listed can't be synced.
-            sync_folder(os.path.dirname(path))
-
-
-def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Make the names in a folder durable, where the system can (not on Windows).
-
-    A file whose bytes are durable is lost with the machine's power as long as its name is not.
-
-    Raises:
-        OSError: it could not be done.
-    """
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def open_own_file(path: str, flags: int) -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.errors import NotFoundError, StoreBusyError, StoreCorruptError, StoreError, StoreFullError
 from hyperloci.model.pyramid import ArchivePlace
-from hyperloci.system.own_folders import make_own_folders, sync_folder
+from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Archive:
                 file.truncate()
                 file.flush()
                 os.fsync(file.fileno())
-            sync_folder(self.folder)
+            _sync_folder(self.folder)
         places = []
         for frame in frames:
             places.append(ArchivePlace(day, offset, len(frame)))
@@ -203,7 +203,7 @@ class Archive:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
-        sync_folder(self.folder)
+        _sync_folder(self.folder)
 
 
 def _pack_line(line: ArchivedLine) -> bytes:
@@ -251,6 +251,17 @@ def _blank_line(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> 
     # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
     kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
     return None if kept == line["turns"] else _pad_frame(_pack_line(line | {"turns": kept}), place.length)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable, where the system can (not on Windows)."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
