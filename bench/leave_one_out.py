@@ -34,8 +34,8 @@ from bench.quality import (
     store_corpus,
 )
 from hyperloci.memory import Memory
-from hyperloci.retrieval.search import SearchEncoder, Searcher
-from hyperloci.spaces.query import QueryFingerprint
+from hyperloci.retrieval.search import Searcher
+from hyperloci.spaces.query import QueryFingerprint, SearchEncoder
 from hyperloci.spaces.space import SPACES
 
 SEED = 13

@@ -250,13 +250,17 @@ def test_a_thread_that_finishes_after_the_event_loop_has_closed_says_nothing(
 ) -> None:
     said: list[object] = []
     monkeypatch.setattr(threading, "excepthook", said.append)
-    gone = threading.Event()
+    begun, gone = threading.Event(), threading.Event()
+
+    def work(_: Memory) -> bool:
+        begun.set()
+        return gone.wait(SOON)
 
     async def leave_at_work() -> MemoryWorker:
         worker = MemoryWorker(open_memory)
         await worker.start()
-        working = asyncio.ensure_future(worker.call(lambda _: gone.wait(SOON)))
-        await asyncio.sleep(0)
+        working = asyncio.ensure_future(worker.call(work))
+        assert await asyncio.to_thread(begun.wait, SOON)
         assert not working.done()
         return worker
 

@@ -45,7 +45,7 @@ may take seconds, and the numpy form of its model, or an answer by words, is at 
 class HurriedEncoder:
     """Encodes questions for who delays a prompt: by an embedder that answers at once, else not at all.
 
-    Satisfies `retrieval.search.SearchEncoder`; thread-safe.
+    Satisfies `spaces.query.MeaningEncoder`; thread-safe.
     """
 
     def __init__(self, client: EmbedderClient) -> None:
@@ -59,13 +59,9 @@ class HurriedEncoder:
         """
         return self._client.embed_query(text, HURRIED_SECONDS)
 
-    def embed_query_spaces(self, text: str) -> QueryFingerprint:
-        """Return the fingerprint of a question; raises as `embed_query`."""
-        return self._client.embed_query_spaces(text, timeout=HURRIED_SECONDS)
-
 
 class QueryEncoder:
-    """Encodes questions. Satisfies `retrieval.search.SearchEncoder`; thread-safe."""
+    """Encodes questions. Satisfies `spaces.query.SearchEncoder`; thread-safe."""
 
     def __init__(
         self,

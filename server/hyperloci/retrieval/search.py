@@ -10,7 +10,7 @@ import itertools
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from hyperloci.retrieval.space_scorer import SpaceScorer
 from hyperloci.retrieval.space_weights import PERSPECTIVES
 from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
 from hyperloci.retrieval.vector_coverage import measure_vector_coverage
-from hyperloci.spaces.query import QueryFingerprint
+from hyperloci.spaces.query import MeaningEncoder, QueryFingerprint, SearchEncoder
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
 from hyperloci.store.ids import node_ids, resolve_id
@@ -64,23 +64,6 @@ FEW_TERMS: Final = 10
 
 def _fuses_ranks(settings: Settings | None) -> bool:
     return settings is not None and settings.fusion == "rrf"
-
-
-class SearchEncoder(Protocol):
-    """Encodes queries: the client of the embedder, or a substitute in tests."""
-
-    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
-        """Return the model's id and the query's unit vector in E1.
-
-        Raises:
-            NotReadyError: the models are not loaded yet.
-            EmbedderError: they could not answer.
-        """
-        ...
-
-    def embed_query_spaces(self, text: str) -> QueryFingerprint:
-        """Return the fingerprint of a query; raises as `embed_query`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +109,8 @@ class Searcher:
         encoder: SearchEncoder | None,
         settings: Settings | None = None,
         *,
-        quick_encoder: SearchEncoder | None = None,
-        prompt_encoder: SearchEncoder | None = None,
+        quick_encoder: MeaningEncoder | None = None,
+        prompt_encoder: MeaningEncoder | None = None,
         off_reason: str | None = None,
         without: Collection[str] = (),
         clock: Clock = system_clock,
@@ -241,7 +224,7 @@ class Searcher:
 
     def find_nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
         """Return the cosine of the memories nearest in meaning; empty without vectors."""
-        seen = self._encode_meaning(text)
+        seen = self._encode_meaning(text, self._encoder)
         if seen is None:
             return {}
         model, _, vector = seen
@@ -250,7 +233,7 @@ class Searcher:
 
     def measure_meaning(self, text: str, keys: Sequence[NodeKey]) -> MeasuredText | None:
         """Measure how near a text is to each of these memories; None without an encoder at hand, or its vectors."""
-        seen = self._encode_meaning(text) if keys else None
+        seen = self._encode_meaning(text, self._prompt_encoder) if keys else None
         if seen is None:
             return None
         model, model_id, vector = seen
@@ -258,12 +241,12 @@ class Searcher:
         by_key = {NodeKey(int(key)): float(cosine) for key, cosine in zip(found, cosines, strict=True)}
         return MeasuredText(model_id, vector, by_key)
 
-    def _encode_meaning(self, text: str) -> tuple[int, str, NDArray[np.float32]] | None:
+    def _encode_meaning(self, text: str, encoder: MeaningEncoder | None) -> tuple[int, str, NDArray[np.float32]] | None:
         """Return E1's model, its key and its id, and the vector of a text; None as `measure_meaning`."""
-        if self._prompt_encoder is None:
+        if encoder is None:
             return None
         try:
-            model_id, vector = self._prompt_encoder.embed_query(text)
+            model_id, vector = encoder.embed_query(text)
         except (NotReadyError, EmbedderError):
             return None
         model = self._store.vectors.find_model(model_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -22,6 +22,27 @@ if TYPE_CHECKING:
 TOKEN_SPACE: Final = "e12"
 SPARSE_SPACE: Final = "e13"
 ENTITY_SPACE: Final = "e11"
+
+
+class MeaningEncoder(Protocol):
+    """Encodes the meaning of a text: the embedder's client, or what takes its place."""
+
+    def embed_query(self, text: str) -> tuple[str, FloatArray]:
+        """Return the model's id and the text's unit vector in E1.
+
+        Raises:
+            NotReadyError: the models are not loaded yet.
+            EmbedderError: they could not answer.
+        """
+        ...
+
+
+class SearchEncoder(MeaningEncoder, Protocol):
+    """Encodes questions for every space too."""
+
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
+        """Return the fingerprint of a question; raises as `embed_query`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

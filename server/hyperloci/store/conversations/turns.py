@@ -108,7 +108,7 @@ class TurnRows:
 
     def select_open_prompts(self, keys: Iterable[NodeKey]) -> frozenset[NodeKey]:
         """Return those of some turns that are the last prompt of a session that goes on, and are not answered yet."""
-        rows = self._connection.execute(_SELECT_OPEN_PROMPTS, (json.dumps([int(key) for key in keys]),))
+        rows = self._connection.execute(_SELECT_OPEN_PROMPTS, (encode_keys(keys),))
         return frozenset(NodeKey(row[0]) for row in rows)
 
     def set_ids(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
