@@ -189,6 +189,14 @@ def test_a_misspelt_variable_is_told() -> None:
     assert told[3] == "RLM_MEMORY_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
 
 
+def test_a_variable_like_no_setting_is_not_taken_for_one_that_begins_alike() -> None:
+    told = config.list_unknown_variables({"HYPERLOCI_DB_PATH": "x", "HYPERLOCI_LIMIT": "3"})
+    assert told == [
+        "HYPERLOCI_DB_PATH is no setting; docs/configuration.md lists all",
+        "HYPERLOCI_LIMIT is no setting; docs/configuration.md lists all",
+    ]
+
+
 def test_every_variable_that_is_read_is_known() -> None:
     names = [config._variable_of(field.name) for field in fields(Settings)]
     known = dict.fromkeys((*names, *config._OTHER_VARIABLES), "x")

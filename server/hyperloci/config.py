@@ -376,4 +376,7 @@ def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
         else suggest_name(name, known, prefix="HYPERLOCI_", groups=("settings",))
         for name in unknown
     ]
-    return [f"{name} is no setting" + (f"; {hint}" if hint else "") for name, hint in zip(unknown, hints, strict=True)]
+    return [
+        f"{name} is no setting; {hint or 'docs/configuration.md lists all'}"
+        for name, hint in zip(unknown, hints, strict=True)
+    ]

@@ -127,7 +127,9 @@ def suggest_name(name: str, known: Iterable[str], *, prefix: str = "", groups: C
     import difflib
 
     bare = name.removeprefix(prefix)
-    near = difflib.get_close_matches(name if prefix else _fold(name), list(known), n=1)
+    # What names have in common tells nothing: without it, a name of four letters isn't near to all others.
+    forms = {one.removeprefix(prefix): one for one in known}
+    near = [forms[form] for form in difflib.get_close_matches(bare if prefix else _fold(name), list(forms), n=1)]
     document = find_document_name(bare, groups) if groups else None
     if document is None and not (prefix and near):
         document = find_document_name(bare, _things())
