@@ -87,6 +87,8 @@ def test_doctor_and_stats_say_which_project_this_is_why_and_what_looks_like_it(c
     assert f"at {second}, known by its path" in about[0]["message"]
     assert "looks like rocket (project:" in about[1]["message"] and str(first) in about[1]["message"]
     assert about[1]["mend"].startswith("if they belong together: hyperloci link project:")
+    run("remember", "We deploy on Fridays")
+    assert "  by project    " in run("stats")
     stats = json.loads(run("stats", "--json"))["project"]
     assert (stats["reason"], [alike["root"] for alike in stats["alike"]]) == ("place", [str(first)])
     run("link", "--yes")

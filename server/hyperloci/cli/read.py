@@ -154,7 +154,7 @@ def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
     for title, rows in describe_stats(answer):
         console.print(Text(title, style="bold"))
         for name, value in rows:
-            console.print(Text(f"  {name:<14}{value}"))
+            console.print(Text(f"  {name:<13} {value}"))
 
 
 def sessions(

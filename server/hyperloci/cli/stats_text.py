@@ -44,7 +44,7 @@ def _describe_contents(stats: Mapping[str, Any]) -> Rows:
     sessions = stats["sessions"]
     rows.append(("sessions", _describe_parts(sessions)))
     if len(stats["nodes_by_scope"]) > 1:
-        rows.append(("memories by project", _describe_parts(stats["nodes_by_scope"])))
+        rows.append(("by project", _describe_parts(stats["nodes_by_scope"])))
     return tuple(rows)
 
 
