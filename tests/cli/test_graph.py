@@ -63,8 +63,10 @@ def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd
     result = invoke("query", "cache sectoin:Design", "--project", str(project))
     assert result.exit_code == 2
     said = result.output + capfd.readouterr().err
-    assert "column 7: sectoin: is not a condition; did you mean section:?" in said
+    assert "column 7: sectoin: is not a condition; did you mean section:? Use one of" in said
     assert "\n        ^" in said
+    said = invoke("query", "lang:ruby", "--project", str(project)).stderr
+    assert "lang: is not a condition. Use one of" in said
 
 
 @pytest.mark.req("D.11", "B.10")

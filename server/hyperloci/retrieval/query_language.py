@@ -228,11 +228,12 @@ def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
     column = match.start("key") + 1
     if key not in KEYS:
         hint = suggest_name(key, [f"{known}:" for known in KEYS], groups=("arguments",))
-        told = f"{hint} " if hint.endswith("?") else f"{hint}. " if hint else ""
+        told = f"; {hint}" if hint else ""
+        end = "" if told.endswith("?") else "."
         raise QuerySyntaxError(
             line,
             column,
-            f"{key}: is not a condition; {told}Use one of {', '.join(KEYS)}. Put words with a colon in quotes.",
+            f"{key}: is not a condition{told}{end} Use one of {', '.join(KEYS)}. Put words with a colon in quotes.",
         )
     if value == "":
         raise QuerySyntaxError(line, match.end() + 1, "this quote is not closed.")
