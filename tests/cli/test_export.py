@@ -88,9 +88,23 @@ def test_markdown_is_for_people_and_has_what_holds(tmp_path: Path, other: Path) 
 
     text = run("export", "-", "--markdown", "--project", str(tmp_path / "project"))
 
-    assert text.startswith("# project\n\n## Decisions\n\n- The port is 9000 (20")
+    assert text.startswith("<!-- exported by Hyperloci -->\n# project\n\n## Decisions\n\n- The port is 9000 (20")
     assert "## Dead ends\n\n- Dead end: Caching in Redis\n  Why it failed: evictions" in text
     assert "8000" not in text and "Zeppelin" not in text
     run("export", str(tmp_path / "all.md"))
     assert "# other\n" in (tmp_path / "all.md").read_text("utf-8")
     assert json.loads(run("import", str(tmp_path / "all.md"), "--dry-run", "--json"))["added"]["facts"] == 3
+
+
+@pytest.mark.parametrize("name", ["all.md", "all.jsonl"])
+def test_an_export_replaces_an_older_one_and_nothing_else(tmp_path: Path, name: str) -> None:
+    remember("The port is 9000")
+    run("export", str(tmp_path / name))
+    remember("The port is free")
+    run("export", str(tmp_path / name))
+    assert "The port is free" in (tmp_path / name).read_text("utf-8")
+
+    (tmp_path / name).write_text("# Precious notes\n")
+    refused = invoke("export", str(tmp_path / name))
+    assert refused.exit_code == 2 and "is no export: give another file" in refused.stderr
+    assert (tmp_path / name).read_text() == "# Precious notes\n"

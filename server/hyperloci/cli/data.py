@@ -29,7 +29,7 @@ from hyperloci.cli.transcripts import (
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
-from hyperloci.store.export_import import write_private_file
+from hyperloci.store.export_import import check_is_export, write_private_file
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.restore import restore_backup
 
@@ -130,7 +130,9 @@ def _print_purged(purged: PurgeReport) -> None:
 
 
 def export(
-    file: Annotated[Path, typer.Argument(help="Where to write; - is standard output.")],
+    file: Annotated[
+        Path, typer.Argument(help="Where to write; an older export there is replaced. - is standard output.")
+    ],
     project: Annotated[
         Path | None,
         typer.Option("--project", "-p", help="Only the memories of the project of this folder.", exists=True),
@@ -153,6 +155,8 @@ def export(
       hyperloci export --project . --kind decision --since last_month decisions.md
       hyperloci export - | gzip > memory.jsonl.gz
     """
+    if str(file) != "-":
+        check_is_export(file)
     with open_memory(project or Path(".")) as memory:
         choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)
         as_text = markdown or file.suffix == ".md"

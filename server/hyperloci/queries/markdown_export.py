@@ -11,6 +11,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.queries.recent import STATEMENTS
 from hyperloci.store import Store
+from hyperloci.store.export_import import MARKDOWN_MARK
 from hyperloci.store.export_selection import ExportChoice
 
 MOST: Final = 1_000_000
@@ -32,6 +33,7 @@ _PLURALS: Final = {
 
 def render_markdown(store: Store, choice: ExportChoice) -> Iterator[str]:
     """Yield the lines of a memory as Markdown: what holds now, by project and kind, the latest first."""
+    yield MARKDOWN_MARK
     for scope in store.scopes.list_scopes():
         if choice.scope not in (None, scope.id):
             continue

@@ -26,6 +26,10 @@ from hyperloci.store.store import Store
 from hyperloci.system.values import dataclass
 
 FORMAT_VERSION: Final = 1
+MARKDOWN_MARK: Final = "<!-- exported by Hyperloci -->"
+"""The first line of an export as Markdown."""
+_JSON_MARK: Final = '{"hyperloci":'
+"""What an export as JSON lines begins with."""
 EVERYTHING: Final = ExportChoice()
 BATCH: Final = 500
 """Rows written a transaction: an import that is cut short can be run again and goes on."""
@@ -138,6 +142,25 @@ def export_memory(store: Store, target: Path, choice: ExportChoice = EVERYTHING)
         StoreError: the file can't be written.
     """
     return write_private_file(target, lambda out: write_records(store, out, choice))
+
+
+def check_is_export(target: Path) -> None:
+    """Check that an export takes the place of nothing but an older one.
+
+    Raises:
+        BadRequestError: something else is there.
+        StoreError: the file can't be read.
+    """
+    if not target.is_file():
+        return
+    marks = (MARKDOWN_MARK.encode(), _JSON_MARK.encode())
+    try:
+        with target.open("rb") as file:
+            head = file.read(max(map(len, marks)))
+    except OSError as error:
+        raise StoreError(f"{target} cannot be read: {error.strerror}.") from error
+    if head and not head.startswith(marks):
+        raise BadRequestError(f"{target} is there already, and is no export: give another file.")
 
 
 def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
