@@ -48,6 +48,11 @@ def test_time_bounds_are_read_as_people_write_them() -> None:
     assert where.before == NOW - NOW % 86_400_000
 
 
+def test_a_span_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(BadRequestError, match="after='2026-11-28' is not earlier than before='2020-01-01'"):
+        build_conditions(project=PROJECT, now=NOW, after="2026-11-28", before="2020-01-01")
+
+
 def test_relations_become_a_walk_and_strategies_are_passed_on() -> None:
     conditions = build_conditions(
         project=PROJECT, now=NOW, where={"related_to": "abc", "relation": "causes", "depth": 2, "strategy": "e1_only"}

@@ -122,6 +122,8 @@ def build_conditions(
         as_of=_parse_as_of(given.get("as_of"), now),
         entity=_parse_text("entity_name", entity_name) if entity_name is not None else None,
     )
+    if base.after is not None and base.before is not None and base.after >= base.before:
+        raise BadRequestError(f"after={after!r} is not earlier than before={before!r}: no memory is between them.")
     names = {field.name for field in fields(SearchFilter)}
     narrowed = replace(base, **{name: value for name, value in given.items() if name in names and name != "as_of"})
     return Conditions(
