@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -104,10 +105,13 @@ def test_a_terminal_of_eighty_columns_is_enough(command: list[str], monkeypatch:
     assert lines and max(map(len, lines)) <= 80
 
 
-def test_an_empty_memory_says_what_would_fill_it() -> None:
+def test_an_empty_memory_says_what_would_fill_it(tmp_path: Path) -> None:
     for command in (("list",), ("query", "anything")):
         assert "Nothing is remembered here yet" in run(*command) and "hyperloci index" in run(*command)
     assert "hyperloci index" in run("entities")
+    (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
+    run("index", "--no-wait")
+    assert "Nothing was told here yet" in run("list") and "Nothing of this kind" in run("list", "--since", "today")
     assert "No memory is weak" in run("weak")
     assert "Nothing was merged" in run("entities", "--merges")
     assert "No folder is joined" in run("link", "--list")

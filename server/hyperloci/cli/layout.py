@@ -27,6 +27,13 @@ Nothing is remembered here yet.
    hyperloci import --claude-code              reads past sessions"""
 """What is told of a project without memories."""
 
+NOTHING_TOLD: Final = """\
+Nothing was told here yet; code, documents and history are indexed.
+   hyperloci query "where are sessions kept"   searches them
+   hyperloci list --type commit                lists them, by kind
+   hyperloci import --claude-code              reads past sessions"""
+"""What is told of a project of which all memories are indexed."""
+
 NO_SESSIONS: Final = """\
 No session of this project is remembered yet.
    hyperloci install                lets Claude Code's sessions be remembered
