@@ -510,6 +510,39 @@ def test_the_projects_folder_by_name_is_the_whole_project_with_all_of_its_histor
     assert (told["history"]["stored"], told["history"]["waiting"]) == (FIRST_COMMITS + 5, 0)
 
 
+def test_a_path_is_one_from_where_the_command_runs_or_from_the_projects_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    (root / "lib").mkdir()
+    (root / "lib" / "a.py").write_text("def answer():\n    return 42\n")
+    (root / "top.py").write_text("def question():\n    return 6\n")
+    monkeypatch.chdir(root / "lib")
+
+    assert json.loads(run("index", ".", "--no-wait", "--json"))["report"]["files"] == 1
+    assert json.loads(run("index", "../top.py", "--no-wait", "--json"))["report"]["files"] == 1
+    assert json.loads(run("index", "lib", "--no-wait", "--json"))["report"]["files"] == 1
+    for path in ("a.py", "lib/a.py", "./a.py", str(root / "lib" / "a.py")):
+        assert run("outline", path).startswith("lib/a.py")
+    (root / "top.py").unlink()
+    assert run("outline", str(root / "top.py")).startswith("top.py")
+
+
+def test_much_that_is_skipped_is_counted_by_reason_and_kind_of_file(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    for number in range(9):
+        (root / f"{number}.ipynb").write_text("{}")
+    (root / "node_modules").mkdir()
+    (root / "node_modules" / "a.js").write_text("let a = 1")
+    assert "skipped 0.ipynb: not a kind of text" in run("index")
+    (root / "LICENSE").write_text("As you like")
+
+    shown = run("index")
+    assert "11 files and folders skipped" in shown
+    assert "10  not a kind of text that is indexed: .ipynb 9, LICENSE 1\n" in shown
+    assert "1  third-party code: folders 1\n" in shown
+
+
 def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) -> None:
     (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
 

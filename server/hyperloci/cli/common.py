@@ -125,6 +125,23 @@ def _say_for_command(message: str, parameters: Sequence[Any], given: Mapping[str
     return f"{label.rstrip('.')} {rest}"
 
 
+def find_in_project(path: Path, root: Path) -> Path:
+    """Return a path that was typed as one from the project's root.
+
+    It is one from the folder where the command runs, as in any shell, if that has it and lies in the project. Else it
+    stays as it is: one from the root, or of no file of the project.
+
+    Args:
+        path: absolute, or relative to either.
+        root: the real path of the project's root.
+    """
+    typed = Path(os.path.normpath(Path.cwd() / path))
+    for place in (typed, Path(os.path.realpath(typed))):
+        if place.is_relative_to(root) and (place.exists() or path.is_absolute()):
+            return place.relative_to(root)
+    return path
+
+
 def print_error(message: str) -> None:
     """Print an error to stderr."""
     errors.print(Text.assemble(("error:", "red"), " ", message))

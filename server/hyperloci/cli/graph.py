@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree as Drawing
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, find_in_project, open_memory, print_json
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
 from hyperloci.store.ids import shorten_id
 from hyperloci.text.cutting import cut_line
@@ -199,7 +199,8 @@ def _escape_quotes(text: str) -> str:
 
 def outline(
     path: Annotated[
-        str, typer.Argument(help="A file's path in the project; optional with --title, --type or --level.")
+        str,
+        typer.Argument(help="A file, from here or from the project's root; optional with --title, --type or --level."),
     ] = "",
     project: ProjectOption = Path("."),
     title: Annotated[str | None, typer.Option("--title", "-t", help="Only sections with this title.")] = None,
@@ -219,8 +220,8 @@ def outline(
     """
     if not path and title is None and kind is None and level is None:
         raise typer.BadParameter("give a file's path, or --title, --type or --level.")
-    inside = _in_project(path, project) if path else None
     with open_memory(project) as memory:
+        inside = find_in_project(Path(path), memory.project.root).as_posix() if path else None
         if inside is not None and title is None and kind is None and level is None:
             tree = memory.get_outline(inside)
             if json:
@@ -237,16 +238,6 @@ def outline(
     if not found:
         hint = "" if fuzzy or title is None else "; --fuzzy also finds similar titles"
         console.print(Text(f"No section found{hint}.", style="dim"))
-
-
-def _in_project(path: str, project: Path) -> str:
-    """Return a path as the index has it: relative to the project's root, with slashes."""
-    given = Path(path)
-    if given.is_absolute():
-        with open_memory(project) as memory:
-            root = Path(memory.project.root).resolve()
-        given = given.resolve().relative_to(root) if given.resolve().is_relative_to(root) else given
-    return given.as_posix().removeprefix("./")
 
 
 def draw_outline(tree: OutlineTree) -> Drawing:

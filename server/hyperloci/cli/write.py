@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
+from hyperloci.cli.common import (
+    Exit,
+    JsonOption,
+    ProjectOption,
+    console,
+    errors,
+    find_in_project,
+    open_memory,
+    print_json,
+)
 from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.errors import EmbedderError, NotFoundError
-from hyperloci.model.answers import CommitCounts, IndexReport
+from hyperloci.model.answers import CommitCounts, IndexReport, SkippedFile
 from hyperloci.model.search import VectorCoverage
 from hyperloci.model.write_answers import RememberedFact
 from hyperloci.store.ids import shorten_id
 from hyperloci.system.values import dataclass
 
-SKIPPED_SHOWN = 10
+SKIPPED_SHOWN: Final = 10
+"""Skipped files that are named one by one; of more, the reasons are counted."""
+
+KINDS_NAMED: Final = 3
+"""Kinds of file that are named with a reason."""
 """Skipped files listed after indexing; `--json` lists all."""
 
 
@@ -153,7 +167,9 @@ def restore(
 
 
 def index(
-    path: Annotated[Path | None, typer.Argument(help="A file or folder of the project; all of it by default.")] = None,
+    path: Annotated[
+        Path | None, typer.Argument(help="A file or folder, from here or from the project's root; all by default.")
+    ] = None,
     project: ProjectOption = Path("."),
     embed: Annotated[
         bool,
@@ -172,11 +188,12 @@ def index(
       hyperloci index docs --no-wait
     """
     with open_memory(project) as memory:
+        target = None if path is None else find_in_project(path, memory.project.root)
         report, fault = None, None
         with StepDisplay(quiet=json) as steps:
             try:
-                report = memory.index_path(path, progress=steps.show_step)
-                if path is None or memory.project.means_root(path):
+                report = memory.index_path(target, progress=steps.show_step)
+                if target is None or memory.project.means_root(target):
                     memory.index_history(steps.show_step)
                 if embed:
                     memory.embed_pending(steps.show_step)
@@ -225,10 +242,25 @@ def _print_report(report: IndexReport | None, state: _IndexState) -> None:
     if report is not None and report.set_aside:
         console.print(f"{report.set_aside} set aside; hyperloci set-aside lists each with its reason", style="yellow")
     skipped = () if report is None else report.skipped
-    for item in skipped[:SKIPPED_SHOWN]:
-        console.print(f"skipped {item.path}: {item.reason}", style="dim")
-    if len(skipped) > SKIPPED_SHOWN:
-        console.print(f"... and {len(skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
+    for line in describe_skipped(skipped):
+        console.print(line, style="dim")
+
+
+def describe_skipped(skipped: Sequence[SkippedFile]) -> Iterator[str]:
+    """Describe what was not indexed: few by their paths, many by the reasons, with the commonest kinds of file."""
+    if len(skipped) <= SKIPPED_SHOWN:
+        yield from (f"skipped {item.path}: {item.reason}" for item in skipped)
+        return
+    yield f"{len(skipped):,} files and folders skipped (--json lists them):"
+    for reason, count in Counter(item.reason for item in skipped).most_common():
+        kinds = Counter(_name_kind(item.path) for item in skipped if item.reason == reason).most_common()
+        named = ", ".join(f"{kind} {of_kind:,}" for kind, of_kind in kinds[:KINDS_NAMED])
+        yield f"  {count:>6,}  {reason}: {named}{', ...' if len(kinds) > KINDS_NAMED else ''}"
+
+
+def _name_kind(path: str) -> str:
+    """Return the ending of a skipped file, the whole name where there is none, or that it is a folder."""
+    return "folders" if path.endswith("/") else PurePosixPath(path).suffix or PurePosixPath(path).name
 
 
 def _describe_remaining(report: IndexReport | None, state: _IndexState) -> Iterator[str]:
