@@ -14,11 +14,13 @@ import pytest
 
 from hyperloci.cli.common import open_memory
 from hyperloci.cli.main import app
+from hyperloci.cli.write import describe_skipped
 from hyperloci.clock import system_clock
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import EmbedderError
 from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
+from hyperloci.model.answers import SkippedFile
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci_hooks.spool import drain_spool
 from tests.cli.helpers import invoke, remember, run
@@ -540,7 +542,7 @@ def test_much_that_is_skipped_is_counted_by_reason_and_kind_of_file(tmp_path: Pa
     shown = run("index")
     assert "11 files and folders skipped" in shown
     assert "10  not a kind of text that is indexed: .ipynb 9, LICENSE 1\n" in shown
-    assert "1  third-party code: folders 1\n" in shown
+    assert "1  third-party code: folders 1\n" in shown and "other reasons" not in shown
 
 
 def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) -> None:
@@ -561,3 +563,11 @@ def test_what_was_last_put_before_the_assistant_is_shown(home: Path, tmp_path: P
     assert "staging only" in run("last") and "prompt of session s1" in run("last")
     (injection,) = json.loads(run("last", "--json"))
     assert injection["event"] == "prompt" and injection["memories"][0]["subtype"] == "constraint"
+
+
+def test_reasons_that_hold_for_one_file_each_are_summed_up() -> None:
+    skipped = [SkippedFile(path=f"{number}.csv", reason=f"{number} bytes, above 5") for number in range(20)]
+
+    shown = list(describe_skipped(skipped))
+
+    assert len(shown) == 10 and shown[-1].split() == ["12", "for", "other", "reasons"]

@@ -58,7 +58,7 @@ def test_an_export_is_narrowed_by_kind_and_time_and_whole_for_an_import(
     remember("Use tabs", "--category", "preference")
     file = tmp_path / "some.jsonl"
 
-    run("export", str(file), "--kind", "decision", "--since", "yesterday")
+    run("export", str(file), "--type", "decision", "--since", "yesterday")
     assert "Zeppelin" in file.read_text("utf-8") and "tabs" not in file.read_text("utf-8")
     assert '"table": "files"' not in file.read_text("utf-8")
     assert healthy(monkeypatch, tmp_path / "new.db")
@@ -68,7 +68,7 @@ def test_an_export_is_narrowed_by_kind_and_time_and_whole_for_an_import(
 
     run("export", str(file), "--since", "2099-01-01")
     assert '"table"' not in file.read_text("utf-8")
-    assert "--kind 'gossip' is unknown" in invoke("export", "-", "--kind", "gossip").stderr
+    assert "--type 'gossip' is unknown" in invoke("export", "-", "--type", "gossip").stderr
 
 
 def test_standard_output_gets_the_lines_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

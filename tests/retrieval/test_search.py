@@ -93,9 +93,7 @@ def test_what_can_be_found_by_meaning_is_counted_under_the_conditions(store: Sto
     code = searcher.find("alpha", Conditions(where=SearchFilter(types=("snippet",))), limit=5)
 
     assert (facts.mode, facts.degraded) == ("hybrid", None)
-    assert (
-        code.mode == "keyword" and code.degraded == "none of 1 memories by meaning, the rest by words; 1 still waiting"
-    )
+    assert code.mode == "keyword" and code.degraded == "1 of 1 memories wait for their vectors"
 
 
 @pytest.mark.req("D.13")
@@ -118,15 +116,15 @@ def test_what_another_model_saw_is_not_counted(store: Store, encoder: FakeEncode
         (VectorCoverage(embedded=0, total=0, waiting=0), None),
         (
             VectorCoverage(embedded=88, total=8_500, waiting=8_412, seconds_left=300),
-            "1 % of 8,500 memories by meaning, the rest by words; 8,412 still waiting, about 5 minutes",
+            "1 % by meaning, the rest by words; 8,412 of 8,500 memories wait for their vectors, about 5 minutes",
         ),
         (
             VectorCoverage(embedded=8_499, total=8_500, waiting=1, seconds_left=0),
-            "99 % of 8,500 memories by meaning, the rest by words; 1 still waiting, about 1 s",
+            "99 % by meaning, the rest by words; 1 of 8,500 memories wait for their vectors, about 1 s",
         ),
         (
             VectorCoverage(embedded=1, total=90_000, waiting=89_999, seconds_left=9_000),
-            "1 % of 90,000 memories by meaning, the rest by words; 89,999 still waiting, about 2 hours",
+            "1 % by meaning, the rest by words; 89,999 of 90,000 memories wait for their vectors, about 2 hours",
         ),
     ],
 )

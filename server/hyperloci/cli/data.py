@@ -139,7 +139,7 @@ def export(
     ] = None,
     kinds: Annotated[
         list[str] | None,
-        typer.Option("--kind", "--type", "-k", "-t", help="Only this kind, such as decision; repeatable."),
+        typer.Option("--type", "-t", help="Only this kind, such as decision; repeatable."),
     ] = None,
     since: Annotated[
         str | None, typer.Option("--since", help="Only since this time: last_week, '3 days ago', 2026-01-31.")
@@ -152,7 +152,7 @@ def export(
 
     Examples:
       hyperloci export memory.jsonl
-      hyperloci export --project . --kind decision --since last_month decisions.md
+      hyperloci export --project . --type decision --since last_month decisions.md
       hyperloci export - | gzip > memory.jsonl.gz
     """
     if str(file) != "-":

@@ -33,6 +33,9 @@ from hyperloci.system.values import dataclass
 SKIPPED_SHOWN: Final = 10
 """Skipped files that are named one by one; of more, the reasons are counted."""
 
+REASONS_SHOWN: Final = 8
+"""Reasons that are counted each; sizes and targets of links make many that hold for one file."""
+
 KINDS_NAMED: Final = 3
 """Kinds of file that are named with a reason."""
 """Skipped files listed after indexing; `--json` lists all."""
@@ -252,10 +255,13 @@ def describe_skipped(skipped: Sequence[SkippedFile]) -> Iterator[str]:
         yield from (f"skipped {item.path}: {item.reason}" for item in skipped)
         return
     yield f"{len(skipped):,} files and folders skipped (--json lists them):"
-    for reason, count in Counter(item.reason for item in skipped).most_common():
+    reasons = Counter(item.reason for item in skipped).most_common()
+    for reason, count in reasons[:REASONS_SHOWN]:
         kinds = Counter(_name_kind(item.path) for item in skipped if item.reason == reason).most_common()
         named = ", ".join(f"{kind} {of_kind:,}" for kind, of_kind in kinds[:KINDS_NAMED])
         yield f"  {count:>6,}  {reason}: {named}{', ...' if len(kinds) > KINDS_NAMED else ''}"
+    if rest := sum(count for _, count in reasons[REASONS_SHOWN:]):
+        yield f"  {rest:>6,}  for other reasons"
 
 
 def _name_kind(path: str) -> str:

@@ -150,10 +150,8 @@ class VectorCoverage:
         if not self.waiting:
             return None
         left = "" if self.seconds_left is None else f", about {_format_duration(self.seconds_left)}"
-        percent = f"{self.percent} %" if self.embedded else "none"
-        return (
-            f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} still waiting{left}"
-        )
+        wait = f"{self.waiting:,} of {self.total:,} memories wait for their vectors{left}"
+        return f"{self.percent} % by meaning, the rest by words; {wait}" if self.embedded else wait
 
 
 def _format_duration(seconds: int) -> str:
