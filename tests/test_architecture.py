@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -61,6 +62,30 @@ def test_no_folder_holds_more_modules_than_a_reader_takes_in() -> None:
     folders = {path.parent for package in PACKAGES for path in package.rglob("*.py")}
     counts = {str(folder.relative_to(ROOT)): len([*folder.glob("*.py")]) - 1 for folder in folders}
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+_ARGUMENTS = re.compile(r"^Args:\n((?:    .*\n?|\n)+)", re.MULTILINE)
+_ARGUMENT_NAMES = re.compile(r"^    (\w+(?:, \w+)*):", re.MULTILINE)
+
+
+def list_unknown_arguments(path: Path) -> list[str]:
+    """Return the arguments that a module's docstrings explain and its functions do not have."""
+    unknown = []
+    for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        signature = function.args
+        lists = (signature.posonlyargs, signature.args, signature.kwonlyargs, [signature.vararg, signature.kwarg])
+        names = {argument.arg for some in lists for argument in some if argument is not None}
+        for section in _ARGUMENTS.findall(ast.get_docstring(function) or ""):
+            told = ", ".join(_ARGUMENT_NAMES.findall(section)).split(", ")
+            unknown += [f"{path.name}: {function.name}({name})" for name in told if name and name not in names]
+    return unknown
+
+
+def test_every_argument_that_a_docstring_explains_is_there() -> None:
+    modules = [path for package in PACKAGES for path in package.rglob("*.py")]
+    assert [fault for path in modules for fault in list_unknown_arguments(path)] == []
 
 
 def contracts() -> list[dict[str, Any]]:

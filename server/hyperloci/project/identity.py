@@ -141,7 +141,7 @@ def identify_project(
         claimed_name: the name that the project's own settings give it.
         home: the home folder, for tests; by default the user's.
         git_timeout: seconds that Git may take.
-        thorough: start Git for the first commit, so that claims and former ids are complete.
+        find_first_commit: start Git for the first commit, so that claims and former ids are complete.
 
     Raises:
         BadRequestError: `path` can't be a path at all.
@@ -164,13 +164,7 @@ def identify_project(
     place = repository.common_dir if repository else root
     token = ensure_token(place) if repository else None
     name, claimed_name = (override or "").strip(), _sanitize_claim(claimed_name or "")
-    if name:
-        basis, key = IdentityBasis.NAME, name
-    elif repository:
-        basis, key = IdentityBasis.PLACE, f"{os.path.normcase(place)}\n{token or ''}"
-    else:
-        basis, key = IdentityBasis.PATH, os.path.normcase(place)
-    id = make_project_id(basis, key)
+    basis, id = _choose_id(name, place, token, is_repository=repository is not None)
     return Project(
         id=id,
         name=sanitize_name(
@@ -191,6 +185,17 @@ def identify_project(
         is_broad=root in wide,
         notes=tuple(notes),
     )
+
+
+def _choose_id(name: str, place: Path, token: str | None, *, is_repository: bool) -> tuple[IdentityBasis, str]:
+    """Return a project's id and what it is made from: the user's own name for it, else its place."""
+    if name:
+        basis, key = IdentityBasis.NAME, name
+    elif is_repository:
+        basis, key = IdentityBasis.PLACE, f"{os.path.normcase(place)}\n{token or ''}"
+    else:
+        basis, key = IdentityBasis.PATH, os.path.normcase(place)
+    return basis, make_project_id(basis, key)
 
 
 def find_place_folder(path: Path, *, home: Path | None = None) -> Path:
