@@ -42,7 +42,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.memories.shared import ENDED, ExchangeState, SharedRecord
 from hyperloci.store.purge import was_purged
-from hyperloci.text.sanitize.sanitizer import flag_orders, sanitize
+from hyperloci.text.sanitize.sanitizer import SanitizedText, flag_orders, sanitize
 
 BATCH: Final = 100
 """Memories taken in a transaction: nobody waits for the write lock for longer than some tenths of a second."""
@@ -175,32 +175,33 @@ class SharedIntake:
             replaced = (*replaced, shared.id)
         revision = self._store.nodes.get_node(id)
         if revision is None:
-            now = self._clock()
-            at = min(max(shared.at, 0), now)
-            author = clean_author(shared.author)
-            revision = writer.write_statement(
-                make_received_memory(
-                    id=id,
-                    kind=shared.kind,
-                    parts=(prepared,),
-                    author=author,
-                    agent=shared.agent,
-                    provenance=f"shared by {parse_author(author).name}, as claimed",
-                    scope=self._project,
-                    event_time=at,
-                    valid_from=at,
-                ),
-                self._project,
-                now=now,
-                operation="share",
-                reason=f"shared by {author}, as claimed",
-            )
+            revision = self._write(shared, id, prepared, writer)
             self._report.taken += 1
         self._end(revision, shared)
         if revision.valid_until is None and not prepared.flags:
             self._replace(revision, replaced, writer)
             self._compare(revision, writer, set(replaced))
         return _note_received(shared, revision)
+
+    def _write(self, shared: SharedVersion, id: str, prepared: SanitizedText, writer: MemoryWriter) -> Node:
+        """Store a version as a memory of its own, with its author as claimed and no time later than now."""
+        now = self._clock()
+        at = min(max(shared.at, 0), now)
+        author = clean_author(shared.author)
+        received = make_received_memory(
+            id=id,
+            kind=shared.kind,
+            parts=(prepared,),
+            author=author,
+            agent=shared.agent,
+            provenance=f"shared by {parse_author(author).name}, as claimed",
+            scope=self._project,
+            event_time=at,
+            valid_from=at,
+        )
+        return writer.write_statement(
+            received, self._project, now=now, operation="share", reason=f"shared by {author}, as claimed"
+        )
 
     def _revive(self, shared: SharedVersion) -> None:
         """Bring back what a withdrawal made forget and is shared anew; what was forgotten by one's own word stays."""
