@@ -67,6 +67,15 @@ def test_the_sessions_of_a_project_are_remembered_at_their_own_times_and_once(ho
     assert "Oracle" not in run("query", "database")
 
 
+def test_where_no_session_is_found_what_to_try_is_told_once(home: Path) -> None:
+    shown = run("import", "--claude-code")
+    assert f"No session was found in {home / '.claude' / 'projects'} of this project; --all looks for" in shown
+    assert (
+        run("import", "--claude-code", "--all", "--dry-run")
+        == f"No session was found in {home / '.claude' / 'projects'}.\n"
+    )
+
+
 def test_a_session_that_goes_on_is_read_from_where_it_was_left(home: Path, project: Path) -> None:
     write_session(home, project, "s", "We decided to keep invoices in Postgres.", "Done.")
     report_of()

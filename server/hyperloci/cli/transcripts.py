@@ -76,9 +76,8 @@ def count_transcripts(project: Path) -> tuple[int, int]:
 def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool, json: bool) -> None:
     """Import the transcripts that were chosen, and print what came of it."""
     with open_memory(project) as memory, StepDisplay(quiet=json) as steps:
-        found = memory.find_transcripts(
-            choice.folder or transcript_folder(), begun_in=choice.begun_in, every_project=choice.every_project
-        )
+        folder = choice.folder or transcript_folder()
+        found = memory.find_transcripts(folder, begun_in=choice.begun_in, every_project=choice.every_project)
         report = None
         if found and not dry_run:
             try:
@@ -90,6 +89,9 @@ def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool
         raise typer.Exit(Exit.INTERRUPTED)
     if json:
         print_json({"found": len(found), "dry_run": dry_run, "report": report})
+    elif not found:
+        more = "" if choice.every_project else " of this project; --all looks for those of every project"
+        console.print(f"No session was found in {folder}{more}.")
     elif report is None:
         _print_found(found)
     else:
@@ -99,9 +101,6 @@ def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool
 
 
 def _print_found(found: Sequence[TranscriptFile]) -> None:
-    if not found:
-        console.print("No session of this project was found; --all looks for those of every project.")
-        return
     folders = Counter(str(file.folder) for file in found)
     first, last = (to_iso(file.started_at)[:10] for file in (found[0], found[-1]))
     console.print(f"{count_things(len(found), 'session')}, {first} to {last}")
