@@ -117,6 +117,12 @@ def test_a_second_team_is_refused_until_the_first_is_left(team: str) -> None:
     assert "`hyperloci team leave` first" in invoke("team", "join", team, "--token", "x", "--yes").stderr
 
 
+def test_who_has_joined_no_team_is_not_asked_whether_to_take_part() -> None:
+    found = invoke("team", "join")
+    assert found.exit_code == 1 and "Take part" not in found.stderr
+    assert "`hyperloci team join URL` does" in found.stderr
+
+
 def test_a_project_takes_part_only_when_the_user_says_so(team: str) -> None:
     found = invoke("team", "join", "--as-project", "example.com/x", stdin="n\n")
     assert found.exit_code != 0

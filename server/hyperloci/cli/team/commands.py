@@ -164,9 +164,12 @@ def join(
       hyperloci team join --as-project example.com/platform/api
     """
     from hyperloci.team import enrolment
+    from hyperloci.team.membership import load_membership
 
     with open_memory(project) as memory:
-        if url is not None:
+        if url is None:
+            load_membership(memory.settings)  # Who has joined no team is asked nothing.
+        else:
             joined = enrolment.join_team(memory.settings, url, _read_token(token, token_file))
             console.print(f"joined {joined.team_name} as {joined.member_name}")
         wanted = as_project or enrolment.suggest_project(memory.project)
