@@ -381,7 +381,7 @@ class Memory:
 
         return load_topic(self.store, id, self._scopes, now=self._clock(), present=self._present_hits)
 
-    def refresh_topics(self) -> bool:
+    def refresh_topics(self, progress: Progress | None = None) -> bool:
         """Recompute this project's topics and the global ones, and wait; False where no embedder is enabled.
 
         Raises:
@@ -392,8 +392,9 @@ class Memory:
         if self._client is None:
             return False
         with self.keep_embedder_running():
-            self.embed_pending()
-            return refresh_topics(self.store, (self.project.id, GLOBAL_SCOPE), self._notify_embedder, now=self._clock())
+            self.embed_pending(progress)
+            scopes = (self.project.id, GLOBAL_SCOPE)
+            return refresh_topics(self.store, scopes, self._notify_embedder, now=self._clock(), progress=progress)
 
     def get_timeline(
         self,

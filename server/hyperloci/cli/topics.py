@@ -10,6 +10,8 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
 from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, to_one_line
+from hyperloci.cli.progress import StepDisplay
+from hyperloci.memory import Memory
 from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
 from hyperloci.store.ids import shorten_id
 
@@ -35,7 +37,7 @@ def topics(
       hyperloci topics --id 0b0e --json
     """
     with open_memory(project) as memory:
-        if refresh and not memory.refresh_topics():
+        if refresh and not _refresh_topics(memory, quiet=json):
             print_error("topics could not be refreshed: the embedder is off or still busy; try again later.")
             raise typer.Exit(Exit.DEGRADED)
         found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.get_topic(topic)
@@ -45,6 +47,11 @@ def topics(
         _print_topic(found)
     else:
         _print_topics(found)
+
+
+def _refresh_topics(memory: Memory, *, quiet: bool) -> bool:
+    with StepDisplay(quiet=quiet) as steps:
+        return memory.refresh_topics(steps.show_step)
 
 
 def _print_topics(found: TopicList) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError
+from hyperloci.model.answers import Progress
 from hyperloci.model.search import Present
 from hyperloci.model.topic import MAX_AGREEMENT, TOPIC_WEIGHTS, Topic, TopicHit, TopicList
 from hyperloci.store import Store
@@ -33,15 +34,20 @@ UNNAMED: Final = "(to be named)"
 """Of a topic whose words went with a purged memory; the next run names it anew."""
 
 
-def refresh_topics(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, now: int) -> bool:
+def refresh_topics(
+    store: Store, scopes: Sequence[str], kick: Callable[[], None], *, now: int, progress: Progress | None = None
+) -> bool:
     """Have the running embedder look for topics anew, and wait; False if it isn't done in five minutes."""
     with store.transaction():
         for scope in scopes:
             store.topics.request_run(store.scopes.ensure_scope(scope, now=now))
     deadline = time.monotonic() + REFRESH_SECONDS
     while time.monotonic() < deadline:
-        if not any(run.wanted for run in store.topics.list_runs(scopes)):
+        wanted = sum(run.wanted for run in store.topics.list_runs(scopes))
+        if not wanted:
             return True
+        if progress is not None:
+            progress(len(scopes) - wanted, len(scopes), "looking for topics")
         kick()
         threading.Event().wait(LOOK_SECONDS)
     return False
