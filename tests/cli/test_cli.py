@@ -571,3 +571,9 @@ def test_reasons_that_hold_for_one_file_each_are_summed_up() -> None:
     shown = list(describe_skipped(skipped))
 
     assert len(shown) == 10 and shown[-1].split() == ["12", "for", "other", "reasons"]
+
+
+@pytest.mark.parametrize("option", [["--port", "1"], ["--common", "acme"], ["--project", "."]])
+def test_an_option_of_the_server_over_http_is_refused_without_it(option: list[str]) -> None:
+    refused = invoke("serve", *option)
+    assert refused.exit_code == 2 and f"{option[0]} does nothing without --http" in refused.stderr

@@ -43,6 +43,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def serve(
+    context: typer.Context,
     http: Annotated[bool, typer.Option("--http", help="Answer over HTTP instead of stdin and stdout.")] = False,
     project: Annotated[
         Path, typer.Option("--project", "-p", help="With --http: a folder of the project.", file_okay=False)
@@ -77,6 +78,7 @@ def serve(
       hyperloci serve --http --common acme --host 0.0.0.0 --behind-proxy --allow-host mem.example.org
     """
     if not http:
+        _refuse_options_of_http(context)
         from hyperloci.app import main as run_server
 
         run_server()
@@ -106,6 +108,18 @@ def serve(
         announce=announce,
     )
     serve_http(ServedMemory.choose(load_settings(project), project, common), options)
+
+
+def _refuse_options_of_http(context: typer.Context) -> None:
+    """Refuse what would change nothing: the server on stdin and stdout takes no options.
+
+    Raises:
+        BadRequestError: an option was given.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            raise BadRequestError(f"{max(parameter.opts, key=len)} does nothing without --http.")
 
 
 def create(
