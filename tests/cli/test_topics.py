@@ -11,7 +11,7 @@ from hyperloci.cli.common import load_settings
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from tests.cli.helpers import run
+from tests.cli.helpers import invoke, run
 from tests.support import NOW
 from tests.topics.themes import THEMES, WordEncoder, embed, fill
 
@@ -39,6 +39,7 @@ def test_topics_are_shown_to_people_and_programs(project: Path) -> None:
 
 def test_without_an_embedder_topics_cannot_be_looked_for(project: Path) -> None:
     assert "a dozen memories" in run("topics")
+    assert "embeddings are switched off (HYPERLOCI_EMBEDDER)" in invoke("topics", "--refresh").stderr
     run("topics", "--refresh", code=3)
 
 

@@ -38,7 +38,7 @@ def topics(
     """
     with open_memory(project) as memory:
         if refresh and not _refresh_topics(memory, quiet=json):
-            print_error("topics could not be refreshed: the embedder is off or still busy; try again later.")
+            print_error(_describe_delay(memory))
             raise typer.Exit(Exit.DEGRADED)
         found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.get_topic(topic)
     if json:
@@ -52,6 +52,16 @@ def topics(
 def _refresh_topics(memory: Memory, *, quiet: bool) -> bool:
     with StepDisplay(quiet=quiet) as steps:
         return memory.refresh_topics(steps.show_step)
+
+
+def _describe_delay(memory: Memory) -> str:
+    if not memory.settings.embedder:
+        return "topics can't be looked for: embeddings are switched off (HYPERLOCI_EMBEDDER)."
+    pending = memory.store.vectors.count_pending()
+    return (
+        f"topics were not looked for yet: {pending:,} memories of all projects get their vectors first. They are looked"
+        " for after that, by a session or by this command."
+    )
 
 
 def _print_topics(found: TopicList) -> None:
