@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hyperloci.conversations.transcript_import import TranscriptFile, TranscriptImporter
     from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
     from hyperloci.embedder.client import EmbedderClient
-    from hyperloci.embedder.query_encoder import QueryEncoder
+    from hyperloci.embedder.query_encoder import HurriedEncoder, QueryEncoder
     from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.facts.node_operations import NodeOperations
     from hyperloci.facts.sharing.intake import SharedIntake
@@ -1529,10 +1529,9 @@ class Memory:
 
     @functools.cached_property
     def _team_search(self) -> TeamSearch:
-        from hyperloci.embedder.client import DEFAULT_SECONDS
         from hyperloci.team.team_search import TeamSearch
 
-        return TeamSearch(self.store, self.settings, self._make_query_encoder(DEFAULT_SECONDS))
+        return TeamSearch(self.store, self.settings, self._make_query_encoder())
 
     @property
     def _search_service(self) -> SearchService:
@@ -1562,28 +1561,29 @@ class Memory:
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
-        from hyperloci.embedder.client import DEFAULT_SECONDS
-        from hyperloci.embedder.query_encoder import HURRIED_SECONDS, HurriedEncoder
+        from hyperloci.embedder.query_encoder import HurriedEncoder
         from hyperloci.retrieval.search import Searcher
 
+        # One for both, since a prompt waits only once.
+        hurried = None if self._client is None else HurriedEncoder(self._client)
         return Searcher(
             self.store,
-            self._make_query_encoder(DEFAULT_SECONDS),
+            self._make_query_encoder(),
             self.settings,
-            quick_encoder=None if self._client is None else HurriedEncoder(self._client),
-            prompt_encoder=self._make_query_encoder(HURRIED_SECONDS),
+            quick_encoder=hurried,
+            prompt_encoder=self._make_query_encoder(hurried),
             off_reason=OFF,
             clock=self._clock,
         )
 
-    def _make_query_encoder(self, patience: float) -> QueryEncoder | None:
+    def _make_query_encoder(self, hurried: HurriedEncoder | None = None) -> QueryEncoder | None:
         if self._client is None:
             return None
         from hyperloci.embedder.query_encoder import QueryEncoder
 
         vectors = self.store.vectors
         return QueryEncoder(
-            self._client, self.settings, lambda: vectors.get_model_in_use() is not None, patience=patience
+            self._client, self.settings, lambda: vectors.get_model_in_use() is not None, hurried=hurried
         )
 
     @functools.cached_property

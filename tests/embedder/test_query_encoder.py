@@ -14,7 +14,8 @@ from hyperloci.config import Settings
 from hyperloci.embedder import query_encoder
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.models.profile_models import has_light_encoder, load_light_encoder
-from hyperloci.embedder.query_encoder import NOTHING_EMBEDDED, QueryEncoder
+from hyperloci.embedder.protocol import DeadlineError
+from hyperloci.embedder.query_encoder import LATE_SECONDS, NOTHING_EMBEDDED, HurriedEncoder, QueryEncoder
 from hyperloci.errors import NotReadyError
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 
@@ -50,7 +51,7 @@ def test_an_embedder_that_answers_is_asked_and_the_model_in_this_process_let_go(
     encoder.embed_query_spaces(QUESTION)
     assert len(query_encoder._loaded) == 1
     told = QueryFingerprint(model_id="the embedder's")
-    monkeypatch.setattr(EmbedderClient, "embed_query_spaces", lambda self, text, timeout: told)
+    monkeypatch.setattr(EmbedderClient, "embed_query_spaces", lambda self, text: told)
     assert encoder.embed_query_spaces(QUESTION) is told
     assert query_encoder._loaded == {}
 
@@ -87,3 +88,21 @@ def test_to_encode_a_question_in_a_session_imports_no_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_embedder_that_was_late_is_asked_again_after_a_moment(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def be_late(self: EmbedderClient, text: str, timeout: float) -> object:
+        asked.append(text)
+        raise DeadlineError("The embedder did not answer in time.")
+
+    monkeypatch.setattr(EmbedderClient, "embed_query", be_late)
+    times = iter([0.0, 0.25, 0.3, 0.25 + LATE_SECONDS, 2.0])
+    hurried = HurriedEncoder(EmbedderClient(settings), lambda: next(times))
+    for text, error in (("measure", DeadlineError), ("search", NotReadyError), ("the next prompt", DeadlineError)):
+        with pytest.raises(error):
+            hurried.embed_query(text)
+    assert asked == ["measure", "the next prompt"]

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from hyperloci.config import Settings
-from hyperloci.embedder.client import DEFAULT_SECONDS, EmbedderClient
+from hyperloci.embedder.client import EmbedderClient
+from hyperloci.embedder.protocol import DeadlineError
 from hyperloci.embedder.transport import find_embedder_address
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hyperloci.spaces.encoder import Encoder
-    from hyperloci.spaces.query import QueryFingerprint
+    from hyperloci.spaces.query import MeaningEncoder, QueryFingerprint
 
 logger = logging.getLogger(__name__)
 
@@ -42,22 +44,34 @@ HURRIED_SECONDS: Final = 0.25
 may take seconds, and the numpy form of its model, or an answer by words, is at hand."""
 
 
+LATE_SECONDS: Final = 1.0
+"""How long no other question of a prompt is asked once the embedder was late: it would make the prompt wait twice."""
+
+
 class HurriedEncoder:
     """Encodes questions for who delays a prompt: by an embedder that answers at once, else not at all.
 
     Satisfies `spaces.query.MeaningEncoder`; thread-safe.
     """
 
-    def __init__(self, client: EmbedderClient) -> None:
+    def __init__(self, client: EmbedderClient, now: Callable[[], float] = time.monotonic) -> None:
         self._client = client
+        self._now = now
+        self._late_until = 0.0
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Return the model's id and the question's unit vector in E1.
 
         Raises:
-            NotReadyError, EmbedderError: no embedder answers within `HURRIED_SECONDS`.
+            NotReadyError, EmbedderError: no embedder answers within `HURRIED_SECONDS`, or one was late a moment ago.
         """
-        return self._client.embed_query(text, HURRIED_SECONDS)
+        if self._now() < self._late_until:
+            raise NotReadyError("The embedder was late a moment ago.")
+        try:
+            return self._client.embed_query(text, HURRIED_SECONDS)
+        except DeadlineError:
+            self._late_until = self._now() + LATE_SECONDS
+            raise
 
 
 class QueryEncoder:
@@ -69,7 +83,7 @@ class QueryEncoder:
         settings: Settings,
         has_vectors: Callable[[], bool],
         *,
-        patience: float = DEFAULT_SECONDS,
+        hurried: HurriedEncoder | None = None,
     ) -> None:
         """Make it.
 
@@ -77,12 +91,12 @@ class QueryEncoder:
             client: asks the embedder.
             settings: name the profile.
             has_vectors: tells whether any memory has a vector to compare a question with.
-            patience: seconds that the embedder has to answer.
+            hurried: asks for what a text means, in the client's place.
         """
         self._client = client
         self._settings = settings
         self._has_vectors = has_vectors
-        self._patience = patience
+        self._meaning: MeaningEncoder = hurried or client
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Return the model's id and the question's unit vector in E1.
@@ -94,7 +108,7 @@ class QueryEncoder:
         def embed(encoder: Encoder) -> tuple[str, NDArray[np.float32]]:
             return encoder.model_id, encoder.encode([text])[0]
 
-        return self._encode(lambda: self._client.embed_query(text, self._patience), embed)
+        return self._encode(lambda: self._meaning.embed_query(text), embed)
 
     def embed_query_spaces(self, text: str) -> QueryFingerprint:
         """Return the fingerprint of a question; raises as `embed_query`."""
@@ -104,7 +118,7 @@ class QueryEncoder:
 
             return fingerprint_query(text, encoder)
 
-        return self._encode(lambda: self._client.embed_query_spaces(text, timeout=self._patience), see)
+        return self._encode(lambda: self._client.embed_query_spaces(text), see)
 
     def _encode(self, ask: Callable[[], T], compute: Callable[[Encoder], T]) -> T:
         try:
