@@ -16,7 +16,7 @@ from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
-from hyperloci.embedder.client import DEFAULT_SECONDS, EmbedderClient
+from hyperloci.embedder.client import DEFAULT_SECONDS, NOTICE_SECONDS, EmbedderClient
 from hyperloci.embedder.models.profile_models import load_light_encoder
 from hyperloci.embedder.process.embedding_queue import drain_queue, read_encoder_inputs
 from hyperloci.embedder.protocol import DeadlineError
@@ -744,6 +744,16 @@ def test_a_prompt_is_measured_without_an_embedder_that_still_starts(
         measured = memory.measure_prompt("where does the session cache live", [node.key])
 
     assert measured.cosines[node.key] > 0.1
+
+
+def test_who_remembers_a_fact_hardly_waits_until_the_embedder_was_told(
+    settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[Path, float]] = []
+    monkeypatch.setattr(EmbedderClient, "notify", lambda self, database, timeout: told.append((database, timeout)))
+    with Memory.open(dataclasses.replace(settings, embedder=True), project) as memory:
+        memory.remember_fact("Logins are kept in Redis")
+    assert told == [(settings.database, NOTICE_SECONDS)]
 
 
 def test_a_prompt_waits_once_for_an_embedder_that_answers_at_once(

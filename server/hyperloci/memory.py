@@ -1316,7 +1316,7 @@ class Memory:
         from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness
 
         # Without an embedder a hook is spared the modules of the search, two thirds of its work.
-        ready = self._client is not None and self._client.is_ready()
+        ready = self._hurried_encoder is not None and self._hurried_encoder.is_ready()
         seen = self._searcher.measure_meaning(prompt, keys) if ready else None
         if seen is None:
             return MeasuredPrompt()
@@ -1561,20 +1561,26 @@ class Memory:
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
-        from hyperloci.embedder.query_encoder import HurriedEncoder
         from hyperloci.retrieval.search import Searcher
 
-        # One for both, since a prompt waits only once.
-        hurried = None if self._client is None else HurriedEncoder(self._client)
         return Searcher(
             self.store,
             self._make_query_encoder(),
             self.settings,
-            quick_encoder=hurried,
-            prompt_encoder=self._make_query_encoder(hurried),
+            quick_encoder=self._hurried_encoder,
+            prompt_encoder=self._make_query_encoder(self._hurried_encoder),
             off_reason=OFF,
             clock=self._clock,
         )
+
+    @functools.cached_property
+    def _hurried_encoder(self) -> HurriedEncoder | None:
+        """One for all that a prompt asks, since it waits only once."""
+        if self._client is None:
+            return None
+        from hyperloci.embedder.query_encoder import HurriedEncoder
+
+        return HurriedEncoder(self._client)
 
     def _make_query_encoder(self, hurried: HurriedEncoder | None = None) -> QueryEncoder | None:
         if self._client is None:
@@ -1611,7 +1617,9 @@ class Memory:
     def _notify_embedder(self) -> None:
         """Notify a running embedder that there is work; without one the queue waits."""
         if self._client is not None:
-            self._client.notify(self.settings.database)
+            from hyperloci.embedder.client import NOTICE_SECONDS
+
+            self._client.notify(self.settings.database, NOTICE_SECONDS)
 
     def _describe_embedder(self) -> dict[str, Any]:
         status = None if self._client is None else self._client.status()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from hyperloci.embedder import query_encoder
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.models.profile_models import has_light_encoder, load_light_encoder
 from hyperloci.embedder.protocol import DeadlineError
-from hyperloci.embedder.query_encoder import LATE_SECONDS, NOTHING_EMBEDDED, HurriedEncoder, QueryEncoder
+from hyperloci.embedder.query_encoder import KEPT_SECONDS, LATE_SECONDS, NOTHING_EMBEDDED, HurriedEncoder, QueryEncoder
 from hyperloci.errors import NotReadyError
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 
@@ -31,8 +32,10 @@ def nothing_loaded() -> Iterator[None]:
     query_encoder._loaded.clear()
 
 
-def encoder_of(settings: Settings, *, has_vectors: bool = True) -> QueryEncoder:
-    return QueryEncoder(EmbedderClient(settings), settings, lambda: has_vectors)
+def encoder_of(
+    settings: Settings, *, has_vectors: bool = True, now: Callable[[], float] = time.monotonic
+) -> QueryEncoder:
+    return QueryEncoder(EmbedderClient(settings), settings, lambda: has_vectors, now=now)
 
 
 def test_without_an_embedder_a_question_is_seen_in_every_space_as_an_embedder_sees_it(settings: Settings) -> None:
@@ -44,14 +47,17 @@ def test_without_an_embedder_a_question_is_seen_in_every_space_as_an_embedder_se
     assert model_id == seen.model_id and np.allclose(meaning, seen.dense["e1"])
 
 
-def test_an_embedder_that_answers_is_asked_and_the_model_in_this_process_let_go(
+def test_an_embedder_that_answers_is_asked_and_the_model_in_this_process_let_go_later(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder = encoder_of(settings)
+    times = iter([0.0, 1.0, 2.0 + KEPT_SECONDS])
+    encoder = encoder_of(settings, now=lambda: next(times))
     encoder.embed_query_spaces(QUESTION)
     assert len(query_encoder._loaded) == 1
     told = QueryFingerprint(model_id="the embedder's")
     monkeypatch.setattr(EmbedderClient, "embed_query_spaces", lambda self, text: told)
+    assert encoder.embed_query_spaces(QUESTION) is told
+    assert len(query_encoder._loaded) == 1
     assert encoder.embed_query_spaces(QUESTION) is told
     assert query_encoder._loaded == {}
 
@@ -106,3 +112,11 @@ def test_an_embedder_that_was_late_is_asked_again_after_a_moment(
         with pytest.raises(error):
             hurried.embed_query(text)
     assert asked == ["measure", "the next prompt"]
+
+
+def test_an_embedder_that_is_loading_is_not_waited_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EmbedderClient, "is_loading", lambda self: True)
+    hurried = HurriedEncoder(EmbedderClient(settings))
+    assert not hurried.is_ready()
+    with pytest.raises(NotReadyError, match="late a moment ago"):
+        hurried.embed_query(QUESTION)

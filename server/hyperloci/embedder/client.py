@@ -35,6 +35,10 @@ DEFAULT_SECONDS: Final = 5.0
 _WARM_SECONDS: Final = 0.02
 """Time a hook may spend to find out whether vectors are available; a warm embedder answers in a millisecond."""
 
+NOTICE_SECONDS: Final = 0.02
+"""Time that who writes a memory waits until the embedder confirms that it was told: one that loads torch takes up to a
+second, and has been told all the same."""
+
 _STATUS_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.005
 _TEXTS_PER_REQUEST: Final = 64
@@ -152,17 +156,24 @@ class EmbedderClient:
         except (HyperlociError, KeyError, TypeError, ValueError):
             return None
 
-    def notify(self, database: Path) -> bool:
-        """Tell the embedder that memories wait in `database`; return whether one was running."""
-        return self._send_command({"op": "drain", "database": str(database.absolute())})
+    def is_loading(self, timeout: float = _WARM_SECONDS) -> bool:
+        """Tell within `timeout` seconds whether an embedder says that it loads its model; never starts one."""
+        from hyperloci.embedder.status import EmbedderState
+
+        status = self.status(timeout)
+        return status is not None and status.state is EmbedderState.LOADING
+
+    def notify(self, database: Path, timeout: float = _STATUS_SECONDS) -> bool:
+        """Tell the embedder that memories wait in `database`; return whether one confirms it in time."""
+        return self._send_command({"op": "drain", "database": str(database.absolute())}, timeout)
 
     def stop_embedder(self) -> bool:
         """Ask the embedder to stop; return whether one was running."""
-        return self._send_command({"op": "stop"})
+        return self._send_command({"op": "stop"}, _STATUS_SECONDS)
 
-    def _send_command(self, request: Mapping[str, Any]) -> bool:
+    def _send_command(self, request: Mapping[str, Any], timeout: float) -> bool:
         try:
-            self._request_answer(request, protocol.deadline_after(_STATUS_SECONDS))
+            self._request_answer(request, protocol.deadline_after(timeout))
         except HyperlociError:
             return False
         return True

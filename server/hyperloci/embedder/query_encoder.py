@@ -2,7 +2,7 @@
 
 The numpy form of the bundled model needs no torch and a fifth of a second to load, so a command answers by meaning
 although it will be over before an embedder has started, and a session does while its embedder starts. One for the
-whole process; it is let go as soon as an embedder answers.
+whole process; it is let go once an embedder answers that has long not needed a stand-in.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.protocol import DeadlineError
 from hyperloci.embedder.transport import find_embedder_address
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
+from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +34,20 @@ T = TypeVar("T")
 
 NOTHING_EMBEDDED: Final = "no memory has vectors yet; an open session or `hyperloci index` makes them"
 
-_loaded: Final[dict[Path, Encoder]] = {}
+KEPT_SECONDS: Final = 10.0
+"""How long the light encoder stays after its last use: an embedder that loads torch answers one question and is late
+with the next, and to load and verify the model anew takes a prompt a quarter of a second."""
+
+
+@dataclass(slots=True)
+class _StandIn:
+    """A light encoder, and when it was last needed (monotonic seconds)."""
+
+    encoder: Encoder
+    needed_at: float
+
+
+_loaded: Final[dict[Path, _StandIn]] = {}
 """This process's light encoders, by the address of the embedder that each stands in for."""
 
 _lock: Final = threading.Lock()
@@ -58,6 +72,14 @@ class HurriedEncoder:
         self._client = client
         self._now = now
         self._late_until = 0.0
+
+    def is_ready(self) -> bool:
+        """Tell whether an embedder is ready; one that says that it is loading is not asked for a moment."""
+        if self._client.is_ready():
+            return True
+        if self._client.is_loading():
+            self._late_until = self._now() + LATE_SECONDS
+        return False
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Return the model's id and the question's unit vector in E1.
@@ -84,6 +106,7 @@ class QueryEncoder:
         has_vectors: Callable[[], bool],
         *,
         hurried: HurriedEncoder | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Make it.
 
@@ -92,11 +115,13 @@ class QueryEncoder:
             settings: name the profile.
             has_vectors: tells whether any memory has a vector to compare a question with.
             hurried: asks for what a text means, in the client's place.
+            now: a clock that only goes forward, in seconds.
         """
         self._client = client
         self._settings = settings
         self._has_vectors = has_vectors
         self._meaning: MeaningEncoder = hurried or client
+        self._now = now
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Return the model's id and the question's unit vector in E1.
@@ -129,7 +154,9 @@ class QueryEncoder:
                     raise  # That it does not answer is why there are none.
                 raise NotReadyError(NOTHING_EMBEDDED) from error
             return self._compute(compute, error)
-        _loaded.pop(self._address, None)
+        stand_in = _loaded.get(self._address)
+        if stand_in is not None and self._now() - stand_in.needed_at > KEPT_SECONDS:
+            _loaded.pop(self._address, None)
         return answer
 
     def _compute(self, compute: Callable[[Encoder], T], missing: NotReadyError | EmbedderError) -> T:
@@ -140,11 +167,14 @@ class QueryEncoder:
         """
         with _lock:
             try:
-                encoder = _loaded.get(self._address) or _loaded.setdefault(self._address, self._load())
+                stand_in = _loaded.get(self._address)
+                if stand_in is None:
+                    stand_in = _loaded[self._address] = _StandIn(self._load(), 0.0)
             except (NotReadyError, ConfigurationError) as error:
                 logger.info("no question can be encoded here: %s", error)
                 raise missing from error
-            return compute(encoder)
+            stand_in.needed_at = self._now()
+            return compute(stand_in.encoder)
 
     def _load(self) -> Encoder:
         from hyperloci.embedder.models.profile_models import load_light_encoder
