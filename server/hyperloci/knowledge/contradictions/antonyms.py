@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,6 +74,13 @@ def _find_partners() -> dict[str, frozenset[str]]:
 
 def pair_opposites(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     """Return the places of words of two lists, in lower case, that mean the opposite, in the order of the lists."""
+    # Mostly there are none, and to see that takes a tenth of finding out which.
+    if (
+        set[str]()
+        .union(*map(list_opposite_keys, left))
+        .isdisjoint(itertools.chain.from_iterable(map(list_opposite_keys, right)))
+    ):
+        return []
     places: dict[str, list[int]] = {}
     for at, word in enumerate(right):
         for key in list_opposite_keys(word):

@@ -60,9 +60,10 @@ class _ForestArrays:
 
         values = np.array(rows, dtype=np.float64)
         at: NDArray[np.intp] = np.broadcast_to(self._roots, (len(values), len(self._roots)))
-        row: NDArray[np.intp] = np.arange(len(values))[:, None]
+        flat, row = values.ravel(), np.arange(len(values))[:, None] * values.shape[1]
         for _ in range(self._depth):
-            at = self._ways[2 * at + (values[row, self._place[at]] > self._bound[at])]
+            above = flat.take(self._place.take(at) + row) > self._bound.take(at)
+            at = self._ways.take(2 * at + above)
         return [sum(leaves) for leaves in self._leaf[at].tolist()]
 
 

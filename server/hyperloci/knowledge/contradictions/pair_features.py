@@ -107,12 +107,13 @@ def _measure_order(a: StatementProfile, b: StatementProfile) -> dict[str, float]
 
 def _longest_run(a: list[str], b: list[str]) -> int:
     """Return the length of the longest run of words that both have."""
-    best, before = 0, [0] * (len(b) + 1)
+    places: dict[str, list[int]] = {}
+    for at, other in enumerate(b):
+        places.setdefault(other, []).append(at)
+    best, before = 0, dict[int, int]()
     for one in a:
-        row = [0] * (len(b) + 1)
-        for at, other in enumerate(b):
-            row[at + 1] = before[at] + 1 if one == other else 0
-        best, before = max(best, *row), row
+        row = {at: before.get(at - 1, 0) + 1 for at in places.get(one, ())}
+        best, before = max(best, *row.values(), 0), row
     return best
 
 

@@ -83,7 +83,7 @@ def profile_statement(text: str) -> StatementProfile:
         modifiers=_collect_modifiers(words),
         figures=_collect_figures(sentence),
         tools=_collect_tools(lowered),
-        cues=_count_cues(f" {' '.join(lowered)} "),
+        cues=_count_cues(lowered),
         negations=sum(word in negators for word in lowered),
         oppositions=sum(word in _read_cues()["opposing"] for word in lowered),
         early_negation=not negators.isdisjoint(lowered[:3]),
@@ -121,8 +121,24 @@ def _collect_tools(lowered: list[str]) -> frozenset[tuple[str, str]]:
     return frozenset((name.family, name.name) for name in known if name is not None and name.family)
 
 
-def _count_cues(padded: str) -> dict[str, int]:
-    return {table: sum(f" {cue} " in padded for cue in cues) for table, cues in _read_cues().items()}
+def _count_cues(lowered: list[str]) -> dict[str, int]:
+    """Return how many cues of each table stand in a text, given its words."""
+    padded, by_first = f" {' '.join(lowered)} ", _index_cues()
+    counts = dict.fromkeys(_read_cues(), 0)
+    for word in set(padded.split()) & by_first.keys():
+        for cue, table in by_first[word]:
+            counts[table] += cue in padded
+    return counts
+
+
+@functools.cache
+def _index_cues() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Return by their first word the cues, a space on both sides of each, with their tables."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table, cues in _read_cues().items():
+        for cue in cues:
+            found.setdefault(cue.split()[0], []).append((f" {cue} ", table))
+    return {word: tuple(cues) for word, cues in found.items()}
 
 
 @functools.cache
