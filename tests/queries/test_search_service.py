@@ -152,6 +152,18 @@ def test_a_turn_and_the_statement_made_of_it_contradict_once_and_not_after_the_s
     assert said.id not in [item.id for item in found]
 
 
+def test_what_is_said_on_the_subject_is_shown_though_nothing_says_that_it_contradicts(memory: Memory) -> None:
+    old = memory.remember_fact("Jobs are handed out by the foreman process.", category="decision").id
+    memory.remember_fact("The logo is green.")
+    found = memory.find_contradictions("Jobs are handed out over a quorum of nodes.")
+    assert [hit.id for hit in found.on_subject] == [old] or [item.id for item in found.contradictions] == [old]
+    shown = {hit.id for hit in found.on_subject}, {item.id for item in found.contradictions}
+    assert shown[0].isdisjoint(shown[1])
+
+    memory.correct_fact(old, "Tickets are printed in the hall.")
+    assert not memory.find_contradictions("Jobs are handed out over a quorum of nodes.").on_subject
+
+
 def test_a_turn_contradicts_nothing_once_all_that_was_made_of_it_was_replaced(memory: Memory, clock: FakeClock) -> None:
     text = "the invoices are kept in MySQL. So fix the nightly build."
     memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=text, timestamp_ms=clock())])

@@ -116,9 +116,11 @@ def render_contradictions(answer: ContradictionsOut) -> str:
     """Return the contradictions of a statement."""
     found = answer["contradictions"]
     compared = f"{_count_of(answer['checked'], 'memory', 'memories')} compared"
-    if not found:
-        return f"Nothing in memory contradicts this ({compared})."
-    return f"{_count_of(len(found), 'contradiction')} ({compared}). {DATA}\n\n{list_contradictions(found)}"
+    named = f"{_count_of(len(found), 'contradiction')} ({compared})."
+    parts = [named if found else f"Nothing in memory surely contradicts this ({compared}).", list_contradictions(found)]
+    if "on_subject" in answer:
+        parts.append(f"On the same subject, for you to judge:\n\n{render_memories(answer['on_subject'])}")
+    return "\n\n".join(part for part in (*parts, answer.get("note", "")) if part)
 
 
 def list_contradictions(found: Iterable[ContradictionOut]) -> str:

@@ -135,6 +135,7 @@ class ContradictionsOut(TypedDict):
     statement: str
     checked: int
     contradictions: list[ContradictionOut]
+    on_subject: NotRequired[list[HitOut]]
 
 
 class RelatedItemOut(TypedDict):

@@ -50,11 +50,19 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContradictionReport:
-    """What `find_contradictions` found; `checked` memories were compared."""
+    """What `find_contradictions` found; `checked` memories were compared.
+
+    Attributes:
+        statement: what was checked.
+        checked: how many memories it was compared with.
+        contradictions: what disagrees with it, the surest first.
+        on_subject: the nearest other living memories on its subject, three at most: whoever asks judges them best.
+    """
 
     statement: str
     checked: int
     contradictions: tuple[Contradiction, ...]
+    on_subject: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

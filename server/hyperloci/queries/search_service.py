@@ -174,14 +174,18 @@ class SearchService:
 
     def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
         """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""
+        from hyperloci.knowledge.contradictions.affected import select_affected
         from hyperloci.knowledge.contradictions.detector import ContradictionFinder
 
-        near, _ = self._find_near_statements(statement, ("fact", "decision", "experience"))
+        near, by_words = self._find_near_statements(statement, ("fact", "decision", "experience"))
         documents, _ = self._find_near_statements(statement, ("snippet",), subtypes=("markdown", "section"))
         code, _ = self._find_near_statements(statement, ("snippet",), subtypes=("code",))
-        return ContradictionFinder(self.store, nli).find(
+        report = ContradictionFinder(self.store, nli).find(
             statement, [*near, *documents, *code], scopes=self._scopes, limit=limit
         )
+        named = {item.id for item in report.contradictions}
+        others = [node for node in select_affected(statement, near, by_words, named) if node.id not in named]
+        return replace(report, on_subject=tuple(self.present_hits(others)))
 
     def check_statement(self, statement: str, nli: EmbedderClient | None, *, limit: int = 5) -> StatementCheck:
         """Return what contradicts a statement that is about to be stored, and what else is said on its subject."""
