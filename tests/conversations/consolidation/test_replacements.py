@@ -854,6 +854,21 @@ def test_one_rule_of_a_list_that_changes_leaves_the_list_and_comes_before_it(
 
 
 @pytest.mark.req("B.17", "B.19")
+def test_a_list_of_which_one_thing_is_replaced_stands_behind_what_replaces_it(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    play(talk, context, "We decided to use Redis, Celery and Flower.")
+    talk.session("two", (USER, "From now on we use RabbitMQ instead of Redis."), (ASSISTANT, "Noted."), *TALK)
+    consolidate_sessions(context)
+    old, new = find(store, "Celery"), find(store, "RabbitMQ")
+    with store.transaction():
+        assert resolver.resolve_replacement(new, old, 0.9) is Resolution.ORDERED
+    again = store.nodes.get_by_key(old.key)
+    assert again is not None and again.valid_until is None
+    assert new.id in find_possible_successors(store, [old.key])[old.key]
+
+
+@pytest.mark.req("B.17", "B.19")
 def test_a_sentence_that_is_known_or_was_forgotten_goes_on_no_second_time(
     store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
 ) -> None:

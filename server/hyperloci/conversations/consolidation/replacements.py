@@ -25,7 +25,7 @@ from hyperloci.conversations.consolidation.contradiction_resolution import Contr
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
-from hyperloci.conversations.consolidation.replacement.parts import PART, score_part
+from hyperloci.conversations.consolidation.replacement.parts import PART, names_some_items, score_part
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.standing import (
     Standing,
@@ -288,7 +288,8 @@ def _leaves_most(new: Node, old: Node, around: Surroundings) -> bool:
     """Tell whether what replaces a statement leaves the most of it, or all: a dead end, where nothing was done."""
     if old.subtype == "dead_end" and not around.done:
         return True
-    return score_part(read_compared(new), read_compared(old), around) >= PART
+    newer, older = read_compared(new), read_compared(old)
+    return names_some_items(newer, older) or score_part(newer, older, around) >= PART
 
 
 def _holds(node: Node | None) -> bool:

@@ -23,6 +23,7 @@ from hyperloci.conversations.consolidation.replacement.features import (
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.text.language.sentences import sentence_spans
 
 PART: Final = 0.75
 """Probability from which on only a part changes, so that both stand, the newer first: in cross-validation over projects
@@ -41,6 +42,13 @@ WORD_VALUE: Final = 0.5
 _LEFT_OUT: Final = ("w:", "b:", "before1:", "before2:", "after:")
 """Features of single words of both that `features` makes for the scorer of replacements."""
 
+ITEMS: Final = 3
+"""So many things side by side are a list."""
+
+ITEM_WORDS: Final = 3
+"""A thing of a list has no more words: what has is a clause, which `score_part` weighs."""
+
+_BETWEEN_ITEMS: Final = re.compile(r",\s*(?:(?:and|und|и)\s)?|\s(?:and|und|и)\s")
 _CLAUSE_END: Final = re.compile(r"[.!?]\s+|;\s*|,\s+|\s(?:and|but|und|aber|и|но)\s|\n")
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "part_scorer.json"
 
@@ -57,6 +65,26 @@ def score_part(new: ComparedStatement, old: ComparedStatement, around: Surroundi
         weights.get(name, 0.0) * value for name, value in read_part_features(new, old, around).items()
     )
     return 1.0 / (1.0 + math.exp(-odds))
+
+
+def names_some_items(new: ComparedStatement, old: ComparedStatement) -> bool:
+    """Return whether an older statement lists things, and a newer one speaks of some of them and not of the others.
+
+    `we use Redis, Celery and Flower` and `RabbitMQ instead of Redis`: the others go on.
+    """
+    items = _list_items(old.quote)
+    named = [not new.all_words.isdisjoint(meaningful_words(item)) for item in items]
+    return len(items) >= ITEMS and any(named) and not all(named)
+
+
+def _list_items(text: str) -> list[str]:
+    """Return the things that one sentence lists, without the words before the first and after the last; else none."""
+    if len(list(sentence_spans(text))) > 1:
+        return []
+    pieces = [piece.split() for piece in _BETWEEN_ITEMS.split(text.strip().rstrip("."))]
+    if not all(pieces) or any(len(piece) > ITEM_WORDS for piece in pieces[1:-1]):
+        return []
+    return [pieces[0][-1], *map(" ".join, pieces[1:-1]), pieces[-1][0]]
 
 
 def read_part_features(new: ComparedStatement, old: ComparedStatement, around: Surroundings) -> dict[str, float]:
