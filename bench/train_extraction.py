@@ -65,6 +65,14 @@ ANSWERED_LOOKALIKE_WEIGHT = 2.5
 """How much these count: of 300 by a writer who was left out .72 are kept, not .70 and .68, and .16 and .06 of their
 look-alikes, not .17 and .08; with 1.0 for look-alikes .17 and .09 of them, with 2 and 5 .16 and .08."""
 
+EXPLAINED = "lone/explained"
+"""Answers of an assistant's that explain, advise or draft, with what was asked before and said after. Few of their
+sentences are to be kept: those that the user confirms or adopts. Kinds are not learned from them."""
+
+EXPLAINED_WEIGHT = 1.0
+"""How much each of their sentences counts. With 3.0 as many of those left out are kept, and fewer findings of
+sessions."""
+
 MIN_TEXTS = 3
 """Statements that must have a feature of kinds."""
 
@@ -77,6 +85,9 @@ statements of writers it had not read (364 of 508 by weight, 377 without)."""
 
 REPLIES_FILE = FOLDER.parent / "statement_replies.jsonl"
 """Statements and look-alikes of a user's with what the assistant answered."""
+
+EXPLANATIONS_FILE = FOLDER.parent / "explanations.jsonl"
+"""Questions, an assistant's answers and what was said to them."""
 
 LOOKALIKES_FILE = FOLDER.parent / "statement_lookalikes.jsonl"
 """Statements on their own that only look like one to keep: meant for once, thought of, in jest, of other things."""
@@ -175,6 +186,18 @@ def read_answered_samples(projects: Sequence[LabelledProject]) -> Iterator[Sampl
             yield Sample(features, label, label is None, f"{ANSWERED}/{number % 40}", f"answered/{number}")
 
 
+def read_explained_samples() -> Iterator[Sample]:
+    """Yield the sentences of answers that explain: those of sessions act and find, others teach."""
+    for number, row in enumerate(_read_rows(EXPLANATIONS_FILE)):
+        label = KeptStatement(f"explained{number}", row["kind"], 2, row["keep"]) if "keep" in row else None
+        answer = TurnView(1, ASSISTANT, row["answer"])
+        views = [TurnView(0, USER, row["asked"]), answer, TurnView(2, USER, row["then"])]
+        for at, sentence in enumerate(answer.sentences):
+            found = label if label is not None and is_quoted(sentence, answer, label.quote) else None
+            features = frozenset(read_features(views, 1, at))
+            yield Sample(features, found, False, f"{EXPLAINED}/{number % 40}", f"explained/{number}")
+
+
 def _read_introductions() -> Iterator[Sample]:
     for number, row in enumerate(_read_rows(INTRODUCTIONS_FILE)):
         label = KeptStatement(f"introduction{number}", "user", 2, row["text"])
@@ -270,6 +293,8 @@ def _stake(sample: Sample) -> float:
     part = SILENT_WEIGHT if sample.is_silent else 1.0
     if sample.project.startswith(ANSWERED):
         return ANSWERED_LOOKALIKE_WEIGHT if sample.is_lookalike else ANSWERED_WEIGHT
+    if sample.project.startswith(EXPLAINED):
+        return EXPLAINED_WEIGHT
     if sample.is_lookalike:
         return LOOKALIKE_WEIGHT * part
     return PLAIN_WEIGHT if sample.label is not None and _is_lone(sample) else part
@@ -277,7 +302,7 @@ def _stake(sample: Sample) -> float:
 
 def train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
-    learned = [sample for sample in samples if not sample.project.startswith((TERSE, ANSWERED))]
+    learned = [sample for sample in samples if not sample.project.startswith((TERSE, ANSWERED, EXPLAINED))]
     kept = {(sample.project, sample.label.name): sample.label for sample in learned if sample.label is not None}
     weights = [_KIND_WEIGHTS.get(project, LONE_WEIGHT if project.startswith("lone/") else 1.0) for project, _ in kept]
     texts = [(label.quote, label.kind) for label in kept.values()]
@@ -363,7 +388,7 @@ def main() -> None:
     options = parser.parse_args()
     projects = list(read_projects(options.folder))
     samples = read_samples(projects)
-    samples += [*read_lone_samples(projects), *read_answered_samples(projects)]
+    samples += [*read_lone_samples(projects), *read_answered_samples(projects), *read_explained_samples()]
     how = {"min_projects": options.projects, "strength": options.strength}
     if not options.unchecked:
         table = MarkdownTable(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.consolidation import heuristics
+from hyperloci.conversations.consolidation import heuristics, turn_view
 from hyperloci.conversations.consolidation.causal_links import infer_causes
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
@@ -18,10 +18,10 @@ from hyperloci.conversations.consolidation.findings import (
     FindingKind,
     read_payload,
 )
-from hyperloci.conversations.consolidation.heuristics import extract
+from hyperloci.conversations.consolidation.heuristics import extract, extract_findings
 from hyperloci.conversations.consolidation.statement_features import split_words
 from hyperloci.conversations.consolidation.text_similarity import Said, repeats, says_same, why_ungrounded
-from hyperloci.conversations.consolidation.turn_view import read_sentences
+from hyperloci.conversations.consolidation.turn_view import TurnView, read_sentences
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import Node
 from tests.support import examples
@@ -523,3 +523,36 @@ def test_a_fact_that_is_not_sure_enough_is_yielded_as_tentative(monkeypatch: pyt
 def test_signs_in_code_tell_nothing_of_the_sentence_around_it() -> None:
     assert "!" not in split_words("the line `#![warn(missing_docs)]` stands on top")
     assert split_words("at `12:30`, on top!") == ["at", "`", "#", "`", "on", "top", "!"]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("asked", "explained", "then"),
+    [
+        (
+            "how do i make my list of orders faster in django, it is one query per row",
+            "The N+1 problem occurs because the ORM loads each related customer lazily. You must call `select_related` "
+            "for foreign keys, since it joins them in one statement. Never call `.count()` inside a template loop.",
+            "great, thanks! and what about pagination?",
+        ),
+        (
+            "I get CORS errors when I call my API from the React app on port 3000",
+            "The cause is that the browser blocks cross-origin responses without `Access-Control-Allow-Origin`. "
+            "The fix is to add the `cors` middleware before your routes. Never use `*` together with credentials.",
+            "where exactly do I put it?",
+        ),
+        (
+            "Explain p-values to me like I'm a biologist",
+            "The p-value is the probability of data at least as extreme, given that the null hypothesis is true. You "
+            "must never read it as the probability that the hypothesis is wrong.",
+            "and what's a confidence interval then?",
+        ),
+    ],
+)
+def test_what_an_assistant_explains_is_no_finding_however_sure_it_sounds(asked: str, explained: str, then: str) -> None:
+    views = [
+        TurnView(0, turn_view.USER, asked),
+        TurnView(1, turn_view.ASSISTANT, explained),
+        TurnView(2, turn_view.USER, then),
+    ]
+    assert [finding.content for finding in extract_findings(views) if 1 in finding.sources] == []
