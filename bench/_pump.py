@@ -160,6 +160,23 @@ def find_repetitions(tree: Any, sampler: TreeSampler, before: str = "") -> Itera
         before = (before + sampler.sample_tree([(operator, value)]))[-MAX_SAMPLE:]
 
 
+def repeats_group_possessively(pattern: re.Pattern[Any]) -> bool:
+    """Tell whether more than one character is repeated possessively, as in `(?:a|bc)*+`.
+
+    CPython before 3.11.5 leaves out texts that such a repetition matches (gh-106052); an atomic group, `(?>(?:a|bc)*)`,
+    means the same and is matched by all.
+    """
+    source = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+    return any(_holds_group_repeat(operator, value) for operator, value in parser.parse(source, pattern.flags))
+
+
+def _holds_group_repeat(operator: Any, value: Any) -> bool:
+    if operator is sre.POSSESSIVE_REPEAT and not (len(value[2]) == 1 and value[2][0][0] in _ONE_CHARACTER):
+        return True
+    return any(_holds_group_repeat(*node) for tree in _subtrees(operator, value) for node in tree)
+
+
+_ONE_CHARACTER = (sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY)
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
 
 

@@ -13,7 +13,15 @@ from typing import Any
 import pytest
 
 from bench._patterns import SCANNING, FoundPattern, PatternListing, list_patterns
-from bench._pump import RUNS, Attack, generic_attacks, growing_attack, growth_of, pattern_attacks
+from bench._pump import (
+    RUNS,
+    Attack,
+    generic_attacks,
+    growing_attack,
+    growth_of,
+    pattern_attacks,
+    repeats_group_possessively,
+)
 from hyperloci.knowledge.entities.recognition import extract_entities
 
 GROUPS = {
@@ -58,6 +66,26 @@ def test_no_text_makes_a_pattern_slower_than_the_text_is_long(group: str, part: 
         if (growth := growing_attack(_reader(found), dict.fromkeys([*pattern_attacks(found.compiled()), *plain])))
     ]
     assert not slow, "\n".join(slow)
+
+
+def test_no_pattern_needs_a_python_that_repeats_groups_possessively(listed: PatternListing) -> None:
+    # Debian 12 has Python 3.11.2, and kept `<private id="1">` there, word for word.
+    assert [found.label for found in listed.patterns if repeats_group_possessively(found.compiled())] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        (r"(?:ab|c)*+d", True),
+        (r"x(?:(?!>)[\s\S]){0,9}+", True),
+        (r"((a)++)", True),
+        (rb"(?:ab)++", True),
+        (r"[^<]++(?:a|b)*\d{1,3}+", False),
+        (r"(?>(?:ab|c)*)d", False),
+    ],
+)
+def test_a_group_that_is_repeated_possessively_is_found_out(source: str | bytes, found: bool) -> None:
+    assert repeats_group_possessively(re.compile(source)) is found
 
 
 def _group(found: FoundPattern) -> str:

@@ -54,13 +54,13 @@ _ESCAPE: Final = re.compile(
 )
 """An escape of a JSON string: a surrogate pair, half of one, or any other."""
 
-_STRUCTURE: Final = re.compile(rb'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[\[{]+|[\]}]+', re.DOTALL)
+_STRUCTURE: Final = re.compile(rb'"(?>(?:[^"\\]++|\\(?:.|\Z))*)(?:"|\Z)|[\[{]+|[\]}]+', re.DOTALL)
 """Strings and brackets. An unterminated string goes to the end, so that nothing is scanned twice."""
 
-_ID_VALUE: Final = re.compile(rb'\s*:\s*(-?[0-9]{1,1000}(?![0-9.eE])|"(?:[^"\\]++|\\.){0,1000}+")', re.DOTALL)
+_ID_VALUE: Final = re.compile(rb'\s*:\s*(-?[0-9]{1,1000}(?![0-9.eE])|"(?>(?:[^"\\]++|\\.){0,1000})")', re.DOTALL)
 
 _ID_AT_END: Final = re.compile(
-    rb'"id"\s{0,100}:\s{0,100}(-?[0-9]{1,1000}|"(?:[^"\\]++|\\.){0,1000}+")\s{0,100}\}\s{0,100}\Z', re.DOTALL
+    rb'"id"\s{0,100}:\s{0,100}(-?[0-9]{1,1000}|"(?>(?:[^"\\]++|\\.){0,1000})")\s{0,100}\}\s{0,100}\Z', re.DOTALL
 )
 
 _NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)")

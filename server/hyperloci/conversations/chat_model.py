@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from hyperloci.errors import HyperlociError
 from hyperloci.text.language.code_fences import fenced_code
 
-_THOUGHT: Final = re.compile(r"<think(?:ing)?>(?:[^<]++|<(?!/?think))*+</think(?:ing)?>")
+_THOUGHT: Final = re.compile(r"<think(?:ing)?>(?>(?:[^<]++|<(?!/?think))*)</think(?:ing)?>")
 
 
 class ChatError(HyperlociError):

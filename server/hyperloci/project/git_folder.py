@@ -255,7 +255,7 @@ def _read_or_empty(path: Path) -> str:
     return os.fsdecode(_bytes_or_empty(path))
 
 
-_SECTION: Final = re.compile(r'\s*+\[\s*+([A-Za-z0-9.-]++)\s*+(?:"((?:[^"\\]|\\.)*+)"\s*+)?\]')
+_SECTION: Final = re.compile(r'\s*+\[\s*+([A-Za-z0-9.-]++)\s*+(?:"((?>(?:[^"\\]++|\\.)*))"\s*+)?\]')
 _ENTRY: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=(.*)", re.DOTALL)
 _PIECE: Final = re.compile(r'"((?:[^"\\]|\\.)*)"?|\\(.)|([#;].*)|([^"\\#;]+)', re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "b": "\b"}

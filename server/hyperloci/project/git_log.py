@@ -228,8 +228,8 @@ _HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _NEUTRAL: Final = re.compile(rb"\s*(?:$|#|//|/\*|\*|@|\"\"\"|''')")
 """Blank lines, comments and decorators between two definitions: they belong to the next one."""
 _MODIFIERS: Final = (
-    rb"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|virtual|override|sealed"
-    rb"|partial|unsafe|inline|open|data|suspend|declare|extern|const|pub(?:\([^)]{0,80}\))?)\s++)*+"
+    rb"(?>(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|virtual|override|sealed"
+    rb"|partial|unsafe|inline|open|data|suspend|declare|extern|const|pub(?:\([^)]{0,80}\))?)\s++)*)"
 )
 _KEYWORDS: Final = (
     rb"(?:def|class|function\*?|fn|func|fun|struct|enum|trait|interface|impl|module|namespace|object|record|type)"

@@ -28,7 +28,7 @@ MAX_FILES: Final = 50
 """Files whose trees are built for one look for a title."""
 
 _HEADING: Final = re.compile(
-    r"^(?:#{1,6}[ \t]++(.*[^\n \t#]|.)[ \t#]*+|(.++)\n([!-/:-@\[-`{-~])\3*+[ \t]*+)$", re.MULTILINE
+    r"^(?:#{1,6}[ \t]++(.*[^\n \t#]|.)[ \t#]*+|(.++)\n([!-/:-@\[-`{-~])(?>\3*)[ \t]*+)$", re.MULTILINE
 )
 """A heading of Markdown, or a line with one of reStructuredText's marks under it."""
 

@@ -20,7 +20,7 @@ from hyperloci.store.keywords.analysis import stop_words
 from hyperloci.system.values import dataclass
 
 _FILE: Final = Path(__file__).parent / "data" / "recall_targets.toml"
-_WORD: Final = re.compile(r"[\w'-]+(?:[./]\w+)*+|\?")
+_WORD: Final = re.compile(r"[\w'-]+(?>(?:[./]\w+)*)|\?")
 
 _PUNCTUATION: Final = ".,;:?!()'\""
 

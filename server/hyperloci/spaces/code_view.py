@@ -31,7 +31,7 @@ _COMMON_CALLEES: Final = frozenset(
 """Callees that every piece of code has."""
 
 _SIGNATURE: Final = re.compile(
-    r"^[ \t]*+(?:(?:export|public|private|protected|static|async|pub(?:\([^)\n]{0,80}\))?)\s++){0,8}+"
+    r"^[ \t]*+(?>(?:(?:export|public|private|protected|static|async|pub(?:\([^)\n]{0,80}\))?)\s++){0,8})"
     r"(?:def|class|function\*?|fn|func|interface|struct|enum|trait|type|impl)\s++(?P<name>[\w.:]++)[^\n]*+",
     re.MULTILINE,
 )

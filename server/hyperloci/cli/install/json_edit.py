@@ -26,8 +26,8 @@ DEFAULT_INDENT: Final = "  "
 """What Claude Code itself writes; used where the document has no line to learn from."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?', re.DOTALL)
-_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=[ \t\n\r]*+[}\]])')
+_TOKEN: Final = re.compile(r'"(?>(?:[^"\\]++|\\.)*)"?|//[^\r\n]*|/\*(?>(?:[^*]++|\*(?!/))*)(?:\*/)?', re.DOTALL)
+_LAST_COMMA: Final = re.compile(r'"(?>(?:[^"\\]++|\\.)*)"?|,(?=[ \t\n\r]*+[}\]])')
 _NOT_BREAK: Final = re.compile(r"[^\r\n]")
 
 

@@ -67,7 +67,7 @@ _CUES_FILE: Final = Path(__file__).parent / "data" / "statement_cues.toml"
 LONGEST_CUE: Final = 5
 """Words."""
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:]\d+)*+|[?!:;/→=`]")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?>(?:[.,:]\d+)*)|[?!:;/→=`]")
 _INLINE_CODE: Final = re.compile(r"`[^`\n]{1,200}`")
 _CODE_SIGN: Final = re.compile(r"[?!;/→=]|:(?!\d)")
 _QUOTED: Final = re.compile(r'"[^"]{12,600}"|“[^”]{12,600}”|«[^»]{12,600}»|„[^“”]{12,600}[“”]')

@@ -34,8 +34,8 @@ _SPAN: Final = re.compile(r"`([^`\n]{1,80})`")
 _TOKEN: Final = re.compile(r"[\w@/][\w@/.+#%$:=-]*")
 _PATH: Final = re.compile(rf"(?:\.{{0,2}}/)?(?:[\w.-]+/)*[\w-][\w.-]*\.(?:{_FILE_TYPES})")
 _IDENTIFIER: Final = re.compile(
-    r"(?:_*+[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"
-    r"|[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]++)++|[A-Z]{2,}+[a-z]++(?:[A-Z][a-z0-9]++)*+)(?:\.[A-Za-z_]\w*+)*+"
+    r"(?:_*+[A-Za-z][A-Za-z0-9]*+(?>(?:_[A-Za-z0-9]++)+)|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"
+    r"|[a-z][a-z0-9]*+(?>(?:[A-Z][a-z0-9]++)+)|[A-Z]{2,}+[a-z]++(?>(?:[A-Z][a-z0-9]++)*))(?>(?:\.[A-Za-z_]\w*+)*)"
 )
 """No part of it can be read in two ways: a word of base64 that ends in `/` fails at once."""
 
@@ -44,7 +44,7 @@ _ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")
 _PROPER: Final = re.compile(r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&'’-]*(?:[ ](?:of (?:the )?)?[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&-]*)*")
 _INSTALL: Final = re.compile(
     r"(?:(?:pip3?|uv|pipx|poetry|npm|pnpm|yarn|brew|apt-get|apt|cargo|gem|conda|go)\s+"
-    r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s++(?:-[\w-]{1,40}+\s++){0,8}+([A-Za-z@][\w@/.-]*)"
+    r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s++(?>(?:-[\w-]{1,40}+\s++){0,8})([A-Za-z@][\w@/.-]*)"
 )
 _REPOSITORY: Final = re.compile(
     r"(?:github\.com|gitlab\.com|bitbucket\.org)[/:]([\w-]+)/([\w.-]+?)(?:\.git)?(?=[\s/)#\"'>]|$)"

@@ -18,8 +18,8 @@ MAX_PARTS: Final = 12
 """Parts of a dotted name, its last ones, by which a symbol is looked for: none is nested deeper."""
 
 _NAME: Final = re.compile(
-    r"`(?P<quoted>[A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(?:\([^`\n]{0,80}\))?`"
-    r"|(?<![\w./@-])(?P<plain>[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+)(?P<call>\(\))?(?![\w/-])"
+    r"`(?P<quoted>[A-Za-z_$][\w$]*+(?>(?:(?:\.|::|#)[\w$]++)*))(?:\([^`\n]{0,80}\))?`"
+    r"|(?<![\w./@-])(?P<plain>[A-Za-z_]\w*+(?>(?:(?:\.|::)[A-Za-z_]\w*+)*))(?P<call>\(\))?(?![\w/-])"
 )
 """What may be a name of code: anything in backticks, and words with dots. Possessive, so that no text is slow."""
 
@@ -29,7 +29,7 @@ _CODE_LIKE: Final = re.compile(r"\w[.:]|[A-Za-z0-9]_|[a-z0-9][A-Z]|[A-Z]{2}[a-z]
 _PATH: Final = re.compile(r"(?<![\w@./-])[\w@-]+(?:[./][\w@-]+)*\.\w{1,5}\b")
 """Words that look like a file's path."""
 
-_WHOLE: Final = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*+)*+")
+_WHOLE: Final = re.compile(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*+)*)")
 _SEPARATOR: Final = re.compile(r"::|#|->")
 _WORD: Final = re.compile(r"[A-Za-z0-9$]+")
 

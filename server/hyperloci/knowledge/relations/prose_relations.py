@@ -61,10 +61,10 @@ MAX_LINK_CHARS: Final = 1_000
 CUE_CHARS: Final = 80
 """Characters before a reference in which a cue may stand."""
 
-_QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(\([^`\n]{0,80}\))?`")
+_QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?>(?:(?:\.|::|#)[\w$]++)*))(\([^`\n]{0,80}\))?`")
 _TEST: Final = re.compile(r"_*[tT]est")
 _CODE_LIKE: Final = re.compile(r"[.]|[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-_PATH: Final = re.compile(r"(?<![\w@./:#~-])(?:[\w@.-]++/)*+[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])")
+_PATH: Final = re.compile(r"(?<![\w@./:#~-])(?>(?:[\w@.-]++/)*)[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])")
 _LINK_TARGET: Final = re.compile(r"\]\([^)\n]{0,2000}+\)|^\[[^\]\n]++\]:[^\n]*+", re.MULTILINE)
 _DOCUMENT: Final = re.compile(r"\b(RFC|ADR|PEP|SPEC|DEP|KEP|TEP)[-_ ]?0*(\d{1,5})\b")
 _HASH: Final = re.compile(r"(?<![\w/#.-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")

@@ -30,10 +30,10 @@ _CONTROL: Final = (
 
 _LEXEMES: Final = re.compile(
     # A comment: of two kinds to the end of the line, a block, a text in triple quotes.
-    r"(?P<comment>//[^\n]*+|(?<!\S)#[ \t][^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+"
-    r'|"""(?:[^"\\]++|\\.|"(?!""))*+(?:""")?+)'
+    r"(?P<comment>//[^\n]*+|(?<!\S)#[ \t][^\n]*+|/\*(?>(?:[^*]++|\*(?!/))*)(?>(?:\*/)?)"
+    r'|"""(?>(?:[^"\\]++|\\.|"(?!""))*)(?>(?:""")?))'
     # A string, in which words of control are text. A quote that begins none (a lifetime in Rust) is not followed far.
-    r'|"(?:[^"\\\n]++|\\.)*+"?+' + r"|'(?:[^'\\\n]|\\.){0,120}+'|`(?:[^`\\]++|\\.)*+`?+"
+    r'|"(?>(?:[^"\\\n]++|\\.)*)"?+' + r"|'(?>(?:[^'\\\n]|\\.){0,120})'|`(?>(?:[^`\\]++|\\.)*)`?+"
     rf"|\b(?P<control>{_CONTROL})\b",
     re.DOTALL,
 )

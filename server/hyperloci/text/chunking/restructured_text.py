@@ -26,7 +26,7 @@ MAX_LEVEL: Final = 6
 SHORT_RULE: Final = 4
 """A rule of so many characters may be shorter than its title, as docutils has it."""
 
-_RULE: Final = re.compile(r"([!-/:-@\[-`{-~])\1++[ \t]*+\Z")
+_RULE: Final = re.compile(r"([!-/:-@\[-`{-~])(?>\1+)[ \t]*+\Z")
 _ROLE: Final = re.compile(r":[\w.+-]{1,60}:`")
 _EMBEDDED_TARGET: Final = re.compile(r"`([^`<]{1,300})<[^<>`]{1,300}>`_{0,2}")
 _MARKUP: Final = re.compile(r"`{1,2}_{0,2}|\*{1,2}|(?<=\w)_{1,2}(?=\W|\Z)|\\(?=\W)")

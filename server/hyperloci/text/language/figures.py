@@ -13,7 +13,7 @@ from typing import Final
 from hyperloci.text.language.dates import date_words, languages
 
 _FIGURE: Final = re.compile(
-    r"(?<![\d.])\d{1,12}(?:[_,]\d{3})*+(?:\.\d{1,9})?(?:e-?\d{1,3})?(?:\s{0,2}(?P<unit>[^\W\d_]{1,8}|%))?"
+    r"(?<![\d.])\d{1,12}(?>(?:[_,]\d{3})*)(?:\.\d{1,9})?(?:e-?\d{1,3})?(?:\s{0,2}(?P<unit>[^\W\d_]{1,8}|%))?"
 )
 _NUMERAL: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
 

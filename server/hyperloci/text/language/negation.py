@@ -7,7 +7,7 @@ from typing import Final
 
 from hyperloci.text.language.word_tables import word_set
 
-_WORD: Final = re.compile(r"\w++(?:'\w++)*+")
+_WORD: Final = re.compile(r"\w++(?>(?:'\w++)*)")
 _CONTRACTED: Final = "n't"
 
 

@@ -32,7 +32,7 @@ _PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*+\n\s*+")
 _MARKED: Final = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,3}+[.)]|\#{1,6}+)\s|[>|]|```|~~~)")
 _STANDS_ALONE: Final = re.compile(r"[ \t]*+(?:\#{1,6}+\s|\|)")
 _TABLE_ROW: Final = re.compile(r"\s*+\|.*\|\s*", re.DOTALL)
-_LIST_MARK: Final = re.compile(r"\s*+(?:(?:\#{1,6}+|[-*+•](?:\s++\[[ xX]\])?+|\d{1,3}+[.)])\s++|>\s*+)++")
+_LIST_MARK: Final = re.compile(r"\s*+(?>(?:(?:\#{1,6}+|[-*+•](?>(?:\s++\[[ xX]\])?)|\d{1,3}+[.)])\s++|>\s*+)+)")
 _EMPHASIS: Final = re.compile(
     r"(?P<code>`[^`\n]++`)"
     r"|(?<![\w*])(?P<stars>\*{1,3}+)(?=[^\s*])(?P<strong>[^*]*[^\s*])(?P=stars)(?![\w*])"

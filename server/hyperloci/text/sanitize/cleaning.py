@@ -98,7 +98,7 @@ _LESS: Final = r"(?:<|＜|&lt;|&#0{0,4}60;|&#x0{0,4}3c;|\\{1,8}(?:u00|x)3c|%3c)"
 _GREATER: Final = r"(?:>|＞|&gt;|&#0{0,4}62;|&#x0{0,4}3e;|\\{1,8}(?:u00|x)3e|%3e)"
 _ATTRIBUTE: Final = rf"(?:\"[^\"]{{0,200}}+\"|'[^']{{0,200}}+'|(?!{_GREATER}|/{_GREATER}|{_LESS})[\s\S])"
 _PRIVATE_TAG: Final = re.compile(
-    rf"{_LESS}\s{{0,8}}+(?:(?P<close>\\{{0,8}}/\s{{0,8}}+private\s{{0,8}}+)|private(?:\s{_ATTRIBUTE}{{0,500}}+)?(?P<empty>/?))"
+    rf"{_LESS}\s{{0,8}}+(?:(?P<close>\\{{0,8}}/\s{{0,8}}+private\s{{0,8}}+)|private(?:\s(?>{_ATTRIBUTE}{{0,500}}))?(?P<empty>/?))"
     rf"{_GREATER}",
     re.IGNORECASE,
 )

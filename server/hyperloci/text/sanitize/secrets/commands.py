@@ -117,7 +117,7 @@ def _here_string_pattern() -> re.Pattern[str]:
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    return re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\]|[\"'](?=\S))+")
+    return re.compile(r"(?:\"(?>(?:[^\"\\\n]++|\\.)*)\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\]|[\"'](?=\S))+")
 
 
 @cache

@@ -94,13 +94,13 @@ _LINK: Final = (
 )
 """Words that may stand between a name and its value."""
 _GAP: Final = (
-    r"(?:<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}|[0-9](?=[ \t])"  # a here-document, a scheme as in `{SSHA}`, a level
+    r"(?>(?:<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}|[0-9](?=[ \t])"  # a here-document, a scheme as in `{SSHA}`, a level
     r"|[ \t]\w{1,16}=\"[\w#/:.-]{0,60}\"(?=[\s>/])"  # an attribute of the same element
     r"|!{1,2}\w{1,24}(?=[ \t])|\.{3,24}|#(?=\")|&\w{1,24}(?=[ \t])|\+(?==)"  # YAML: a type, an anchor; what is appended
     r"|:[ \t]?&?(?:'static )?[a-z][\w.]{0,16}[ \t]?(?==)|\w{1,12}\([0-9]{1,4}\)"  # a type
     r"|[)\]]{0,2}\.\w{1,20}\(|(?!ObjectId|UUID)[\w:.]{1,32}\((?=[\"'`@brfu0-9])"  # calls round the value
     rf"|[\s:：=＝>→?|,(\[{{&!\]]|@(?=[\"'])|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
-    r"){1,32}+"
+    r"){1,32})"
 )
 _OPENED: Final = r"(?<=[\s:=>|,(\[{@brfuN#\\][\"'`])"
 _QUOTED_ENDS: Final = (
@@ -108,7 +108,7 @@ _QUOTED_ENDS: Final = (
     r"|(?<=')(?P<quoted1>[^'\n\s=,:;)>][^'\n]{3,256})(?=')"
     r"|(?<=`)(?P<quoted2>[^`\n\s=,:;)>][^`\n]{3,256})(?=`))"
 )
-_LOOSE_BARE: Final = r"(?P<bare>(?:[^\s\"'`“”„«»‘’「」<>()\[\]{}|&]|&(?![\w#]{1,20}[=;])){6,256}+)"
+_LOOSE_BARE: Final = r"(?P<bare>(?>(?:[^\s\"'`“”„«»‘’「」<>()\[\]{}|&]|&(?![\w#]{1,20}[=;])){6,256}))"
 _LOOSE: Final = rf"{_GAP}(?:{_QUOTED_ENDS}|{_LOOSE_BARE})"
 _TOPIC: Final = (
     r"(?:[ \t](?:is|was|has|have)[ \t](?:been[ \t])?\w{3,12}(?=[ \t](?:to|for|as)\b))?(?:[ \t](?:for|to|of|on|in|at"
@@ -143,7 +143,9 @@ _OPTION_VALUE: Final = rf"(?P<op>[ \t=]{{1,4}})(?:{_QUOTED}|(?P<bare>[^\s\"'`|;<
 _TOKEN_CHARS: Final = r"[A-Za-z0-9._~+/=:%-]"
 
 # An argument of a call, however it is written: names, literals, and calls without calls in them.
-_ARGUMENT: Final = r"(?:[^,()\[\]\"'\n;]|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\]){1,80}+"
+_ARGUMENT: Final = (
+    r"(?>(?:[^,()\[\]\"'\n;]|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\]){1,80})"
+)
 _LITERAL: Final = r"(?:\"(?P<quoted>[^\"\n]{4,128})\"|'(?P<quoted1>[^'\n]{4,128})')(?=[ \t\n]{0,8}[,)])"
 _ATTRIBUTE_VALUE: Final = r"value=(?:\"(?P<quoted>[^\"<>\n]{4,512})\"|'(?P<quoted1>[^'<>\n]{4,512})')"
 _PASSWORD_ATTRIBUTE: Final = (

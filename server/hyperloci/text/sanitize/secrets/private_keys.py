@@ -13,12 +13,12 @@ _BEGIN: Final = re.compile(r"-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) 
 _END: Final = re.compile(r"-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
 _MARGIN: Final = r"[\s>|#*\"',+]|\\{1,3}[nrt]|-(?!-)|(?<=\n)[ \t]{0,6}[0-9]{1,6}[\t:|]"
 """What quotes, comments, string literals, JSON, differences and line numbers put round the lines."""
-_BODY: Final = re.compile(rf"(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*+")
+_BODY: Final = re.compile(rf"(?>(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*)")
 _UNFINISHED_BODY: Final = re.compile(
-    rf"(?:(?:{_MARGIN})*+(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"
+    rf"(?:(?>(?:{_MARGIN})*)(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"
 )
 _LINE: Final = re.compile(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\Z")
-_PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]{1,80}\n?)++", re.MULTILINE)
+_PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?>(?:[A-Za-z0-9+/=]{1,80}\n?)+)", re.MULTILINE)
 
 
 _HEADLESS: Final = re.compile(

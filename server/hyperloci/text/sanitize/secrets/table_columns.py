@@ -45,7 +45,7 @@ def _insert_pattern() -> re.Pattern[str]:
 
 @cache
 def _row_value_pattern() -> re.Pattern[str]:
-    return re.compile(r"'(?:[^'\n]|'')*+'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
+    return re.compile(r"'(?>(?:[^'\n]++|'')*)'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
 
 
 _Span = tuple[int, int]

@@ -113,7 +113,7 @@ _WELL_KNOWN: Final = frozenset(
 )
 _WORD_AND_YEAR: Final = re.compile(r"[A-Za-z]{6,24}[0-9]{2}\Z")
 """`karamell77`, as people choose passwords; names of formats have shorter words or smaller numbers."""
-_DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*+\Z")
+_DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*)\Z")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
 
 
