@@ -32,6 +32,7 @@ from bench._shared import MarkdownTable, bench_settings, save_result
 from bench.prompts import EVERYDAY
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.conversations.capture.prompt_context import PROMPT_CHARS, PromptOccasion, build_prompt_context
+from hyperloci.conversations.unasked.bearing import read_map
 from hyperloci.conversations.unasked.code_reasons import tells_reason
 from hyperloci.conversations.unasked.decisive import (
     MemoryCandidate,
@@ -278,7 +279,8 @@ def fit_weights(cases: Sequence[PushCase], *, words_only: bool) -> dict[str, dic
 
 def _collect_features(cases: Sequence[PushCase], *, words_only: bool) -> list[tuple[str, Mapping[str, float], bool]]:
     """Return (project, features, whether it decides) of every memory of every prompt that is not quiet."""
-    vectors = {} if words_only else _encode_texts(cases)
+    vectors = {} if words_only else encode_cases(cases)
+    learned = read_map()
     rows = []
     for case in cases:
         prompt = profile_prompt(case.prompt)
@@ -288,17 +290,18 @@ def _collect_features(cases: Sequence[PushCase], *, words_only: bool) -> list[tu
         rarity = TermRarity(profiles)
         for place, (profile, (_, text)) in enumerate(zip(profiles, case.memories, strict=True)):
             cosine = float(vectors[case.prompt] @ vectors[text]) if vectors else None
+            bearing = float(learned.move(vectors[case.prompt]) @ vectors[text]) if vectors else 0.0
             rows.append(
                 (
                     case.project,
-                    make_features(prompt, MemoryCandidate(profile, cosine), rarity),
+                    make_features(prompt, MemoryCandidate(profile, cosine, bearing=bearing), rarity),
                     place in case.decisive,
                 )
             )
     return rows
 
 
-def _encode_texts(cases: Sequence[PushCase]) -> dict[str, NDArray[np.float32]]:
+def encode_cases(cases: Sequence[PushCase]) -> dict[str, NDArray[np.float32]]:
     from hyperloci.embedder.models.loader import load_bundled_stages
 
     texts = sorted({case.prompt for case in cases} | {text for case in cases for _, text in case.memories})

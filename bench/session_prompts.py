@@ -27,6 +27,7 @@ from bench.sessions import load_encoder
 from bench.train_prompts import RIDGE, read_prompts, score_prompts, see_prompts
 from hyperloci.conversations.capture.prompt_context import DECISIVE_ITEMS
 from hyperloci.conversations.consolidation.turn_view import USER
+from hyperloci.conversations.unasked.bearing import read_map
 from hyperloci.conversations.unasked.decisive import (
     MemoryCandidate,
     is_worth_showing,
@@ -112,10 +113,15 @@ def bring(case: SessionPrompt, vectors: dict[str, NDArray[np.float64]], quietnes
         return []
     profile = replace(profile, quietness=quietness)
     asked = vectors[case.prompt]
+    moved = read_map().move(asked.astype(np.float32))
     scores = score_candidates(
         profile,
         [
-            MemoryCandidate(profile_memory(kind, " ".join(analyse_text(text))), float(asked @ vectors[text]))
+            MemoryCandidate(
+                profile_memory(kind, " ".join(analyse_text(text))),
+                float(asked @ vectors[text]),
+                bearing=float(moved @ vectors[text]),
+            )
             for kind, text in case.held.values()
         ],
     )

@@ -1312,7 +1312,11 @@ class Memory:
         return self._capture.describe_recall(record) if self.settings.announce else ""
 
     def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
-        """Return how near a prompt is to memories in E1, of those without a vector nothing, and whether it is quiet."""
+        """Return how near a prompt is to memories in E1, whether it is quiet, and what bears on it.
+
+        Of memories without a vector nothing is told.
+        """
+        from hyperloci.conversations.unasked.bearing import move_request
         from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness
 
         # Without an embedder a hook is spared the modules of the search, two thirds of its work.
@@ -1320,7 +1324,9 @@ class Memory:
         seen = self._searcher.measure_meaning(prompt, keys) if ready else None
         if seen is None:
             return MeasuredPrompt()
-        return MeasuredPrompt(seen.cosines, score_quietness(seen.model_id, seen.vector, prompt))
+        moved = move_request(seen.model_id, seen.vector)
+        bearings = {} if moved is None else self._searcher.multiply_vectors(moved, keys, seen.model_id)
+        return MeasuredPrompt(seen.cosines, score_quietness(seen.model_id, seen.vector, prompt), bearings)
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
         """Return what was last put before the assistant unasked in this project's sessions, latest first."""

@@ -236,10 +236,18 @@ class Searcher:
         seen = self._encode_meaning(text, self._prompt_encoder) if keys else None
         if seen is None:
             return None
-        model, model_id, vector = seen
-        found, cosines = self._store.vectors.find_nearest_exactly(vector, np.array(keys, np.int64), model, len(keys))
-        by_key = {NodeKey(int(key)): float(cosine) for key, cosine in zip(found, cosines, strict=True)}
-        return MeasuredText(model_id, vector, by_key)
+        _, model_id, vector = seen
+        return MeasuredText(model_id, vector, self.multiply_vectors(vector, keys, model_id))
+
+    def multiply_vectors(
+        self, vector: NDArray[np.float32], keys: Sequence[NodeKey], model_id: str
+    ) -> Mapping[NodeKey, float]:
+        """Return the product of a vector with that of each memory in E1, of those that a model saw."""
+        model = self._store.vectors.find_model(model_id)
+        if model is None:
+            return {}
+        found, products = self._store.vectors.find_nearest_exactly(vector, np.array(keys, np.int64), model, len(keys))
+        return {NodeKey(int(key)): float(product) for key, product in zip(found, products, strict=True)}
 
     def _encode_meaning(self, text: str, encoder: MeaningEncoder | None) -> tuple[int, str, NDArray[np.float32]] | None:
         """Return E1's model, its key and its id, and the vector of a text; None as `measure_meaning`."""

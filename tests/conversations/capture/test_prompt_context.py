@@ -34,8 +34,10 @@ class FoundMemories:
         hits: Sequence[Hit] = (),
         cosines: Mapping[str, float] | None = None,
         quietness: float = 0.0,
+        bearings: Mapping[str, float] | None = None,
     ) -> None:
         self._house = house
+        self._bearings = bearings or {}
         self._quietness = quietness
         self._hits = hits
         self._cosines = cosines or {}
@@ -56,7 +58,8 @@ class FoundMemories:
     def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
         nodes = self._house.store.nodes.get_by_keys(keys)
         known = {key: self._cosines[node.content] for key, node in nodes.items() if node.content in self._cosines}
-        return MeasuredPrompt(known, self._quietness)
+        bears = {key: self._bearings[node.content] for key, node in nodes.items() if node.content in self._bearings}
+        return MeasuredPrompt(known, self._quietness, bears)
 
 
 def ask(
@@ -132,6 +135,18 @@ def test_a_near_meaning_brings_a_memory_without_a_common_word(house: House) -> N
     near = FoundMemories(house, cosines={node.content: 0.8})
     assert node.id[:8] in ask(house, "could hashing the folders as one structure help us?", near)
     assert ask(house, "could hashing the folders as one structure help us?") == ""
+
+
+def test_what_bears_on_a_request_comes_before_what_is_nearer_in_meaning(house: House) -> None:
+    bears, near = house.add("decision", "Walls are dry by noon"), house.add("decision", "Sheds stand by the road")
+    cosines = {bears.content: 0.2, near.content: 0.4}
+
+    def order(bearings: Mapping[str, float]) -> list[str]:
+        text = ask(house, "paint the garden huts in blue", FoundMemories(house, cosines=cosines, bearings=bearings))
+        return sorted((node.content for node in (bears, near)), key=text.index)
+
+    assert order({}) == [near.content, bears.content]
+    assert order({bears.content: 0.6}) == [bears.content, near.content]
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,7 @@ def _choose_decisive(
                 profile_memory(node.subtype or "", indexed.get(node.key, "")),
                 meaning.cosines.get(node.key),
                 node.key in anchored,
+                meaning.bearings.get(node.key, 0.0),
             )
             for node in nodes
         ],

@@ -83,11 +83,13 @@ class MemoryCandidate:
         profile: what it is about.
         cosine: of the prompt, in E1; None without a vector.
         is_anchored: whether it is tied to code that the prompt names.
+        bearing: how much it bears on the prompt by what was learned (`bearing`); 0 where that can't be told.
     """
 
     profile: MemoryProfile
     cosine: float | None = None
     is_anchored: bool = False
+    bearing: float = 0.0
 
 
 def profile_prompt(prompt: str) -> PromptProfile | None:
@@ -160,7 +162,7 @@ class TermRarity:
 
 
 def make_features(prompt: PromptProfile, candidate: MemoryCandidate, rarity: TermRarity) -> Mapping[str, float]:
-    """Return what is weighed of a prompt and a memory, each 0..1 but the cosine."""
+    """Return what is weighed of a prompt and a memory, each 0..1 but cosine and bearing."""
     memory = candidate.profile
     return {
         "meaning": candidate.cosine or 0.0,
@@ -168,6 +170,7 @@ def make_features(prompt: PromptProfile, candidate: MemoryCandidate, rarity: Ter
         "activity": rarity.join_activities(prompt.activities & memory.activities),
         "binding": float(memory.kind in BINDING),
         "anchored": float(candidate.is_anchored),
+        "bearing": candidate.bearing,
     }
 
 

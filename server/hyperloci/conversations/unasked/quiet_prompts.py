@@ -44,10 +44,12 @@ class MeasuredPrompt:
     Attributes:
         cosines: to memories, of those that have a vector.
         quietness: how likely it needs nothing that was said before, 0..1; 0 where that can't be told.
+        bearings: of the same memories on it (`bearing`); empty for a model that was not learned from.
     """
 
     cosines: Mapping[NodeKey, float] = field(default_factory=dict)
     quietness: float = 0.0
+    bearings: Mapping[NodeKey, float] = field(default_factory=dict)
 
 
 def score_quietness(model_id: str, vector: NDArray[np.float32], prompt: str) -> float:
