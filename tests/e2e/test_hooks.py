@@ -327,11 +327,16 @@ def test_hooks_that_run_at_once_all_keep_what_they_are_told(house: House) -> Non
 
 
 def imported(house: House, *command: str, **fields: Any) -> set[str]:
-    """Run a program on what a hook is told, and return the names of all modules that it loads."""
+    """Run a program on what a hook is told, and return the names of all modules that it asks for."""
     told = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}, "prompt": "thanks", **fields}
+    return list_imports(house, "-m", *command, told=json.dumps(told).encode())
+
+
+def list_imports(house: House, *arguments: str, told: bytes = b"") -> set[str]:
+    """Run Python, and return the names of all modules that it asks for, whether or not they are there."""
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", *command],
-        input=json.dumps(told).encode(),
+        [sys.executable, "-X", "importtime", *arguments],
+        input=told,
         env=house.environ,
         capture_output=True,
         timeout=PROCESS_SECONDS,
@@ -356,12 +361,8 @@ def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
 
 
 def startup_modules(house: House) -> set[str]:
-    """Return what any Python here loads, whatever it is told to do."""
-    program = "import sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=house.environ, capture_output=True, text=True, check=True
-    )
-    return {name.partition(".")[0] for name in done.stdout.split()} | {"sitecustomize", "usercustomize"}
+    """Return what any Python here asks for, whatever it is told to do; Debian's asks for `apport_python_hook`."""
+    return {name.partition(".")[0] for name in list_imports(house, "-c", "pass")} | {"sitecustomize", "usercustomize"}
 
 
 def test_what_sees_to_an_event_loads_nothing_that_is_slow(house: House) -> None:
