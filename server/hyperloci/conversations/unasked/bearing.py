@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci.conversations.unasked.quiet_prompts import sees_meaning_by
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ def move_request(model_id: str, vector: NDArray[np.float32]) -> NDArray[np.float
         vector: the request's unit vector in E1.
     """
     learned = read_map()
-    # E1's model stands before the `+`, the other spaces' behind it (`spaces.profile.compose_model_id`).
-    return learned.move(vector) if learned.model == model_id.partition("+")[0] else None
+    return learned.move(vector) if sees_meaning_by(model_id, learned.model) else None
 
 
 @functools.cache

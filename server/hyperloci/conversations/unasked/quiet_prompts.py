@@ -61,13 +61,18 @@ def score_quietness(model_id: str, vector: NDArray[np.float32], prompt: str) -> 
         prompt: its text.
     """
     scorer = _read_scorer()
-    # E1's model stands before the `+`, the other spaces' behind it (`spaces.profile.compose_model_id`).
-    if scorer["model"] != model_id.partition("+")[0]:
+    if not sees_meaning_by(model_id, scorer["model"]):
         return 0.0
     import numpy as np
 
     put = math.fsum(scorer["shape"][name] * value for name, value in read_shape(prompt).items())
     return float(1 / (1 + np.exp(-(np.asarray(scorer["weights"]) @ vector + put + scorer["bias"]))))
+
+
+def sees_meaning_by(model_id: str, learned: str) -> bool:
+    """Tell whether E1's vectors of a profile's models are those that something was learned from."""
+    # E1's model stands before the `+`, the other spaces' behind it (`spaces.profile.compose_model_id`).
+    return model_id.partition("+")[0] == learned
 
 
 def read_shape(prompt: str) -> dict[str, float]:
