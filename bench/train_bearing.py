@@ -3,7 +3,8 @@
     python -m bench train_bearing [--write]
 
 `bench/data/request_cases.jsonl`: invented projects by several writers, each with statements that stand (kind, text) and
-requests with the places of those that decide them, none for a request that needs nothing. A map of low rank over the
+requests with the places of those that decide them, none for a request that needs nothing; `request_cases_unread.jsonl`
+is by writers of whom nothing is learned. A map of low rank over the
 bundled model's vectors is learned, so that among a project's statements those that decide are nearest to the moved
 request (softmax over the project; gradient descent with momentum and scaling, as Adam). `--write` puts it into
 `conversations/unasked/data/bearing.json`.
@@ -15,6 +16,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +37,7 @@ from hyperloci.embedder.models.bundled import MODEL_ID
 from hyperloci.store.keywords.analysis import analyse_text
 
 CASES_FILE = FOLDER.parent / "request_cases.jsonl"
+UNREAD_FILE = FOLDER.parent / "request_cases_unread.jsonl"
 
 RANK = 48
 DECAY = 0.01
@@ -80,10 +83,10 @@ class _Matrix:
         self.numbers = self.numbers - STEP * self.mean / (1 - MOMENTUM**count) / size
 
 
-def read_cases() -> list[WrittenCase]:
-    """Return the requests of all projects."""
+def read_cases(path: Path = CASES_FILE) -> list[WrittenCase]:
+    """Return the requests of all projects in a file."""
     cases = []
-    for line in CASES_FILE.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         memories = tuple((KINDS.get(kind, kind), text) for kind, text in row["statements"])
         cases += [
@@ -169,12 +172,12 @@ def tally_cases(cases: Sequence[PushCase], vectors: Vectors, learned: BearingMap
     return tally
 
 
-def _report(written: Sequence[WrittenCase], vectors: Vectors) -> None:
+def _report(written: Sequence[WrittenCase], unread: Sequence[WrittenCase], vectors: Vectors) -> None:
     table = MarkdownTable(
         "writer left out", "decide", "found before", "now", "first three before", "now", "false", "now"
     )
-    for writer in sorted({one.writer for one in written}):
-        theirs = [one.case for one in written if one.writer == writer]
+    for writer in sorted({one.writer for one in (*written, *unread)}):
+        theirs = [one.case for one in (*written, *unread) if one.writer == writer]
         learned = learn_map([one.case for one in written if one.writer != writer], vectors)
         before, now = (tally_cases(theirs, vectors, which) for which in (None, learned))
         false = (f"{tally.false} of {tally.quiet}" for tally in (before, now))
@@ -190,10 +193,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the map into the package")
     parser.add_argument("--unchecked", action="store_true", help="leave out the report on writers left out")
     options = parser.parse_args()
-    written = read_cases()
-    vectors = encode_cases([one.case for one in written])
+    written, unread = read_cases(), read_cases(UNREAD_FILE)
+    vectors = encode_cases([one.case for one in (*written, *unread)])
     if not options.unchecked:
-        _report(written, vectors)
+        _report(written, unread, vectors)
     if options.write:
         MAP_FILE.write_text(pack_map(learn_map([one.case for one in written], vectors)) + "\n", encoding="utf-8")
         print(f"{len(written)} requests; {MAP_FILE.stat().st_size:,} bytes")
