@@ -95,6 +95,26 @@ def test_the_process_module_itself_loads_not_even_the_sdk() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
+def test_a_session_over_stdio_loads_no_library_of_other_transports(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+import anyio
+from hyperloci.app import serve_stdio_session
+from hyperloci.config import Settings
+home = Path({str(tmp_path)!r})
+anyio.run = lambda *arguments: print(
+    *{{"cryptography", "uvicorn", "click"}}.intersection(sys.modules),
+    *(name for name, module in list(sys.modules.items()) for value in vars(module).values() if is_stand_in(value)),
+)
+def is_stand_in(value):
+    return type(value).__name__ == "_StandInType" and value.__module__ != "hyperloci.system.late_libraries"
+serve_stdio_session(Settings(database=home / "m.db", state_dir=home, runtime_dir=home), home)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert set(done.stdout.split()) == {"mcp.server.request_state"}
+
+
 @pytest.mark.anyio
 async def test_the_memory_is_opened_after_the_handshake_without_being_asked(settings: Settings, tmp_path: Path) -> None:
     opened: list[Memory] = []

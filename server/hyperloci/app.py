@@ -24,6 +24,7 @@ from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.idle_settings import list_idle_settings
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
+from hyperloci.system.late_libraries import load_late
 from hyperloci.system.own_folders import make_own_folders, open_own_file
 
 if TYPE_CHECKING:
@@ -214,9 +215,11 @@ def serve_stdio_session(
         _log.warning("settings: %s", line)
         sys.stderr.write(f"hyperloci: {line}\n")
     companions = [] if fault is not None else make_services(settings, project_path)
-    server = build_server(
-        settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions
-    )
+    # The SDK names them for HTTP and for states of requests that a client brings back: 11 of 75 MB.
+    with load_late(["cryptography"], without=["uvicorn"]):
+        server = build_server(
+            settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions
+        )
     # What is loaded by now stays for good: the collector need not look at it again, nor at its end.
     gc.freeze()
     gc.enable()

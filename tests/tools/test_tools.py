@@ -331,6 +331,14 @@ async def test_an_unknown_resource_is_not_found(connect: Connect) -> None:
             assert caught.value.error.code == -32602
 
 
+async def test_a_state_of_a_request_that_nobody_gave_out_is_refused(connect: Connect) -> None:
+    async with connect() as client:
+        for state in ("", "v1.AAAA", "nonsense"):
+            with pytest.raises(MCPError) as caught:
+                await client.session.call_tool("search_memory", {"query": "zebras"}, request_state=state)
+            assert (caught.value.error.code, caught.value.error.message) == (-32602, "Invalid or expired requestState")
+
+
 async def test_the_prompt_says_when_nothing_is_remembered(connect: Connect) -> None:
     async with connect() as client:
         prompt = await client.get_prompt("recall", {"topic": "zebras"})

@@ -8,13 +8,14 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.request_state import InvalidRequestState, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, InputRequiredResult
 from pydantic import ValidationError
@@ -75,6 +76,27 @@ UNPLANNED: Final = (
 
 WORDLESS: Final = "Invalid request parameters"
 """The SDK's message for a request before `initialize`."""
+
+
+class NoRequestStates:
+    """The states that a client brings back with a further round of a request: no tool asks for one, so none is ours."""
+
+    def seal(self, payload: bytes) -> NoReturn:
+        """Refuse to seal one; nobody asks.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("no tool of this server asks its client for more input")
+
+    def unseal(self, token: str) -> NoReturn:
+        """Refuse one.
+
+        Raises:
+            InvalidRequestState: always; the client is told that it is invalid or expired.
+        """
+        raise InvalidRequestState("this server gives out none")
+
 
 Lifespan = Callable[[MCPServer[ServerState]], AbstractAsyncContextManager[ServerState]]
 
@@ -218,6 +240,7 @@ def make_server(
         middleware=(*middleware, explain_request_errors),
         auth=auth,
         token_verifier=token_verifier,
+        request_state_security=RequestStateSecurity(codec=NoRequestStates()),
     )
     server.offer_tools([spec for spec in TOOL_SPECS if spec.run.__name__ not in without], settings.tools, wanted)
     resources.register_resources(server, lambda: server.state)

@@ -1,0 +1,92 @@
+"""Late libraries: those that another library names when it is loaded, and that are loaded when they are used, if ever.
+
+An SDK for all transports names the libraries of each. Over stdio some are never used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+
+@contextlib.contextmanager
+def load_late(libraries: Sequence[str] = (), *, without: Sequence[str] = ()) -> Iterator[None]:
+    """Give whoever is imported within stand-ins for some libraries, and tell it that others are not installed.
+
+    A stand-in's names are classes. Whoever calls one, or asks it for an attribute, has the library loaded then. To
+    catch one as an exception catches nothing. Afterwards an import finds the libraries themselves. What was loaded
+    before stays as it is.
+
+    Args:
+        libraries: names of top-level packages that have stand-ins.
+        without: names of top-level packages whose import raises `ModuleNotFoundError`.
+    """
+    finder = _StandInFinder(_not_loaded(libraries), _not_loaded(without))
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in finder.made:
+            sys.modules.pop(name, None)
+
+
+def _not_loaded(names: Sequence[str]) -> frozenset[str]:
+    return frozenset(name for name in names if name not in sys.modules)
+
+
+class _StandInFinder(MetaPathFinder, Loader):
+    """Makes modules whose every name is a stand-in."""
+
+    def __init__(self, libraries: frozenset[str], without: frozenset[str]) -> None:
+        self._libraries = libraries
+        self._without = without
+        self.made: list[str] = []
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        library = fullname.partition(".")[0]
+        if library in self._without:
+            raise ModuleNotFoundError(f"{fullname} is not loaded here", name=fullname)
+        return ModuleSpec(fullname, self, is_package=True) if library in self._libraries else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        self.made.append(spec.name)
+        return _StandInModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: the module makes its names when it is asked for them."""
+
+
+class _StandInModule(ModuleType):
+    def __getattr__(self, name: str) -> _StandInType:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _StandInType(name, (_StandIn,), {"__module__": self.__name__})
+
+
+class _StandInType(type):
+    """The type of stand-ins: passes on calls and questions to the class it stands for."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls._load()(*args, **kwargs)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(cls._load(), name)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls._load())
+
+    def _load(cls) -> Any:
+        return getattr(importlib.import_module(cls.__module__), cls.__name__)
+
+
+class _StandIn(Exception, metaclass=_StandInType):
+    """An exception, since a stand-in may be named in an `except`."""

@@ -1,0 +1,93 @@
+"""Libraries that another one names are loaded when they are used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hyperloci.system.late_libraries import load_late
+
+USER = """
+import shelf
+from shelf.tools.knives import Knife, Dull
+
+try:
+    from drawer import Fork
+except ImportError:
+    Fork = None
+
+def cut(how):
+    try:
+        return Knife(how).cut()
+    except Dull:
+        return "dull"
+"""
+
+KNIVES = """
+class Dull(Exception):
+    pass
+
+class Knife:
+    steel = "blue"
+    def __init__(self, how): self.how = how
+    def cut(self): return self.how
+"""
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, text in {
+        "kitchen_user.py": USER,
+        "shelf/__init__.py": "",
+        "shelf/tools/__init__.py": "",
+        "shelf/tools/knives.py": KNIVES,
+        "drawer.py": "class Fork: pass",
+    }.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("kitchen_user", "shelf", "drawer")]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_library_is_loaded_when_what_was_taken_from_it_is_used() -> None:
+    with load_late(["shelf"]):
+        user = importlib.import_module("kitchen_user")
+    assert "shelf" not in sys.modules
+    assert user.cut("thin") == "thin"
+    assert "shelf.tools.knives" in sys.modules
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_stand_in_answers_as_the_class_that_it_stands_for() -> None:
+    with load_late(["shelf"]):
+        user = importlib.import_module("kitchen_user")
+    knives = importlib.import_module("shelf.tools.knives")
+    assert user.Knife.steel == "blue"
+    assert isinstance(knives.Knife("thin"), user.Knife)
+    with pytest.raises(knives.Dull):
+        raise user.Dull
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_library_that_is_left_out_is_found_afterwards() -> None:
+    with load_late(without=["drawer"]):
+        user = importlib.import_module("kitchen_user")
+    assert user.Fork is None
+    assert importlib.import_module("drawer").Fork
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_library_that_is_loaded_already_is_used_as_it_is() -> None:
+    loaded = [importlib.import_module("shelf.tools.knives"), importlib.import_module("drawer")]
+    with load_late(["shelf"], without=["drawer"]):
+        user = importlib.import_module("kitchen_user")
+    assert (user.Knife, user.Fork) == (loaded[0].Knife, loaded[1].Fork)
+    assert all(sys.modules[module.__name__] is module for module in loaded)
