@@ -95,7 +95,7 @@ def test_the_process_module_itself_loads_not_even_the_sdk() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_a_session_over_stdio_loads_no_library_of_other_transports(tmp_path: Path) -> None:
+def test_a_session_over_stdio_loads_no_library_that_only_other_uses_of_the_sdk_need(tmp_path: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
@@ -104,7 +104,7 @@ from hyperloci.app import serve_stdio_session
 from hyperloci.config import Settings
 home = Path({str(tmp_path)!r})
 anyio.run = lambda *arguments: print(
-    *{{"cryptography", "uvicorn", "click"}}.intersection(sys.modules),
+    *{{"cryptography", "uvicorn", "click", "httpx2", "rich", "mcp.client.client"}}.intersection(sys.modules),
     *(name for name, module in list(sys.modules.items()) for value in vars(module).values() if is_stand_in(value)),
 )
 def is_stand_in(value):

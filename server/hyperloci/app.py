@@ -215,8 +215,8 @@ def serve_stdio_session(
         _log.warning("settings: %s", line)
         sys.stderr.write(f"hyperloci: {line}\n")
     companions = [] if fault is not None else make_services(settings, project_path)
-    # The SDK names them for HTTP and for states of requests that a client brings back: 11 of 75 MB.
-    with load_late(["cryptography"], without=["uvicorn"]):
+    # The SDK names them for clients, HTTP, states of requests that a client brings back, coloured logs: 16 of 75 MB.
+    with load_late(["cryptography", "httpx2"], bare=["mcp"], without=["uvicorn", "rich"]):
         server = build_server(
             settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions
         )

@@ -91,3 +91,18 @@ def test_a_library_that_is_loaded_already_is_used_as_it_is() -> None:
         user = importlib.import_module("kitchen_user")
     assert (user.Knife, user.Fork) == (loaded[0].Knife, loaded[1].Fork)
     assert all(sys.modules[module.__name__] is module for module in loaded)
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_bare_package_runs_its_own_code_when_it_is_asked_for_a_name(tmp_path: Path) -> None:
+    (tmp_path / "shelf/__init__.py").write_text("from shelf.tools.knives import Knife as Favourite\nmade = []\n")
+    (tmp_path / "shelf/boards.py").write_text("wood = 'oak'\n")
+    with load_late(bare=["shelf"]):
+        boards = importlib.import_module("shelf.boards")
+    assert boards.wood == "oak"
+    assert "shelf.tools.knives" not in sys.modules
+    shelf = importlib.import_module("shelf")
+    shelf.made.append("a spoon")
+    assert (shelf.Favourite("thin").cut(), shelf.made, shelf.boards) == ("thin", ["a spoon"], boards)
+    with pytest.raises(AttributeError, match="ladder"):
+        _ = shelf.ladder

@@ -23,7 +23,6 @@ from hyperloci.store.memories.node_rows import hash_content
 from hyperloci.store.projects.files import IndexedFile
 from hyperloci.system.regular_file import open_regular_file
 from hyperloci.system.values import dataclass
-from hyperloci.text.chunking.chunker import chunk_file
 from hyperloci.text.decoding import decode_text
 from hyperloci.text.sanitize.prompt_injection import find_name_flags
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -160,6 +159,9 @@ def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     Raises:
         UnicodeError: it is no text, though it began as one.
     """
+    # Only the process that parses cuts: a server need not hold the parsers.
+    from hyperloci.text.chunking.chunker import chunk_file
+
     text = decode_text(data)
     if text is None:
         raise UnicodeError(path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -16,7 +17,9 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def load_late(libraries: Sequence[str] = (), *, without: Sequence[str] = ()) -> Iterator[None]:
+def load_late(
+    libraries: Sequence[str] = (), *, bare: Sequence[str] = (), without: Sequence[str] = ()
+) -> Iterator[None]:
     """Give whoever is imported within stand-ins for some libraries, and tell it that others are not installed.
 
     A stand-in's names are classes. Whoever calls one, or asks it for an attribute, has the library loaded then. To
@@ -25,8 +28,12 @@ def load_late(libraries: Sequence[str] = (), *, without: Sequence[str] = ()) -> 
 
     Args:
         libraries: names of top-level packages that have stand-ins.
+        bare: names of top-level packages whose modules are loaded without the package's own code (`__init__`), which
+            runs when the package is asked for a name that it does not have yet; by then or never.
         without: names of top-level packages whose import raises `ModuleNotFoundError`.
     """
+    for name in _not_loaded(bare):
+        _add_bare_package(name)
     finder = _StandInFinder(_not_loaded(libraries), _not_loaded(without))
     sys.meta_path.insert(0, finder)
     try:
@@ -39,6 +46,24 @@ def load_late(libraries: Sequence[str] = (), *, without: Sequence[str] = ()) -> 
 
 def _not_loaded(names: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name in names if name not in sys.modules)
+
+
+def _add_bare_package(name: str) -> None:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    loader = spec.loader
+    package = sys.modules[name] = importlib.util.module_from_spec(spec)
+
+    def run_own_code(wanted: str) -> Any:
+        # Not for an import of a module, which asks for these first.
+        if wanted.startswith("__"):
+            raise AttributeError(wanted)
+        del package.__dict__["__getattr__"]
+        loader.exec_module(package)
+        return getattr(package, wanted)
+
+    package.__dict__["__getattr__"] = run_own_code
 
 
 class _StandInFinder(MetaPathFinder, Loader):
