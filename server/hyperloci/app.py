@@ -24,6 +24,7 @@ from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.idle_settings import list_idle_settings
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
+from hyperloci.system.allocator import share_one_arena
 from hyperloci.system.late_libraries import load_late
 from hyperloci.system.own_folders import make_own_folders, open_own_file
 
@@ -341,6 +342,7 @@ def main() -> NoReturn:
     # Loading the SDK makes some 400,000 objects that live as long as the process: collecting meanwhile finds nothing
     # and costs a tenth of the time until the client is answered.
     gc.disable()
+    share_one_arena()
     watchdog.start_watchdog()
     environ = os.environ  # noqa: TID251 - a process's entry point
     project_path = Path(environ.get("CLAUDE_PROJECT_DIR") or _current_folder())
