@@ -178,12 +178,15 @@ class _EventFinisher:
             signal.setitimer(signal.ITIMER_REAL, OWN_SECONDS)
         sys.stderr = caught = io.StringIO()
         event = self._event
-        work = EventWork(event.name, event.environ, mark=event.mark, lend=_open_memory, by_itself=True)
-        deadline = ProcessDeadline(_allow_seconds(event.name), lambda: self._handle_timeout(work))
-        answer = work.answer_event(event.payload)
-        deadline.cancel()
-        self._note_final_outcome(work)
-        self._words.report_answer(json.dumps(answer).encode("ascii") + b"\n")
+        # Closed when the answer is on its way: that empties the database's log, and nothing acknowledged waits for it.
+        with contextlib.ExitStack() as open_until_answered:
+            lend = partial(_lend_memory, open_until_answered)
+            work = EventWork(event.name, event.environ, mark=event.mark, lend=lend, by_itself=True)
+            deadline = ProcessDeadline(_allow_seconds(event.name), lambda: self._handle_timeout(work))
+            answer = work.answer_event(event.payload)
+            deadline.cancel()
+            self._note_final_outcome(work)
+            self._words.report_answer(json.dumps(answer).encode("ascii") + b"\n")
         if caught.getvalue():
             work.write_log(caught.getvalue())
 
@@ -215,10 +218,13 @@ def _allow_seconds(name: str) -> float:
     return SECONDS[name] + max(0.0, grace - MARGIN_SECONDS)
 
 
-def _open_memory(settings: Settings, place: Path, project_id: str) -> Memory:
+def _lend_memory(
+    owner: contextlib.ExitStack, settings: Settings, place: Path, project_id: str
+) -> contextlib.AbstractContextManager[Memory]:
+    """Open a memory that stays open for as long as its owner."""
     from hyperloci.memory import Memory
 
-    return Memory.open(settings, place)
+    return contextlib.nullcontext(owner.enter_context(Memory.open(settings, place)))
 
 
 def main(arguments: list[str]) -> None:

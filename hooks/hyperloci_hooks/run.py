@@ -220,6 +220,12 @@ class HookProcess:
 
 def _finish_event(event: HookInput, line: ServerConnection | None, words: int) -> None:
     """Handle an event in the separate process: its imports would delay the answer of this one."""
+    from hyperloci.system.late_libraries import load_late
+
+    # It asks `inspect`, which loads `ast` and `tokenize`, about classes without a docstring: there are none here.
+    with load_late(["inspect"]):
+        import dataclasses  # noqa: F401 - so that it is there, for all that follows
+
     from hyperloci_hooks.finisher import finish_event
 
     finish_event(event, line, words)

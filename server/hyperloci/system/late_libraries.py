@@ -10,10 +10,9 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 
 @contextlib.contextmanager
@@ -66,7 +65,7 @@ def _add_bare_package(name: str) -> None:
     package.__dict__["__getattr__"] = run_own_code
 
 
-class _StandInFinder(MetaPathFinder, Loader):
+class _StandInFinder:
     """Makes modules whose every name is a stand-in."""
 
     def __init__(self, libraries: frozenset[str], without: frozenset[str]) -> None:
@@ -78,7 +77,7 @@ class _StandInFinder(MetaPathFinder, Loader):
         library = fullname.partition(".")[0]
         if library in self._without:
             raise ModuleNotFoundError(f"{fullname} is not loaded here", name=fullname)
-        return ModuleSpec(fullname, self, is_package=True) if library in self._libraries else None
+        return ModuleSpec(fullname, cast(Any, self), is_package=True) if library in self._libraries else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         self.made.append(spec.name)
