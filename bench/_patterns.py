@@ -255,15 +255,18 @@ def _make_late() -> None:
     from hyperloci.retrieval.reranking import ranking_features
     from hyperloci.retrieval.sources import question_shape
     from hyperloci.spaces import causal, goal, references
+    from hyperloci.store.keywords import analysis
     from hyperloci.store.search import filters
     from hyperloci.text.chunking import programming_languages, section_types
     from hyperloci.text.language.word_tables import phrase_pattern
-    from hyperloci.text.sanitize import injection_score, prompt_injection, redaction, steering_features
+    from hyperloci.text.sanitize import injection_score, prompt_injection, redaction, secret_files, steering_features
     from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
 
     change_words.find_change_terms("")
     reasons.has_name("", "ansi_term")
+    analysis._runs()
+    secret_files._name_pattern()
     decoded_views._splice_pattern()
     decoded_views._joint_pattern()
     decoded_views._continuation_pattern()

@@ -65,5 +65,10 @@ class PhraseIndex:
 
     def labels_in(self, terms: Sequence[str]) -> frozenset[str]:
         """Return the labels of the phrases that stand in a text."""
-        places = (place for place, term in enumerate(terms) if term in self.entries)
-        return frozenset().union(*(self.labels_at(terms, place) for place in places))
+        # A prompt asks it of every memory that may decide it.
+        labels = set[str]()
+        for place, term in enumerate(terms):
+            for phrase, label in self.entries.get(term, ()):
+                if len(phrase) == 1 or tuple(terms[place : place + len(phrase)]) == phrase:
+                    labels.add(label)
+        return frozenset(labels)

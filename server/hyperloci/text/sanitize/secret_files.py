@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from fnmatch import translate
 from typing import Final
@@ -111,7 +112,10 @@ _SECRET_PLACES: Final = frozenset(
 _TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
 """Files that show which secrets there are, without any."""
 
-_matches_pattern: Final = re.compile("|".join(translate(pattern) for pattern in _PATTERNS)).match
+
+@functools.cache
+def _name_pattern() -> re.Pattern[str]:
+    return re.compile("|".join(translate(pattern) for pattern in _PATTERNS))
 
 
 def is_secret_file(name: str, folder: str = "") -> bool:
@@ -119,4 +123,4 @@ def is_secret_file(name: str, folder: str = "") -> bool:
     lowered = name.lower()
     if (folder, lowered) in _SECRET_PLACES:
         return True
-    return _TEMPLATES.search(lowered) is None and _matches_pattern(lowered) is not None
+    return _TEMPLATES.search(lowered) is None and _name_pattern().match(lowered) is not None
