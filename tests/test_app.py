@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from hyperloci.app import build_server, configure_logging
+from hyperloci.app import TRIED_SDK, _spare_unused_libraries, build_server, configure_logging
 from hyperloci.config import Settings
 from hyperloci.errors import NotReadyError
 from hyperloci.memory import Memory
@@ -113,6 +114,16 @@ serve_stdio_session(Settings(database=home / "m.db", state_dir=home, runtime_dir
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert set(done.stdout.split()) == {"mcp.server.request_state"}
+
+
+def test_an_sdk_that_was_not_tried_loads_all_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "2.4.0")
+    finders = list(sys.meta_path)
+    with _spare_unused_libraries():
+        assert sys.meta_path == finders
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: TRIED_SDK + "1")
+    with _spare_unused_libraries():
+        assert sys.meta_path != finders
 
 
 @pytest.mark.anyio

@@ -6,6 +6,7 @@ been answered, and torch never: the embedder is a separate process.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import io
@@ -14,7 +15,6 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -51,6 +51,9 @@ NUDGE_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 0.2
 """How long closing may take. Claude Code sends SIGINT, SIGTERM 100 ms later and SIGKILL 400 ms after that; whatever was
 acknowledged is on the disk long before, so nothing is lost if this is cut short."""
+
+TRIED_SDK: Final = "2.3."
+"""The SDK's version that was tried with stand-ins for what it names."""
 
 LOG_BYTES: Final = 2_000_000
 LOG_FILES: Final = 2
@@ -116,7 +119,7 @@ def build_server(
     teller = instructions or InstructionsMiddleware(Path.home(), project_path, environ)
     opener = open_memory or make_memory_opener(settings, project_path)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def lifespan(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
         workers = WorkerPool(opener)
 
@@ -216,8 +219,7 @@ def serve_stdio_session(
         _log.warning("settings: %s", line)
         sys.stderr.write(f"hyperloci: {line}\n")
     companions = [] if fault is not None else make_services(settings, project_path)
-    # The SDK names them for clients, HTTP, states of requests that a client brings back, coloured logs: 16 of 75 MB.
-    with load_late(["cryptography", "httpx2"], bare=["mcp"], without=["uvicorn", "rich"]):
+    with _spare_unused_libraries():
         server = build_server(
             settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions
         )
@@ -229,6 +231,19 @@ def serve_stdio_session(
     except* (BrokenPipeError, ConnectionResetError):
         _log.info("the client closed the connection")
     return 0
+
+
+def _spare_unused_libraries() -> contextlib.AbstractContextManager[None]:
+    """Let the SDK be loaded without what a session over stdio never uses: 16 of 75 MB.
+
+    It names them for clients, HTTP, states of requests that a client brings back, coloured logs. A version that was not
+    tried loads all that it names.
+    """
+    from importlib.metadata import version
+
+    if not version("mcp").startswith(TRIED_SDK):
+        return contextlib.nullcontext()
+    return load_late(["cryptography", "httpx2"], bare=["mcp"], without=["uvicorn", "rich"])
 
 
 async def _run_stdio_server(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
