@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_NO_TEST: Final = 0
+"""What a leaf asks."""
 
 Tree = Sequence[Any] | float
 """A leaf's log-odds, or a feature's place, a bound, the tree up to that bound, and the tree above it."""
@@ -37,34 +41,50 @@ class Forest:
 
 
 class _ForestArrays:
-    """All nodes of all trees in four arrays.
+    """All nodes of all trees in flat arrays, level by level: first the roots, then two by two the sides of each.
 
-    A leaf leads to itself, so every walk takes as many steps as the deepest tree has.
+    Trees ask the same things again and again: whether a feature is above a bound is found once for each row, before the
+    walk. A leaf leads to itself, so every walk takes as many steps as the deepest tree has.
     """
 
     def __init__(self, trees: Sequence[Tree]) -> None:
         import numpy as np
 
-        nodes: list[tuple[int, float, float, int, int]] = []
-        planted = [_add_tree(nodes, tree) for tree in trees]
-        places, bounds, leaves, below, above = zip(*nodes, strict=True)
-        self._roots = np.array([root for root, _ in planted], dtype=np.intp)
-        self._depth = max(depth for _, depth in planted)
-        self._place = np.array(places, dtype=np.intp)
-        self._bound = np.array(bounds)
-        self._leaf = np.array(leaves)
-        self._ways = np.array([below, above], dtype=np.intp).T.ravel()
+        order: list[Tree] = list(trees)
+        tests: dict[tuple[int, float], int] = {}
+        nodes: list[tuple[int, int, float]] = []
+        for at, tree in enumerate(order):  # which grows
+            if isinstance(tree, int | float):
+                nodes.append((_NO_TEST, at, tree))
+                continue
+            place, bound, *sides = tree
+            nodes.append((tests.setdefault((place, bound), len(tests) + 1), len(order), 0.0))
+            order += sides
+        asked, below, leaves = zip(*nodes, strict=True)
+        self._roots, self._steps = len(trees), max(map(_measure_depth, trees))
+        self._places = np.array([place for place, _ in tests], dtype=np.intp)
+        self._bounds = np.array([bound for _, bound in tests])
+        self._asked, self._below = np.array(asked, dtype=np.intp), np.array(below, dtype=np.intp)
+        self._leaves = np.array(leaves)
 
     def sum_leaves(self, rows: Sequence[Sequence[float]]) -> list[float]:
         import numpy as np
 
-        values = np.array(rows, dtype=np.float64)
-        at: NDArray[np.intp] = np.broadcast_to(self._roots, (len(values), len(self._roots)))
-        flat, row = values.ravel(), np.arange(len(values))[:, None] * values.shape[1]
-        for _ in range(self._depth):
-            above = flat.take(self._place.take(at) + row) > self._bound.take(at)
-            at = self._ways.take(2 * at + above)
-        return [sum(leaves) for leaves in self._leaf[at].tolist()]
+        count, width = len(rows), len(self._bounds) + 1
+        flat = np.fromiter(itertools.chain.from_iterable(rows), np.float64, count * len(rows[0]))
+        above = np.zeros((count, width), np.bool_)  # of no test: not above
+        np.greater(flat.reshape(count, -1).take(self._places, axis=1), self._bounds, out=above[:, 1:])
+        results, row = above.view(np.int8).ravel(), np.arange(0, count * width, width)[:, None]
+        at: NDArray[np.intp] = np.broadcast_to(np.arange(self._roots), (count, self._roots))
+        for _ in range(self._steps):
+            # Every place is within: to have that looked up takes a third of the time.
+            test = self._asked.take(at, mode="clip")
+            test += row
+            at = self._below.take(at, mode="clip")
+            at += results.take(test, mode="clip")
+        # One after the other, as `sum` adds.
+        sums: list[float] = self._leaves.take(at).cumsum(axis=1)[:, -1].tolist()
+        return sums
 
 
 def _walk_tree(tree: Tree, values: Sequence[float]) -> float:
@@ -75,14 +95,6 @@ def _walk_tree(tree: Tree, values: Sequence[float]) -> float:
     return tree
 
 
-def _add_tree(nodes: list[tuple[int, float, float, int, int]], tree: Tree) -> tuple[int, int]:
-    """Add a tree as (feature, bound, leaf, way below, way above); return its root and its depth in steps."""
-    at = len(nodes)
-    if isinstance(tree, int | float):
-        nodes.append((0, 0.0, tree, at, at))
-        return at, 0
-    place, bound, *sides = tree
-    nodes.append((place, bound, 0.0, at, at))
-    (below, depth), (above, other) = (_add_tree(nodes, side) for side in sides)
-    nodes[at] = (place, bound, 0.0, below, above)
-    return at, 1 + max(depth, other)
+def _measure_depth(tree: Tree) -> int:
+    """Return how many steps lead to the farthest leaf."""
+    return 0 if isinstance(tree, int | float) else 1 + max(map(_measure_depth, tree[2:]))
