@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.knowledge.contradictions.antonyms import are_opposites, pair_opposites, read_opposites
+from hyperloci.knowledge.contradictions.antonyms import are_opposites, find_opposable, pair_opposites, read_opposites
 from tests.support import examples
 
 
@@ -64,8 +64,8 @@ WORDS = st.one_of(
 @pytest.mark.req("D.10")
 @given(left=st.lists(WORDS, max_size=12), right=st.lists(WORDS, max_size=12))
 @settings(max_examples=examples(300))
-def test_looking_keys_up_finds_the_opposites_that_comparing_each_word_with_each_does(
+def test_what_words_tell_of_their_opposites_misses_none_that_comparing_all_finds(
     left: list[str], right: list[str]
 ) -> None:
     compared = [(i, j) for i, one in enumerate(left) for j, other in enumerate(right) if are_opposites(one, other)]
-    assert pair_opposites(left, right) == compared
+    assert pair_opposites(find_opposable(left), find_opposable(right)) == compared

@@ -83,7 +83,8 @@ def _may_be_affected(node: Node) -> bool:
 def _is_on_subject(statement: str, candidate: ContradictionCandidate, floor: float) -> bool:
     if (candidate.similarity or 0.0) >= floor:
         return True
-    mine, theirs = profile_statement(statement).stems, profile_statement(candidate.node.content).stems
-    shorter, longer = sorted((mine, theirs), key=len)
-    shared = len(shorter) - len(find_leftovers(shorter, longer))
-    return shared >= COVERED * len(shorter) > 0 and (shared > 1 or len(shorter) <= SHORT)
+    profiles = profile_statement(statement), profile_statement(candidate.node.content)
+    shorter, longer = sorted(profiles, key=lambda profile: len(profile.stems))
+    said = len(shorter.stems)
+    shared = said - len(find_leftovers(shorter.stems, longer))
+    return shared >= COVERED * said > 0 and (shared > 1 or said <= SHORT)

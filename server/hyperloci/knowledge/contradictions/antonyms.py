@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from hyperloci.knowledge.contradictions.words import stem_of
+from hyperloci.system.values import dataclass
 
 _PREFIXES: Final = ("un", "non-", "non", "de-", "in", "im", "dis", "a")
 _ADJECTIVE_ENDS: Final = ("ble", "al", "ate", "ive", "id", "ect", "ent", "ant", "it", "act", "ete", "ed", "ly", "ful")
@@ -51,17 +51,17 @@ def are_opposites(a: str, b: str) -> bool:
 
 
 @functools.lru_cache(maxsize=16_384)
-def list_opposite_keys(word: str) -> frozenset[str]:
-    """Return texts of which two words that mean the opposite have at least one in common.
+def _find_keys(word: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a word is known by, and what its opposites are known by as far as the word itself tells.
 
-    So opposites among many words are found by looking keys up; whether two words with a common key are opposites,
-    `are_opposites` says.
+    Of two words that mean the opposite, one tells what the other is known by.
     """
     stem, partners = stem_of(word), _find_partners()
     roots = {stem_of(word.removeprefix(prefix)) for prefix in _PREFIXES if word.startswith(prefix)}
     ends = {word.removesuffix(end) for end in ("less", "ful") if word.endswith(end)}
     counted = {word.removeprefix(start).lstrip("-") for start in _COUNTING if word.startswith(start)}
-    return frozenset({word, stem, *partners.get(word, ()), *partners.get(stem, ()), *roots, *ends, *counted})
+    told = {*partners.get(word, ()), *partners.get(stem, ()), *roots, *ends, *counted}
+    return frozenset({word, stem, *ends, *counted}), frozenset(told)
 
 
 @functools.cache
@@ -72,25 +72,32 @@ def _find_partners() -> dict[str, frozenset[str]]:
     return {one: frozenset(others) for one, others in found.items()}
 
 
-def pair_opposites(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places of words of two lists, in lower case, that mean the opposite, in the order of the lists."""
-    # Mostly there are none, and to see that takes a tenth of finding out which.
-    if (
-        set[str]()
-        .union(*map(list_opposite_keys, left))
-        .isdisjoint(itertools.chain.from_iterable(map(list_opposite_keys, right)))
-    ):
+@dataclass(frozen=True, slots=True)
+class OpposableWords:
+    """Words in lower case, what they are known by, and what they tell of their opposites."""
+
+    words: tuple[str, ...]
+    known_by: frozenset[str]
+    told: frozenset[str]
+
+
+def find_opposable(words: Sequence[str]) -> OpposableWords:
+    """Return words, in lower case, so that opposites among them and others are soon found."""
+    keys = [_find_keys(word) for word in words]
+    none = frozenset[str]()
+    return OpposableWords(tuple(words), none.union(*(own for own, _ in keys)), none.union(*(told for _, told in keys)))
+
+
+def pair_opposites(left: OpposableWords, right: OpposableWords) -> list[tuple[int, int]]:
+    """Return the places of words of two lists that mean the opposite, in the order of the lists."""
+    # Mostly there are none, and to see that takes a hundredth of comparing each with each.
+    if left.told.isdisjoint(right.known_by) and right.told.isdisjoint(left.known_by):
         return []
-    places: dict[str, list[int]] = {}
-    for at, word in enumerate(right):
-        for key in list_opposite_keys(word):
-            places.setdefault(key, []).append(at)
     return [
-        (at, other)
-        for at, word in enumerate(left)
-        if not places.keys().isdisjoint(keys := list_opposite_keys(word))
-        for other in sorted({place for key in keys for place in places.get(key, ())})
-        if are_opposites(word, right[other])
+        (at, place)
+        for at, one in enumerate(left.words)
+        for place, other in enumerate(right.words)
+        if are_opposites(one, other)
     ]
 
 

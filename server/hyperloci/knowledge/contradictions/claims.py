@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from hyperloci.knowledge.contradictions.antonyms import OpposableWords, find_opposable
 from hyperloci.knowledge.contradictions.polarity import Clause, ClauseReader, Region
 from hyperloci.knowledge.contradictions.quantities import Value, find_values
 from hyperloci.knowledge.contradictions.words import Word, analyse_words, split_statements
@@ -43,6 +44,13 @@ class AnalysedSentence:
         denied_values: values that are denied.
         labels: numbers that name the topic (`sprint 4`) by kind.
         topics: places of what it is about, by stem.
+        about: the stems it is about.
+        asserted: those of them that stand somewhere undenied.
+        stems: the stems of all its words.
+        subjects, circumstances: the stems it is about that stand first in the subject, and first in a circumstance.
+        heads: places of words that no noun phrase goes on behind.
+        modifiers: by place the places and stems of the words that form one noun phrase with it, before it.
+        opposable: its words, for finding opposites.
     """
 
     words: tuple[Word, ...]
@@ -54,6 +62,14 @@ class AnalysedSentence:
     denied_values: tuple[Value, ...]
     labels: dict[str, float | str]
     topics: dict[str, tuple[int, ...]]
+    about: frozenset[str]
+    asserted: frozenset[str]
+    stems: frozenset[str]
+    subjects: frozenset[str]
+    circumstances: frozenset[str]
+    heads: frozenset[int]
+    modifiers: Mapping[int, tuple[tuple[int, str], ...]]
+    opposable: OpposableWords
 
 
 @functools.lru_cache(maxsize=CACHED_SENTENCES)
@@ -65,6 +81,8 @@ def analyse_sentence(sentence: str) -> AnalysedSentence:
     denied = frozenset(place for clause in reader.clauses if clause.negated for place in clause.places)
     values = [_mark_label(value, reader) for value in find_values(words)]
     values += _find_name_claims(words, values)
+    topics = _find_topics(words)
+    about = frozenset(topics)
     return AnalysedSentence(
         words=tuple(words),
         clauses=tuple(reader.clauses),
@@ -74,7 +92,17 @@ def analyse_sentence(sentence: str) -> AnalysedSentence:
         values=tuple(value for value in values if not value.label and value.start not in denied),
         denied_values=tuple(value for value in values if not value.label and value.start in denied),
         labels={value.kind: value.name or value.size for value in values if value.label},
-        topics=_find_topics(words),
+        topics=topics,
+        about=about,
+        asserted=frozenset([stem for stem, places in topics.items() if not denied.issuperset(places)])
+        if denied
+        else about,
+        stems=frozenset([word.stem for word in words]),
+        subjects=frozenset([stem for stem, places in topics.items() if reader.regions[places[0]] is Region.SUBJECT]),
+        circumstances=frozenset([stem for stem, places in topics.items() if reader.regions[places[0]] is Region.PLACE]),
+        heads=_find_heads(words, reader.verbs),
+        modifiers=_find_modifiers(words, reader.verbs),
+        opposable=find_opposable([word.lower for word in words]),
     )
 
 
@@ -108,8 +136,25 @@ def _find_topics(words: Sequence[Word]) -> dict[str, tuple[int, ...]]:
     topics: dict[str, tuple[int, ...]] = {}
     for place, word in enumerate(words):
         if word.topical:
-            topics[word.stem] = (*topics.get(word.stem, ()), place)
+            topics[word.stem] = (*topics[word.stem], place) if word.stem in topics else (place,)
     return topics
+
+
+def _find_heads(words: Sequence[Word], verbs: Collection[int]) -> frozenset[int]:
+    """Return the places of the words that no noun phrase goes on behind."""
+    following = enumerate((*words[1:], None))
+    return frozenset(
+        at for at, after in following if after is None or not after.topical or at + 1 in verbs or at in verbs
+    )
+
+
+def _find_modifiers(words: Sequence[Word], verbs: Collection[int]) -> dict[int, tuple[tuple[int, str], ...]]:
+    """Return by place the places and stems of the words that form one noun phrase with it, before it."""
+    found: dict[int, tuple[tuple[int, str], ...]] = {}
+    for at, word in enumerate(words[:-1]):
+        if word.topical and at not in verbs:
+            found[at + 1] = (*found.get(at, ()), (at, word.stem))
+    return found
 
 
 def _mark_label(value: Value, reader: ClauseReader) -> Value:

@@ -6,15 +6,11 @@ differs all over.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
-from difflib import SequenceMatcher
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-from hyperloci.knowledge.contradictions.statement_profile import StatementProfile
-from hyperloci.knowledge.contradictions.words import Word
+from hyperloci.knowledge.contradictions.word_order import LINKS, START, WordOrder, find_common_runs
 
 MOST: Final = 8.0
 """Counts of words end here: more says no more."""
@@ -25,64 +21,56 @@ FEW: Final = 3.0
 NO_PLACE: Final = -1.0
 """Where no word stands."""
 
-START: Final = "^"
-"""The part before the first verb or preposition: what a sentence is about, mostly."""
-
-_NUMBER: Final = re.compile(r"#?\d{1,6}[a-z]?|[A-Z]")
-"""What tells things of one sort apart."""
-
-_ARTICLES: Final = frozenset("the a an our my your its their".split())  # noqa: SIM905
-_LINKS: Final = frozenset(
-    "in on at by to from with for of into via through over under after before as is are was were be uses use using"  # noqa: SIM905
-    " : =".split()
-)
-"""What stands before a part of a sentence, and says which one it is."""
-
 
 def measure_differences(
-    a: StatementProfile, b: StatementProfile, left_old: Collection[str], left_new: Collection[str]
+    old: WordOrder, new: WordOrder, left_old: Collection[str], left_new: Collection[str]
 ) -> dict[str, float]:
     """Return the features of where an old and a new statement differ, by name.
 
     Args:
-        a, b: the old and the new statement.
+        old, new: what stands where in both statements.
         left_old, left_new: the stems that the other one does not have.
     """
-    old, new = _drop_articles(a.words), _drop_articles(b.words)
     return {
         **_measure_blocks(old, new),
-        **_measure_frame([word.stem for word in old], [word.stem for word in new]),
-        **_measure_parts(_sort_by_part(old, left_old), _sort_by_part(new, left_new)),
+        **_measure_frame(old.stems, new.stems),
+        **_measure_parts(
+            {part for stem, part in old.parts if stem in left_old},
+            {part for stem, part in new.parts if stem in left_new},
+        ),
         **_measure_places(old, new, left_old, left_new),
-        **_measure_numbered(old, new),
+        **_measure_numbered(old.numbered, new.numbered),
     }
 
 
-def _drop_articles(words: Sequence[Word]) -> list[Word]:
-    return [w for w in words if (w.lower not in _ARTICLES and w.text[-1].isalnum()) or w.lower in (":", "=")]
-
-
-def _measure_blocks(old: Sequence[Word], new: Sequence[Word]) -> dict[str, float]:
+def _measure_blocks(old: WordOrder, new: WordOrder) -> dict[str, float]:
     """Return how many runs of words were put in, left out or replaced, and where."""
-    one, other = [word.stem for word in old], [word.stem for word in new]
-    blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
-    changed = [block for block in blocks if block[0] != "equal"]
-    replaced = [block for block in changed if block[0] == "replace"]
-    equal = sum(end - start for kind, start, end, _, _ in blocks if kind == "equal")
+    one, other = old.stems, new.stems
+    runs = find_common_runs(one, other)
+    gaps = list(_list_gaps([*runs, (len(one), len(other), 0)]))
+    replaced = [gap for gap in gaps if gap[0] < gap[1] and gap[2] < gap[3]]
     linked = (
-        start > 0 and one[start - 1] == other[begin - 1] and old[start - 1].lower in _LINKS
-        for _, start, _, begin, _ in replaced
+        start > 0 and one[start - 1] == other[begin - 1] and start - 1 in old.links for start, _, begin, _ in replaced
     )
     return {
-        "blocks_equal": 2 * equal / max(1, len(one) + len(other)),
-        "blocks_changed": min(MOST, len(changed)),
-        "blocks_lone": float(len(changed) == len(replaced) == 1),
-        "blocks_put_in": min(FEW, sum(block[0] == "insert" for block in changed)),
-        "blocks_left_out": min(FEW, sum(block[0] == "delete" for block in changed)),
-        "blocks_at_end": float(any(end == len(one) and stop == len(other) for _, _, end, _, stop in replaced)),
-        "blocks_at_start": float(any(start == begin == 0 for _, start, _, begin, _ in replaced)),
+        "blocks_equal": 2 * sum(length for _, _, length in runs) / max(1, len(one) + len(other)),
+        "blocks_changed": min(MOST, len(gaps)),
+        "blocks_lone": float(len(gaps) == len(replaced) == 1),
+        "blocks_put_in": min(FEW, sum(start == end for start, end, _, _ in gaps)),
+        "blocks_left_out": min(FEW, sum(begin == stop for _, _, begin, stop in gaps)),
+        "blocks_at_end": float(any(end == len(one) and stop == len(other) for _, end, _, stop in replaced)),
+        "blocks_at_start": float(any(start == begin == 0 for start, _, begin, _ in replaced)),
         "blocks_linked": min(FEW, sum(linked)),
     }
+
+
+def _list_gaps(runs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield what stands between runs that both have: its start and end in one and in the other."""
+    at = there = 0
+    for start, begin, length in runs:
+        if at < start or there < begin:
+            yield at, start, there, begin
+        at, there = start + length, begin + length
 
 
 def _measure_frame(one: Sequence[str], other: Sequence[str]) -> dict[str, float]:
@@ -106,26 +94,14 @@ def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
     return min(len(one), len(other))
 
 
-def _sort_by_part(words: Sequence[Word], left: Collection[str]) -> set[str]:
-    """Return the parts of a sentence that hold a word the other one lacks, by the verb or preposition before them."""
-    part, found = START, set()
-    for word in words:
-        if word.lower in _LINKS:
-            part = word.lower
-        elif word.verb and word.topical:
-            part = f"verb {word.stem}"
-        if word.topical and not word.verb and word.stem in left:
-            found.add(part)
-    return found
-
-
 def _measure_parts(old: set[str], new: set[str]) -> dict[str, float]:
+    """Return in which parts of both sentences words stand that the other one lacks."""
     common = old & new
     return {
         "parts_common": min(FEW, len(common)),
         "parts_start": float(START in common),
         "parts_verb": float(any(part.startswith("verb ") for part in common)),
-        "parts_link": float(not common.isdisjoint(_LINKS)),
+        "parts_link": float(not common.isdisjoint(LINKS)),
         "parts_old_alone": min(FEW, len(old - new)),
         "parts_new_alone": min(FEW, len(new - old)),
         "parts_start_old": float(START in old),
@@ -134,7 +110,7 @@ def _measure_parts(old: set[str], new: set[str]) -> dict[str, float]:
 
 
 def _measure_places(
-    old: Sequence[Word], new: Sequence[Word], left_old: Collection[str], left_new: Collection[str]
+    old: WordOrder, new: WordOrder, left_old: Collection[str], left_new: Collection[str]
 ) -> dict[str, float]:
     """Return how far into each statement the words stand that differ: 0 at its start, 1 at its end."""
     one, other = _find_mean_place(old, left_old), _find_mean_place(new, left_new)
@@ -142,30 +118,18 @@ def _measure_places(
     return {"place_old": one, "place_new": other, "place_gap": gap}
 
 
-def _find_mean_place(words: Sequence[Word], left: Collection[str]) -> float:
-    places = [at / max(1, len(words) - 1) for at, word in enumerate(words) if word.topical and word.stem in left]
+def _find_mean_place(order: WordOrder, left: Collection[str]) -> float:
+    places = [share for stem, share in order.shares if stem in left]
     return fmean(places) if places else NO_PLACE
 
 
-def _measure_numbered(old: Sequence[Word], new: Sequence[Word]) -> dict[str, float]:
+def _measure_numbered(old: Mapping[str, tuple[str, bool]], new: Mapping[str, tuple[str, bool]]) -> dict[str, float]:
     """Return whether both speak of numbered things of one sort, and of the same: `rack 4`, `sprint 12`, `room B`."""
-    one, other = _find_numbered(old), _find_numbered(new)
-    common = one.keys() & other.keys()
-    begun = {stem for stem in common if one[stem][1] and other[stem][1]}
-    differing = {stem for stem in common if one[stem][0] != other[stem][0]}
+    common = old.keys() & new.keys()
+    begun = {stem for stem in common if old[stem][1] and new[stem][1]}
+    differing = {stem for stem in common if old[stem][0] != new[stem][0]}
     return {
         "numbered_same": float(bool(common - differing)),
         "numbered_other": float(bool(differing - begun)),
         "numbered_other_start": float(bool(differing & begun)),
     }
-
-
-def _find_numbered(words: Sequence[Word]) -> dict[str, tuple[str, bool]]:
-    """Return by stem the number of what is told apart by it, and whether it stands before the first verb."""
-    found: dict[str, tuple[str, bool]] = {}
-    is_start = True
-    for before, word in pairwise(words):
-        is_start = is_start and before.lower not in _LINKS
-        if before.topical and _NUMBER.fullmatch(word.text):
-            found.setdefault(before.stem, (word.lower, is_start))
-    return found

@@ -5,7 +5,9 @@ Each is named; `bench train_contradictions` finds what they weigh. All are read 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import functools
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from hyperloci.knowledge.contradictions import sentence_match
@@ -15,11 +17,15 @@ from hyperloci.knowledge.contradictions.difference_features import measure_diffe
 from hyperloci.knowledge.contradictions.figure_features import measure_loose_figures
 from hyperloci.knowledge.contradictions.quantities import Value, are_same_value
 from hyperloci.knowledge.contradictions.rules import find_verdict
-from hyperloci.knowledge.contradictions.statement_profile import StatementProfile, profile_statement
+from hyperloci.knowledge.contradictions.statement_profile import (
+    COMMON_START,
+    StatementProfile,
+    find_left_behind,
+    list_cue_tables,
+    profile_statement,
+)
+from hyperloci.knowledge.contradictions.word_order import measure_longest_run
 from hyperloci.text.language.word_tables import word_set
-
-COMMON_START: Final = 5
-"""Stems that share so many first letters count as one: `synchronis` and `synchron`."""
 
 COUNTED: Final = ("count", "number")
 """Numbers of things; only those of one thing can differ."""
@@ -30,35 +36,32 @@ QUANTIFIERS: Final = ("zero", "partial", "sole")
 MOST: Final = 6.0
 """Counts end here: more says no more."""
 
-_LEAVING: Final = frozenset("from off dropped ditched left without ripped replaced swapped not for".split())  # noqa: SIM905
-"""Right before a shared word, they say that it is what was left."""
-
 
 def measure_pair(old: str, new: str) -> dict[str, float]:
     """Return the features of an old and a new statement, by name."""
     a, b = profile_statement(old), profile_statement(new)
-    cover = _measure_overlap(a, b)
+    left, right = find_leftovers(a.stems, b), find_leftovers(b.stems, a)
+    cover = _measure_overlap(a, b, left, right)
     polarity = _measure_polarity(a, b, cover)
     return {
         **cover,
-        **_measure_order(a, b),
+        **_measure_order(a, b, find_left_behind(new)),
         **_measure_cues(a, b),
         **polarity,
         **_measure_opposites(a, b, cover, bool(polarity["negation_differs"])),
         **_measure_quantifiers(a, b, cover),
         **_measure_figures(a, b, cover),
         **measure_loose_figures(old, new, cover),
-        **_measure_names(a, b),
+        **_measure_names(a, b, right),
         **_measure_modifiers(a, b),
-        **measure_differences(a, b, find_leftovers(a.stems, b.stems), find_leftovers(b.stems, a.stems)),
+        **measure_differences(a.word_order, b.word_order, left, right),
         **_ask_rules(old, new),
     }
 
 
-def find_leftovers(stems: Collection[str], others: Collection[str]) -> set[str]:
-    """Return the stems that the other statement does not have, nor one that begins the same."""
-    starts = {stem[:COMMON_START] for stem in others if len(stem) >= COMMON_START}
-    return {stem for stem in stems if stem not in others and stem[:COMMON_START] not in starts}
+def find_leftovers(stems: AbstractSet[str], other: StatementProfile) -> set[str]:
+    """Return the stems that the other statement is not about, nor about one that begins the same."""
+    return {stem for stem in stems - other.stems if stem[:COMMON_START] not in other.starts}
 
 
 def find_clashing_figures(old: str, new: str) -> tuple[str, str] | None:
@@ -69,8 +72,9 @@ def find_clashing_figures(old: str, new: str) -> tuple[str, str] | None:
     return next(((x.text, y.text) for x in a for y in b if _compare(x, y)), None)
 
 
-def _measure_overlap(a: StatementProfile, b: StatementProfile) -> dict[str, float]:
-    left, right = find_leftovers(a.stems, b.stems), find_leftovers(b.stems, a.stems)
+def _measure_overlap(
+    a: StatementProfile, b: StatementProfile, left: AbstractSet[str], right: AbstractSet[str]
+) -> dict[str, float]:
     covered_old = (len(a.stems) - len(left)) / max(1, len(a.stems))
     covered_new = (len(b.stems) - len(right)) / max(1, len(b.stems))
     return {
@@ -90,9 +94,9 @@ def _measure_overlap(a: StatementProfile, b: StatementProfile) -> dict[str, floa
     }
 
 
-def _measure_order(a: StatementProfile, b: StatementProfile) -> dict[str, float]:
+def _measure_order(a: StatementProfile, b: StatementProfile, left_behind: Sequence[str]) -> dict[str, float]:
     first_a, first_b, last_a, last_b = (
-        (*a.order[:1], *b.order[:1], *a.order[-1:], *b.order[-1:]) if (a.order and b.order) else ("", "", "", "")
+        (a.order[0], b.order[0], a.order[-1], b.order[-1]) if (a.order and b.order) else ("", "", "", "")
     )
     return {
         "same_first": float(bool(first_a) and first_a == first_b),
@@ -100,39 +104,24 @@ def _measure_order(a: StatementProfile, b: StatementProfile) -> dict[str, float]
         "first_new_in_old": float(first_b in a.stems),
         "last_old_in_new": float(last_a in b.stems),
         "last_new_in_old": float(last_b in a.stems),
-        "common_run": min(8.0, _longest_run([w.stem for w in a.words], [w.stem for w in b.words])),
-        "shared_is_left": min(2.0, _count_left_words(a, b)),
+        "common_run": min(8.0, measure_longest_run(a.row, b.row)),
+        "shared_is_left": min(2.0, sum(stem in a.stems for stem in left_behind)),
     }
 
 
-def _longest_run(a: list[str], b: list[str]) -> int:
-    """Return the length of the longest run of words that both have."""
-    places: dict[str, list[int]] = {}
-    for at, other in enumerate(b):
-        places.setdefault(other, []).append(at)
-    best, before = 0, dict[int, int]()
-    for one in a:
-        row = {at: before.get(at - 1, 0) + 1 for at in places.get(one, ())}
-        best, before = max(best, *row.values(), 0), row
-    return best
-
-
-def _count_left_words(a: StatementProfile, b: StatementProfile) -> int:
-    """Return how many shared words of the new statement stand right after a word of leaving."""
-    return sum(
-        word.stem in a.stems and not _LEAVING.isdisjoint(w.lower for w in b.words[max(0, at - 3) : at])
-        for at, word in enumerate(b.words)
-        if word.topical
-    )
-
-
 def _measure_cues(a: StatementProfile, b: StatementProfile) -> dict[str, float]:
-    found = {"asks": float(b.asks)}
-    for table, count in b.cues.items():
-        found[f"new_{table}"] = min(3.0, count)
-        found[f"old_{table}"] = min(3.0, a.cues[table])
-        found[f"more_{table}"] = max(-2.0, min(2.0, count - a.cues[table]))
+    found = {"asks": float(b.asks), **_no_cues()}
+    for table in a.cued | b.cued:
+        old, new = a.cues[table], b.cues[table]
+        found[f"new_{table}"] = min(3.0, new)
+        found[f"old_{table}"] = min(3.0, old)
+        found[f"more_{table}"] = max(-2.0, min(2.0, new - old))
     return found
+
+
+@functools.cache
+def _no_cues() -> Mapping[str, float]:
+    return {f"{which}_{table}": 0.0 for table in list_cue_tables() for which in ("new", "old", "more")}
 
 
 def _measure_polarity(a: StatementProfile, b: StatementProfile, cover: Mapping[str, float]) -> dict[str, float]:
@@ -169,10 +158,14 @@ def _measure_opposites(
 
 def find_opposites(a: StatementProfile, b: StatementProfile) -> list[tuple[str, str]]:
     """Return words of both statements, each only in one, that mean the opposite."""
-    negators = word_set("clauses.negators")
-    left = [word.lower for word in a.words if word.stem not in b.stems and word.lower not in negators]
-    right = [word.lower for word in b.words if word.stem not in a.stems and word.lower not in negators]
-    return [(left[one], right[other]) for one, other in pair_opposites(left, right)]
+    pairs = [(a.words[one], b.words[other]) for one, other in pair_opposites(a.opposable, b.opposable)]
+    return [
+        (one.lower, other.lower)
+        for one, other in pairs
+        if one.stem not in b.stems
+        and other.stem not in a.stems
+        and word_set("clauses.negators").isdisjoint((one.lower, other.lower))
+    ]
 
 
 def _measure_quantifiers(a: StatementProfile, b: StatementProfile, cover: Mapping[str, float]) -> dict[str, float]:
@@ -227,9 +220,9 @@ def _agree(a: Value, b: Value) -> bool:
     return (a.kind == b.kind or counted) and are_same_value(a, b)
 
 
-def _measure_names(a: StatementProfile, b: StatementProfile) -> dict[str, float]:
-    left, right = find_leftovers(a.names, b.stems), find_leftovers(b.names, a.stems)
-    rest = len(find_leftovers(b.stems, a.stems) - right)
+def _measure_names(a: StatementProfile, b: StatementProfile, unshared: AbstractSet[str]) -> dict[str, float]:
+    left, right = find_leftovers(a.names, b), find_leftovers(b.names, a)
+    rest = len(unshared - right)
     families = {family for family, _ in a.tools} & {family for family, _ in b.tools}
     return {
         "names_left_old": min(2.0, len(left)),

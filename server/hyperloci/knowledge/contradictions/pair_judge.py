@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +47,7 @@ CHANGES: Final = ("undone", "plan_off", "replaced", "ended")
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    features: tuple[str, ...]
+    read_row: Callable[[Mapping[str, float]], Sequence[float]]
     start: float
     forest: Forest
 
@@ -122,11 +123,11 @@ def _score_features(measured: Sequence[Mapping[str, float]]) -> list[float]:
     if not measured:
         return []
     model = _load_model()
-    rows = [[features[name] for name in model.features] for features in measured]
+    rows = [model.read_row(features) for features in measured]
     return [1 / (1 + math.exp(-model.start - total)) for total in model.forest.sum_leaves(rows)]
 
 
 @functools.cache
 def _load_model() -> _Model:
     read = json.loads((Path(__file__).parent / "data/pair_trees.json").read_text(encoding="utf-8"))
-    return _Model(tuple(read["features"]), read["start"], Forest(read["trees"]))
+    return _Model(operator.itemgetter(*read["features"]), read["start"], Forest(read["trees"]))

@@ -8,7 +8,7 @@ are a table of each language (`[clauses]`); so far only English has it, as the c
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from typing import Final
@@ -85,8 +85,8 @@ class ClauseReader:
 
     def _phrase_negator_length(self, at: int) -> int:
         lower = self._lower[at]
-        for phrase in _phrase_negators():
-            if lower == phrase[0] and tuple(self._lower[at : at + len(phrase)]) == phrase:
+        for phrase in _phrase_negators().get(lower, ()):
+            if tuple(self._lower[at : at + len(phrase)]) == phrase:
                 return len(phrase)
         preferred = lower in ("over", "to") and self._denies_unpreferred(at)
         left = lower == "from" and not _words("switching").isdisjoint(self._lower[:at])
@@ -195,9 +195,13 @@ def _words(table: str) -> frozenset[str]:
 
 
 @functools.cache
-def _phrase_negators() -> tuple[tuple[str, ...], ...]:
-    """Return what denies the noun phrase after it only, each as its words."""
-    return tuple(tuple(phrase.split()) for phrase in read_table("clauses.phrase_negators"))
+def _phrase_negators() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """Return by its first word what denies the noun phrase after it only, each as its words."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in read_table("clauses.phrase_negators"):
+        words = tuple(phrase.split())
+        found.setdefault(words[0], []).append(words)
+    return found
 
 
 def _starts_clause(word: str) -> bool:

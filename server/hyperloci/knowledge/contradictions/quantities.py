@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from hyperloci.knowledge.contradictions.words import Word
+from hyperloci.knowledge.contradictions.words import Word, analyse_word
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import UNIT_SECONDS, DateWords, clock_minutes, date_words
 from hyperloci.text.language.vocabulary import vocabulary
@@ -91,13 +91,21 @@ def find_values(words: Sequence[Word]) -> list[Value]:
     found: list[Value] = []
     at = 0
     while at < len(words):
-        value = _read_value(words, at)
+        value = _read_value(words, at) if _may_begin_value(words[at].text) else None
         if value is None:
             at += 1
         else:
             found.append(value)
             at = value.end
     return found
+
+
+@functools.lru_cache(maxsize=16_384)
+def _may_begin_value(text: str) -> bool:
+    """Return whether a value may begin with a word, whatever follows: with most words none does."""
+    word = analyse_word(text)
+    known = word.numeric or word.lower in _date_words().months or word.lower in vocabulary().choice_heads
+    return known or _read_value([word], 0) is not None
 
 
 def _read_value(words: Sequence[Word], at: int) -> Value | None:

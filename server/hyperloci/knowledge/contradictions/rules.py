@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
@@ -86,6 +87,7 @@ class ContradictionJudge:
     def __init__(self, statement: str) -> None:
         self.statement = statement
         self._sentences = analyse_statements(statement)
+        self._about = frozenset[str]().union(*(sentence.about for sentence in self._sentences))
         self._needles = search_needles(self._sentences)
         self._compare = functools.lru_cache(CACHED_VERDICTS)(self._compare_anew)
 
@@ -118,8 +120,7 @@ class ContradictionJudge:
 
     def compute_likeness(self, text: str) -> float:
         """Return how much of what both texts say is the same, 0..1; values are not compared."""
-        mine = {stem for sentence in self._sentences for stem in sentence.topics}
-        theirs = {stem for sentence in analyse_statements(text) for stem in sentence.topics}
+        mine, theirs = self._about, frozenset[str]().union(*(sentence.about for sentence in analyse_statements(text)))
         return len(mine & theirs) / math.sqrt(len(mine) * len(theirs)) if mine and theirs else 0.0
 
     def score_uptake(self, approach: str) -> float:
@@ -129,11 +130,10 @@ class ContradictionJudge:
 
 def _score_uptake(a: AnalysedSentence, b: AnalysedSentence) -> float:
     warned = any(a.words[place].stem in stem_set("failure") for place in range(len(a.words)))
-    asserted = {stem for stem, places in a.topics.items() if not a.denied.issuperset(places)}
-    tried = {stem for stem, places in b.topics.items() if not b.denied.issuperset(places)}
+    asserted, tried = a.asserted, b.asserted
     frame = sentence_match.match_stems(a, b, asserted, tried)
     enough = len(frame.shared) >= TAKEN_UP_SHARED or frame.shared == tried
-    opposed = not asserted & tried or tried & (a.topics.keys() - asserted)
+    opposed = not asserted & tried or tried & (a.about - asserted)
     return frame.likeness if enough and not warned and not opposed else 0.0
 
 
@@ -182,11 +182,11 @@ def _judge_denied_clause(
     one: AnalysedSentence, other: AnalysedSentence, clause: Clause, similarity: float | None
 ) -> Verdict | None:
     denied = {one.words[place].stem for place in clause.places if one.words[place].topical}
-    asserted = {stem for stem, places in other.topics.items() if not other.denied.issuperset(places)}
-    also_denied = denied & other.topics.keys() - asserted
+    asserted = other.asserted
+    also_denied = denied & other.about - asserted
     if not denied & asserted or len(also_denied) >= len(denied & asserted) or _values_differ(one, other):
         return None
-    frame = sentence_match.match_stems(one, other, set(one.topics) if clause.phrase else denied, asserted)
+    frame = sentence_match.match_stems(one, other, one.about if clause.phrase else denied, asserted)
     verbs = stem_set("verbs", "light")
     if frame.shared <= verbs and not denied <= verbs:
         return None  # "never written any Rust" and "written in Kotlin" share what was done, not to what
@@ -194,7 +194,7 @@ def _judge_denied_clause(
     score = _blend_similarity(strength, similarity) + (NEVER_BONUS if clause.sweeping and strength else 0.0)
     if score < DENIAL_GATE:
         return None
-    words = quote_words(frame.words)
+    words = quote_words(sentence_match.list_shared_words(one, frame))
     if clause.cue == "never" and any(word.lower == "always" for word in other.words):
         reason = f'both are about {words}; one says "never", the other "always"'
         return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
@@ -217,13 +217,12 @@ def _values_differ(one: AnalysedSentence, other: AnalysedSentence) -> bool:
 
 def _find_opposites(a: AnalysedSentence, b: AnalysedSentence) -> Iterator[tuple[int, int]]:
     """Yield the places of opposite words that speak of the same thing."""
-    known_a, known_b = {word.stem for word in a.words}, {word.stem for word in b.words}
-    if known_a.isdisjoint(known_b):
+    if a.stems.isdisjoint(b.stems):
         return
-    for i, j in pair_opposites([word.lower for word in a.words], [word.lower for word in b.words]):
+    for i, j in pair_opposites(a.opposable, b.opposable):
         if (
-            a.words[i].stem not in known_b
-            and b.words[j].stem not in known_a
+            a.words[i].stem not in b.stems
+            and b.words[j].stem not in a.stems
             and _may_oppose(a, i, a.words[i])
             and _may_oppose(b, j, b.words[j])
             and sentence_match.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE
@@ -251,7 +250,8 @@ def _judge_opposites(
     if score < DENIAL_GATE:
         return None
     i, j = pairs[0]
-    reason = f'both are about {quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
+    topic = quote_words(sentence_match.list_shared_words(a, frame))
+    reason = f'both are about {topic}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
     return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
 
 
@@ -281,7 +281,8 @@ def _compare_kind(a: AnalysedSentence, b: AnalysedSentence, kind: str, similarit
         strength = frame.overlap
     if strength < VALUE_GATE:
         return None
-    topic = f"both are about {quote_words(frame.words)}" if frame.words else f"both name a {kind}"
+    shared = sentence_match.list_shared_words(a, frame)
+    topic = f"both are about {quote_words(shared)}" if shared else f"both name a {kind}"
     change = " (one of them describes a change)" if changed else ""
     reason = f"{topic}; one says {left[0].text}, the other {right[0].text}{change}"
     return Verdict(ContradictionKind.VALUE, min(1.0, _blend_similarity(strength, similarity)), reason)
@@ -311,7 +312,7 @@ def _match_changed_clauses(
     a: AnalysedSentence, b: AnalysedSentence, left: list[Value], right: list[Value]
 ) -> sentence_match.SentenceMatch:
     """Match clause with clause: who tells of a change adds when and why, which the old statement did not have."""
-    without_a, without_b = frozenset(_value_places(left)), frozenset(_value_places(right))
+    without_a, without_b = _value_places(left), _value_places(right)
     found = [
         sentence_match.match_stems(a, b, stems_a, stems_b, without_a, without_b)
         for stems_a in _candidate_stems(a, left[0], without_a)
@@ -321,7 +322,9 @@ def _match_changed_clauses(
     return max(fit or [sentence_match.NO_MATCH], key=lambda frame: frame.overlap)
 
 
-def _candidate_stems(sentence: AnalysedSentence, value: Value, without: frozenset[int]) -> tuple[set[str], set[str]]:
+def _candidate_stems(
+    sentence: AnalysedSentence, value: Value, without: Collection[int]
+) -> tuple[AbstractSet[str], set[str]]:
     """Return the stems of the whole sentence, and those of the clause a value stands in."""
     near = [sentence.words[place] for place in _clause_of(sentence, value) if place not in without]
     return sentence_match.topic_stems(sentence, without), {word.stem for word in near if word.topical}

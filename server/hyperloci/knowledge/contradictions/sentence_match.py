@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from hyperloci.knowledge.contradictions.claims import AnalysedSentence
-from hyperloci.knowledge.contradictions.polarity import Region
 from hyperloci.system.values import dataclass
 
 HEAD_AS_MODIFIER: Final = 0.5
@@ -30,7 +30,6 @@ class SentenceMatch:
         other_subject: each is about someone or something the other does not mention.
         other_place: each holds under a circumstance the other does not mention.
         sizes: the number of stems of each side.
-        words: the shared stems as the first sentence has them, for the reason.
     """
 
     shared: frozenset[str]
@@ -40,7 +39,6 @@ class SentenceMatch:
     other_subject: bool
     other_place: bool
     sizes: tuple[int, int]
-    words: tuple[str, ...]
 
     @property
     def fit(self) -> float:
@@ -61,7 +59,6 @@ NO_MATCH: Final = SentenceMatch(
     other_subject=False,
     other_place=False,
     sizes=(0, 0),
-    words=(),
 )
 """The frame of two sentences that have nothing in common."""
 
@@ -70,34 +67,38 @@ def compare_sentences(
     a: AnalysedSentence, b: AnalysedSentence, without_a: Collection[int] = (), without_b: Collection[int] = ()
 ) -> SentenceMatch:
     """Match two sentences on all their topics but the given places."""
-    return match_stems(
-        a, b, topic_stems(a, without_a), topic_stems(b, without_b), frozenset(without_a), frozenset(without_b)
-    )
+    return match_stems(a, b, topic_stems(a, without_a), topic_stems(b, without_b), without_a, without_b)
 
 
 def match_stems(
     a: AnalysedSentence,
     b: AnalysedSentence,
-    stems_a: set[str],
-    stems_b: set[str],
-    without_a: frozenset[int] = frozenset(),
-    without_b: frozenset[int] = frozenset(),
+    stems_a: AbstractSet[str],
+    stems_b: AbstractSet[str],
+    without_a: Collection[int] = (),
+    without_b: Collection[int] = (),
 ) -> SentenceMatch:
     """Match two sentences on some of their stems."""
     weights = {stem: _shared_stem_weight(a, b, stem, without_a, without_b) for stem in stems_a & stems_b}
     shared = frozenset(stem for stem, weight in weights.items() if weight > 0)
     smaller, larger = sorted((len(stems_a), len(stems_b)))
     weight = sum(weights.values())
+    extra_a, extra_b = stems_a - shared, stems_b - shared
     return SentenceMatch(
         shared=shared,
         overlap=weight / smaller if smaller else 0.0,
         cosine=weight / math.sqrt(smaller * larger) if smaller else 0.0,
-        extra=min(len(stems_a - shared), len(stems_b - shared)),
-        other_subject=_regions_differ(a, b, Region.SUBJECT, stems_a - shared, stems_b - shared),
-        other_place=_regions_differ(a, b, Region.PLACE, stems_a - shared, stems_b - shared),
+        extra=min(len(extra_a), len(extra_b)),
+        other_subject=not (extra_a.isdisjoint(a.subjects) or extra_b.isdisjoint(b.subjects)),
+        other_place=not (extra_a.isdisjoint(a.circumstances) or extra_b.isdisjoint(b.circumstances)),
         sizes=(len(stems_a), len(stems_b)),
-        words=tuple(dict.fromkeys(a.words[a.topics[stem][0]].lower for stem in sorted(shared, key=a.topics.get))),  # type: ignore[arg-type]
     )
+
+
+def list_shared_words(sentence: AnalysedSentence, match: SentenceMatch) -> list[str]:
+    """Return the shared stems as the first of the matched sentences has them, in its order."""
+    places = sorted(sentence.topics[stem][0] for stem in match.shared)
+    return list(dict.fromkeys(sentence.words[place].lower for place in places))
 
 
 def have_same_labels(a: AnalysedSentence, b: AnalysedSentence) -> bool:
@@ -105,49 +106,36 @@ def have_same_labels(a: AnalysedSentence, b: AnalysedSentence) -> bool:
     return all(b.labels.get(kind, number) == number for kind, number in a.labels.items())
 
 
-def topic_stems(sentence: AnalysedSentence, without: Collection[int] = ()) -> set[str]:
+def topic_stems(sentence: AnalysedSentence, without: Collection[int] = ()) -> AbstractSet[str]:
     """Return the stems a sentence is about, but for those that stand only at the given places."""
+    if not without:
+        return sentence.about
     return {stem for stem, places in sentence.topics.items() if any(place not in without for place in places)}
 
 
 def _shared_stem_weight(
-    a: AnalysedSentence, b: AnalysedSentence, stem: str, without_a: frozenset[int], without_b: frozenset[int]
+    a: AnalysedSentence, b: AnalysedSentence, stem: str, without_a: Collection[int], without_b: Collection[int]
 ) -> float:
     """Return how far a shared stem means the same thing in both: 0 where its modifiers differ."""
     best = 0.0
     for i in a.topics[stem]:
         for j in b.topics[stem]:
-            mods_a, mods_b = _modifier_stems(a, i, without_a), _modifier_stems(b, j, without_b)
-            if mods_a and mods_b and mods_a.isdisjoint(b.topics) and mods_b.isdisjoint(a.topics):
+            mods_a, mods_b = a.modifiers.get(i), b.modifiers.get(j)
+            if mods_a and mods_b and _are_apart(a, b, mods_a, mods_b, without_a, without_b):
                 continue
-            best = max(best, 1.0 if _is_noun_head(a, i) == _is_noun_head(b, j) else HEAD_AS_MODIFIER)
+            best = max(best, 1.0 if (i in a.heads) == (j in b.heads) else HEAD_AS_MODIFIER)
     return best
 
 
-def _modifier_stems(sentence: AnalysedSentence, at: int, without: frozenset[int]) -> set[str]:
-    """Return the stems of the words that form one noun phrase with the word at `at`, before it."""
-    found: set[str] = set()
-    place = at - 1
-    while place >= 0 and sentence.words[place].topical and place not in sentence.verbs:
-        if place not in without:
-            found.add(sentence.words[place].stem)
-        place -= 1
-    return found
-
-
-def _is_noun_head(sentence: AnalysedSentence, at: int) -> bool:
-    following = at + 1
-    return (
-        following >= len(sentence.words)
-        or not sentence.words[following].topical
-        or following in sentence.verbs
-        or at in sentence.verbs
-    )
-
-
-def _regions_differ(
-    a: AnalysedSentence, b: AnalysedSentence, region: Region, extra_a: Iterable[str], extra_b: Iterable[str]
+def _are_apart(
+    a: AnalysedSentence,
+    b: AnalysedSentence,
+    mods_a: Iterable[tuple[int, str]],
+    mods_b: Iterable[tuple[int, str]],
+    without_a: Collection[int],
+    without_b: Collection[int],
 ) -> bool:
-    return any(a.regions[a.topics[s][0]] is region for s in extra_a) and any(
-        b.regions[b.topics[s][0]] is region for s in extra_b
-    )
+    """Return whether two words are parts of different things: what modifies each is nowhere in the other sentence."""
+    stems_a = {stem for place, stem in mods_a if place not in without_a}
+    stems_b = {stem for place, stem in mods_b if place not in without_b}
+    return bool(stems_a and stems_b) and stems_a.isdisjoint(b.about) and stems_b.isdisjoint(a.about)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import functools
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from hyperloci.knowledge.contradictions.antonyms import OpposableWords
 from hyperloci.knowledge.contradictions.claims import AnalysedSentence, analyse_sentence
 from hyperloci.knowledge.contradictions.quantities import Value
+from hyperloci.knowledge.contradictions.word_order import WordOrder, read_word_order
 from hyperloci.knowledge.contradictions.words import Word
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.vocabulary import vocabulary
@@ -28,6 +30,14 @@ MAX_PROFILE_CHARS: Final = 600
 MEASURED: Final = ("count", "number", "time", "size", "percent", "frequency", "clock", "date", "version", "weekday")
 """Beginnings of the kinds of values that are figures; the others are names."""
 
+COMMON_START: Final = 5
+"""Stems that share so many first letters count as one: `synchronis` and `synchron`."""
+
+LEAVING_WITHIN: Final = 3
+"""Words before a shared word in which a word of leaving says that it is what was left."""
+
+_LEAVING: Final = frozenset("from off dropped ditched left without ripped replaced swapped not for".split())  # noqa: SIM905
+
 _SIGNS: Final = str.maketrans(
     {"’": "'", "‘": "'", "`": " ", '"': " ", "“": " ", "”": " ", "*": " ", "?": " ", ";": ","}
 )
@@ -41,11 +51,16 @@ class StatementProfile:
         words: all its words, as `contradictions.words` reads them.
         order: the stems it is about, in order, with repetitions.
         stems: the same as a set.
+        starts: the first letters of those that are long enough to be told by them.
+        row: the stems of all its words.
+        word_order: what stands where.
+        opposable: its words, for finding opposites.
         names: stems of words that look like names.
         modifiers: by stem, the stems that stand right before it.
         figures: kind and value of what it measures, counts or dates.
         tools: family and name of the alternatives it names.
         cues: how many phrases of each table of `data/pair_cues.toml` it has.
+        cued: the tables of which it has any.
         negations: how many words deny.
         oppositions: how many words turn around what they stand with.
         early_negation: whether one of its first three words denies.
@@ -56,11 +71,16 @@ class StatementProfile:
     words: tuple[Word, ...]
     order: tuple[str, ...]
     stems: frozenset[str]
+    starts: frozenset[str]
+    row: tuple[str, ...]
+    word_order: WordOrder
+    opposable: OpposableWords
     names: frozenset[str]
     modifiers: Mapping[str, frozenset[str]]
     figures: tuple[Value, ...]
     tools: frozenset[tuple[str, str]]
     cues: Mapping[str, int]
+    cued: frozenset[str]
     negations: int
     oppositions: int
     early_negation: bool
@@ -74,22 +94,43 @@ def profile_statement(text: str) -> StatementProfile:
     sentence = analyse_sentence(" ".join(text[:MAX_PROFILE_CHARS].translate(_SIGNS).split()))
     words, lowered = sentence.words, [word.lower for word in sentence.words]
     order = tuple(word.stem for word in words if word.topical)
-    negators = word_set("clauses.negators")
+    negators, cues = word_set("clauses.negators"), _count_cues(lowered)
     return StatementProfile(
         words=words,
         order=order,
         stems=frozenset(order),
+        starts=frozenset(stem[:COMMON_START] for stem in order if len(stem) >= COMMON_START),
+        row=tuple([word.stem for word in words]),
+        word_order=read_word_order(words),
+        opposable=sentence.opposable,
         names=frozenset(word.stem for place, word in enumerate(words) if _is_telling_name(word, place)),
         modifiers=_collect_modifiers(words),
         figures=_collect_figures(sentence),
         tools=_collect_tools(lowered),
-        cues=_count_cues(lowered),
+        cues=cues,
+        cued=frozenset(table for table, count in cues.items() if count),
         negations=sum(word in negators for word in lowered),
         oppositions=sum(word in _read_cues()["opposing"] for word in lowered),
         early_negation=not negators.isdisjoint(lowered[:3]),
         asks="?" in text,
         lower=text[:1].islower(),
     )
+
+
+def list_cue_tables() -> Sequence[str]:
+    """Return the names of the tables of cues."""
+    return tuple(_read_cues())
+
+
+@functools.lru_cache(maxsize=16)
+def find_left_behind(text: str) -> Sequence[str]:
+    """Return the stems, with repetitions, that stand right after a word of leaving."""
+    words = profile_statement(text).words
+    return [
+        word.stem
+        for at, word in enumerate(words)
+        if word.topical and any(before.lower in _LEAVING for before in words[max(0, at - LEAVING_WITHIN) : at])
+    ]
 
 
 def find_cue(text: str, table: str) -> str:

@@ -148,6 +148,7 @@ def _lines(file: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
+@functools.lru_cache(maxsize=16_384)
 def fold(name: str) -> str:
     """Return what two spellings of one name have in common: no case, one kind of space and dash."""
     return " ".join(unicodedata.normalize("NFKC", name).translate(_DASHES).casefold().split())
