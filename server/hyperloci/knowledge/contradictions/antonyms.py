@@ -93,11 +93,19 @@ def pair_opposites(left: OpposableWords, right: OpposableWords) -> list[tuple[in
     # Mostly there are none, and to see that takes a hundredth of comparing each with each.
     if left.told.isdisjoint(right.known_by) and right.told.isdisjoint(left.known_by):
         return []
+    likely = _list_likely(right, left)
     return [
-        (at, place)
-        for at, one in enumerate(left.words)
-        for place, other in enumerate(right.words)
-        if are_opposites(one, other)
+        (at, place) for at, one in _list_likely(left, right) for place, other in likely if are_opposites(one, other)
+    ]
+
+
+def _list_likely(words: OpposableWords, others: OpposableWords) -> list[tuple[int, str]]:
+    """Return the words that one of the others may be the opposite of, with their places."""
+    keys = ((at, word, *_find_keys(word)) for at, word in enumerate(words.words))
+    return [
+        (at, word)
+        for at, word, known_by, told in keys
+        if not (told.isdisjoint(others.known_by) and known_by.isdisjoint(others.told))
     ]
 
 

@@ -294,21 +294,21 @@ def _judge_candidates(
     short = [c.node.content for c in claims if max(len(c.node.content), len(judge.statement)) <= MAX_PROFILE_CHARS]
     scores = dict(zip(short, score_contradictions(short, judge.statement), strict=True))
     for candidate in claims:
-        verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)
-        found = _weigh_verdict(judge.statement, candidate.node, verdict, scores.get(candidate.node.content))
+        found = _weigh_verdict(judge, candidate, scores.get(candidate.node.content))
         if found is not None:
             yield found
 
 
 def _weigh_verdict(
-    statement: str, node: Node, verdict: Verdict | None, score: float | None
+    judge: ContradictionJudge, candidate: ContradictionCandidate, score: float | None
 ) -> _FoundContradiction | None:
     """Return what rules and judge together say of a statement and a memory, or None (no score: the rules)."""
-    old = node.content
+    node, old, statement = candidate.node, candidate.node.content, judge.statement
+    if score is not None and not is_contradiction(score):
+        return None
+    verdict: Verdict | None = judge.compare_memory(old, candidate.similarity)
     if score is None:
         return None if verdict is None else _make_found(node, verdict, verdict.score, sure=False)
-    if not is_contradiction(score):
-        return None
     nature = ContradictionNature.UPDATE if is_change(old, statement) else ContradictionNature.CONTRADICTION
     judged = Verdict(ContradictionKind.JUDGED, score, explain_contradiction(old, statement), nature)
     return _make_found(node, verdict or judged, score, sure=score >= SURE_GATE)

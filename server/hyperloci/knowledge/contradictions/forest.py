@@ -27,17 +27,22 @@ class Forest:
     """
 
     def __init__(self, trees: Sequence[Tree]) -> None:
-        self._trees = tuple(trees)
+        self._trees: tuple[Tree, ...] = tuple(trees)
 
     def sum_leaves(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """Return for each row of features the sum of the leaves it leads to, added tree by tree."""
-        if not rows or "numpy" not in sys.modules:
+        if not rows:
+            return []
+        if "numpy" not in sys.modules:
             return [sum(_walk_tree(tree, row) for tree in self._trees) for row in rows]
         return self._arrays.sum_leaves(rows)
 
     @functools.cached_property
     def _arrays(self) -> _ForestArrays:
-        return _ForestArrays(self._trees)
+        arrays = _ForestArrays(self._trees)
+        # Every garbage collection would go through the tens of thousands of lists that nothing reads any more.
+        self._trees = ()
+        return arrays
 
 
 class _ForestArrays:

@@ -77,11 +77,20 @@ def read_loose_figures(text: str) -> tuple[LooseFigure, ...]:
     written = _TOKEN.findall(text[:MAX_CHARS])
     tokens, found, at = [token.lower() for token in written], [], 0
     while at < len(tokens):
-        read = next(filter(None, (reader(tokens, written, at) for reader in _READERS)), None)
+        readers = _READERS if _may_begin_figure(tokens[at]) else ()
+        read = next(filter(None, (reader(tokens, written, at) for reader in readers)), None)
         if read is not None:
             found.append(read[0])
         at = at + 1 if read is None else read[1]
     return tuple(found)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _may_begin_figure(token: str) -> bool:
+    """Return whether a figure may begin with a token in lower case, whatever follows: with most words none does."""
+    tables = _read_tables()
+    words = (tables.numerals, tables.rhythms, _EACH, ("once",), *tables.points.values())
+    return token[0].isdecimal() or any(token in table for table in words)
 
 
 def are_equal_figures(a: LooseFigure, b: LooseFigure) -> bool:
