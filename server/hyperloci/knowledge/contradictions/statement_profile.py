@@ -93,24 +93,24 @@ def profile_statement(text: str) -> StatementProfile:
     """Return the profile of a statement."""
     sentence = analyse_sentence(" ".join(text[:MAX_PROFILE_CHARS].translate(_SIGNS).split()))
     words, lowered = sentence.words, [word.lower for word in sentence.words]
-    order = tuple(word.stem for word in words if word.topical)
+    order = tuple([word.stem for word in words if word.topical])
     negators, cues = word_set("clauses.negators"), _count_cues(lowered)
     return StatementProfile(
         words=words,
         order=order,
         stems=frozenset(order),
-        starts=frozenset(stem[:COMMON_START] for stem in order if len(stem) >= COMMON_START),
+        starts=frozenset([stem[:COMMON_START] for stem in order if len(stem) >= COMMON_START]),
         row=tuple([word.stem for word in words]),
         word_order=read_word_order(words),
         opposable=sentence.opposable,
-        names=frozenset(word.stem for place, word in enumerate(words) if _is_telling_name(word, place)),
+        names=frozenset([word.stem for place, word in enumerate(words) if _is_telling_name(word, place)]),
         modifiers=_collect_modifiers(words),
         figures=_collect_figures(sentence),
         tools=_collect_tools(lowered),
         cues=cues,
-        cued=frozenset(table for table, count in cues.items() if count),
-        negations=sum(word in negators for word in lowered),
-        oppositions=sum(word in _read_cues()["opposing"] for word in lowered),
+        cued=frozenset([table for table, count in cues.items() if count]),
+        negations=sum(map(negators.__contains__, lowered)),
+        oppositions=sum(map(_opposing_words().__contains__, lowered)),
         early_negation=not negators.isdisjoint(lowered[:3]),
         asks="?" in text,
         lower=text[:1].islower(),
@@ -158,8 +158,8 @@ def _collect_figures(sentence: AnalysedSentence) -> tuple[Value, ...]:
 
 
 def _collect_tools(lowered: list[str]) -> frozenset[tuple[str, str]]:
-    known = (vocabulary().find(word) for word in lowered)
-    return frozenset((name.family, name.name) for name in known if name is not None and name.family)
+    known = map(vocabulary().find, lowered)
+    return frozenset([(name.family, name.name) for name in known if name is not None and name.family])
 
 
 def _count_cues(lowered: list[str]) -> dict[str, int]:
@@ -180,6 +180,11 @@ def _index_cues() -> Mapping[str, tuple[tuple[str, str], ...]]:
         for cue in cues:
             found.setdefault(cue.split()[0], []).append((f" {cue} ", table))
     return {word: tuple(cues) for word, cues in found.items()}
+
+
+@functools.cache
+def _opposing_words() -> frozenset[str]:
+    return frozenset(_read_cues()["opposing"])
 
 
 @functools.cache
