@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from hyperloci.knowledge.contradictions import loose_figures
 from hyperloci.knowledge.contradictions.figure_features import measure_loose_figures
 from hyperloci.knowledge.contradictions.loose_figures import are_equal_figures, read_loose_figures
+from tests.support import examples
 
 COVER = {"covered_old": 0.5, "covered_new": 0.5, "covered_most": 0.5, "left_new": 1.0}
 
@@ -50,3 +54,23 @@ def test_may_is_a_month_only_where_it_is_written_as_one() -> None:
 )
 def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     assert isinstance(read_loose_figures(text), tuple)
+
+
+@settings(max_examples=examples(200))
+@given(
+    st.lists(
+        st.sampled_from(
+            "at 10 pm 22:00 a the each every once per Monday May weekly half twelve hundred 5 % € 3.11 Git".split()  # noqa: SIM905
+        ),
+        max_size=8,
+    )
+)
+def test_no_figure_begins_where_reading_is_left_out(words: list[str]) -> None:
+    text = " ".join(words)
+    read_loose_figures.cache_clear()
+    found = read_loose_figures(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loose_figures, "_may_begin_figure", lambda token: True)
+        read_loose_figures.cache_clear()
+        assert read_loose_figures(text) == found
+    read_loose_figures.cache_clear()

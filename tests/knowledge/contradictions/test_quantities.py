@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperloci.knowledge.contradictions import quantities
 from hyperloci.knowledge.contradictions.claims import analyse_sentence
 from hyperloci.knowledge.contradictions.quantities import are_same_value
+from hyperloci.knowledge.contradictions.words import analyse_word
 from tests.support import examples
 
 
@@ -77,3 +79,20 @@ def test_different_numbers_of_a_thing_differ(one: int, other: int) -> None:
     (a,) = analyse_sentence(f"The pool has {one} threads").values
     (b,) = analyse_sentence(f"The pool has {other} threads").values
     assert are_same_value(a, b) == (abs(one - other) <= 0.005 * max(one, other))
+
+
+@settings(max_examples=examples(200))
+@given(
+    st.lists(
+        st.sampled_from(
+            "May 3rd 2024 Monday v1.2 version 30 s GitHub Actions Google Cloud Postgres a/b.py db1.local of is".split()  # noqa: SIM905
+        ),
+        max_size=8,
+    )
+)
+def test_no_value_begins_where_reading_is_left_out(texts: list[str]) -> None:
+    words = [analyse_word(text) for text in texts]
+    found = quantities.find_values(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quantities, "_may_begin_value", lambda text: True)
+        assert quantities.find_values(words) == found

@@ -98,7 +98,7 @@ def profile_statement(text: str) -> StatementProfile:
     return StatementProfile(
         words=words,
         order=order,
-        stems=frozenset(order),
+        stems=sentence.about,
         starts=frozenset([stem[:COMMON_START] for stem in order if len(stem) >= COMMON_START]),
         row=tuple([word.stem for word in words]),
         word_order=read_word_order(words),
