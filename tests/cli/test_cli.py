@@ -533,15 +533,15 @@ def test_a_path_is_one_from_where_the_command_runs_or_from_the_projects_root(
 def test_much_that_is_skipped_is_counted_by_reason_and_kind_of_file(tmp_path: Path) -> None:
     root = tmp_path / "project"
     for number in range(9):
-        (root / f"{number}.ipynb").write_text("{}")
+        (root / f"{number}.parquet").write_text("{}")
     (root / "node_modules").mkdir()
     (root / "node_modules" / "a.js").write_text("let a = 1")
-    assert "skipped 0.ipynb: not a kind of text" in run("index")
+    assert "skipped 0.parquet: not a kind of text" in run("index")
     (root / "LICENSE").write_text("As you like")
 
     shown = run("index")
     assert "11 files and folders skipped" in shown
-    assert "10  not a kind of text that is indexed: .ipynb 9, LICENSE 1\n" in shown
+    assert "10  not a kind of text that is indexed: .parquet 9, LICENSE 1\n" in shown
     assert "1  third-party code: folders 1\n" in shown and "other reasons" not in shown
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -258,3 +259,14 @@ def fail_on(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
         return WHOLE(self, name, called=called)
 
     monkeypatch.setattr(ProseRules, "_resolve_symbol", symbol)
+
+
+def test_a_torn_notebook_is_set_aside_and_the_others_are_indexed(index: Index, tree: WorkingTree) -> None:
+    whole = json.dumps({"cells": [{"cell_type": "markdown", "source": f"# Whole\n\n{WORDS}"}], "nbformat": 4})
+    tree.write("torn.ipynb", whole[:40])
+    tree.write("whole.ipynb", whole)
+    report = index()
+    assert [(item.path, item.reason.partition(" (")[0]) for item in report.skipped] == [
+        ("torn.ipynb", "set aside: is no JSON")
+    ]
+    assert WORDS.strip() in index.texts()

@@ -208,6 +208,12 @@ def test_a_large_file_is_skipped_with_its_size(tmp_path: Path) -> None:
     assert found(tmp_path, max_bytes=2_001) == ["a.md"]
 
 
+def test_a_notebook_may_be_larger_as_most_of_it_is_not_read(tmp_path: Path) -> None:
+    make(tmp_path, {"a.ipynb": "x" * 20_000, "b.ipynb": "x" * 20_001})
+    assert found(tmp_path, max_bytes=2_000) == ["a.ipynb"]
+    assert reasons(tmp_path, max_bytes=2_000) == {"b.ipynb": "20,001 bytes, above 20,000"}
+
+
 def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     assert reasons(tmp_path) == {"pipe.md": "not a regular file"}

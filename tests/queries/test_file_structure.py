@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +199,24 @@ def test_snippets_put_together_are_the_document_and_its_sections_cover_it_once(c
     lines = [line for entry in found.entries for line in range(entry.line_start, entry.line_end + 1)]
     assert lines == sorted(set(lines))
     assert lines[0] == 1 and lines[-1] >= len(text.rstrip().split("\n"))
+
+
+def test_a_notebook_is_laid_out_by_its_headings_those_above_code_alone_too(code: Linked) -> None:
+    words = "Words enough to be a chunk of their own, so that nobody joins them to the code that stands below them."
+    sources = [
+        ("markdown", f"# Gauges\n\n{words}\n\n## Why\n\n{words}"),
+        ("markdown", "## Load"),
+        ("code", "# no heading\nimport pandas as pd\n"),
+        ("markdown", f"### Clean\n\n{words}"),
+    ]
+    cells = [{"cell_type": kind, "source": text, "metadata": {}} for kind, text in sources]
+    code.index({"gauge.ipynb": json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})})
+    found = tree(code, "gauge.ipynb")
+    assert [(entry.title, entry.level) for entry in found.entries] == [
+        ("Gauges", 1),
+        ("Why", 2),
+        ("Load", 2),
+        ("Clean", 3),
+    ]
+    assert titles(found, found.ancestors(3)) == ["Load", "Gauges"]
+    assert [len(entry.ids) for entry in found.entries] == [1, 1, 2, 1]

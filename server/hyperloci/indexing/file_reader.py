@@ -6,7 +6,7 @@ import difflib
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,8 @@ from hyperloci.store.memories.node_rows import hash_content
 from hyperloci.store.projects.files import IndexedFile
 from hyperloci.system.regular_file import open_regular_file
 from hyperloci.system.values import dataclass
+from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of
+from hyperloci.text.chunking.notebook import NotebookText, read_notebook
 from hyperloci.text.decoding import decode_text
 from hyperloci.text.sanitize.prompt_injection import find_name_flags
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -158,6 +160,8 @@ def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
 
     Raises:
         UnicodeError: it is no text, though it began as one.
+        json.JSONDecodeError: it is called a notebook and is none.
+        RecursionError: it is a notebook that is nested too deeply.
     """
     # Only the process that parses cuts: a server need not hold the parsers.
     from hyperloci.text.chunking.chunker import chunk_file
@@ -165,13 +169,30 @@ def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     text = decode_text(data)
     if text is None:
         raise UnicodeError(path)
-    prepared = sanitize(text)
-    chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
-    if prepared.text != text:
-        place = _position_mapper(text, prepared.text)
-        chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
+    notebook = read_notebook(text) if file_kind_of(path) is FileKind.NOTEBOOK else None
+    original = notebook.text if notebook else text
+    prepared = sanitize(original)
+    places = _PlaceMap.between(original, prepared.text)
+    cut = _chunk_cells(path, prepared.text, notebook, places) if notebook else chunk_file(path, prepared.text)
+    chunks = [replace(chunk, position=places.find(chunk.position)) for chunk in cut if chunk.text.strip()]
+    if notebook:
+        chunks = [replace(chunk, position=_lines_in_file(notebook, chunk.position)) for chunk in chunks]
     of_name = find_name_flags(path)
     return tuple(_sanitize_chunk(chunk, prepared, of_name) for chunk in chunks)
+
+
+def _chunk_cells(path: str, prepared: str, notebook: NotebookText, places: _PlaceMap) -> list[TextChunk]:
+    from hyperloci.text.chunking.notebook_chunks import chunk_notebook
+
+    cells = [notebook.cells[notebook.index_at(line)] for line in places.line_of] if notebook.cells else []
+    return chunk_notebook(path, prepared, cells)
+
+
+def _lines_in_file(notebook: NotebookText, position: Position) -> Position:
+    if position.line_start is None or position.line_end is None:
+        return position
+    first, last = (notebook.line_in_file(line) for line in (position.line_start, position.line_end))
+    return replace(position, line_start=first, line_end=last)
 
 
 def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
@@ -186,33 +207,52 @@ def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[st
     )
 
 
-def _position_mapper(original: str, prepared: str) -> Callable[[Position], Position]:
-    """Return a function from positions in the prepared text to positions in the original one.
+@dataclass(frozen=True, slots=True)
+class _PlaceMap:
+    """Leads from places in a prepared text to those in the original one.
 
     Cleaning and redacting change what is on a line; only a private block or key takes lines away.
+
+    Attributes:
+        before, after: the lines of the original and of the prepared text.
+        line_of: for each line of the prepared text the original's that it is or replaced, 0-based.
+        before_starts, after_starts: where the lines begin.
+        end: where the original ends.
+        is_same: whether nothing was changed.
     """
-    before, after = original.split("\n"), prepared.split("\n")
-    line_of = range(len(before)) if len(before) == len(after) else _align_lines(before, after)
-    before_starts, after_starts = _line_starts(before), _line_starts(after)
 
-    def at(line: int, offset: int) -> int:
-        target, column = line_of[line], offset - after_starts[line]
-        end = len(before[target]) + 1
-        return min(before_starts[target] + (end if column > len(after[line]) else min(column, end)), len(original))
+    before: Sequence[str]
+    after: Sequence[str]
+    line_of: Sequence[int]
+    before_starts: Sequence[int]
+    after_starts: Sequence[int]
+    end: int
+    is_same: bool
 
-    def place(position: Position) -> Position:
-        if position.line_start is None or position.line_end is None:
+    @classmethod
+    def between(cls, original: str, prepared: str) -> _PlaceMap:
+        before, after = original.split("\n"), prepared.split("\n")
+        line_of = range(len(before)) if len(before) == len(after) else _align_lines(before, after)
+        starts = _line_starts(before), _line_starts(after)
+        return cls(before, after, line_of, *starts, len(original), original == prepared)
+
+    def find(self, position: Position) -> Position:
+        if self.is_same or position.line_start is None or position.line_end is None:
             return position
         first, last = position.line_start - 1, position.line_end - 1
         return replace(
             position,
-            line_start=line_of[first] + 1,
-            line_end=line_of[last] + 1,
-            char_start=None if position.char_start is None else at(first, position.char_start),
-            char_end=None if position.char_end is None else at(last, position.char_end),
+            line_start=self.line_of[first] + 1,
+            line_end=self.line_of[last] + 1,
+            char_start=None if position.char_start is None else self._offset(first, position.char_start),
+            char_end=None if position.char_end is None else self._offset(last, position.char_end),
         )
 
-    return place
+    def _offset(self, line: int, offset: int) -> int:
+        target, column = self.line_of[line], offset - self.after_starts[line]
+        end = len(self.before[target]) + 1
+        shifted = end if column > len(self.after[line]) else min(column, end)
+        return min(self.before_starts[target] + shifted, self.end)
 
 
 def _align_lines(before: Sequence[str], after: Sequence[str]) -> list[int]:

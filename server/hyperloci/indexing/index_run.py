@@ -28,6 +28,7 @@ from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile, StoredChunk
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
 from hyperloci.system.values import dataclass
+from hyperloci.text.chunking.file_kinds import largest_size
 from hyperloci.text.sanitize.sanitizer import sanitize_name
 
 WINDOW_FILES: Final = 64
@@ -98,7 +99,7 @@ class IndexRun:
         parser: cuts them.
         clock: tells the time.
         cancelled: asked between files; True ends the run early.
-        max_bytes: a file that grew above this since it was seen is not read.
+        max_bytes: a file that grew above this since it was seen is not read (a notebook: above ten times this).
     """
 
     def __init__(
@@ -213,7 +214,8 @@ class IndexRun:
 
     def _read_file(self, path: str) -> FileOnDisk | None:
         try:
-            return read_file(self._root / path, self._max_bytes)
+            most = None if self._max_bytes is None else largest_size(path, self._max_bytes)
+            return read_file(self._root / path, most)
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:

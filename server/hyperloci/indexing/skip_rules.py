@@ -166,7 +166,8 @@ def reason_to_skip_content(head: bytes, kind: FileKind, size: int) -> str | None
     if kind in {FileKind.CODE, FileKind.PLAIN_CODE} and is_minified(text):
         return MINIFIED
     top = "\n".join(text.split("\n", _MARK_LINES)[:_MARK_LINES])
-    return GENERATED if kind is not FileKind.MARKDOWN and _GENERATED_MARK.search(top) else None
+    is_read = kind not in {FileKind.MARKDOWN, FileKind.NOTEBOOK}
+    return GENERATED if is_read and _GENERATED_MARK.search(top) else None
 
 
 def _make_matcher(patterns: tuple[str, ...]) -> Callable[[str], object]:

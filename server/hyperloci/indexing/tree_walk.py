@@ -37,7 +37,7 @@ from hyperloci.model.answers import SkippedFile
 from hyperloci.project.git_folder import BrokenRepositoryError, find_repository
 from hyperloci.system.regular_file import open_regular_file
 from hyperloci.system.values import dataclass
-from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of
+from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of, largest_size
 from hyperloci.text.decoding import HEAD_BYTES, decode_head
 from hyperloci.text.sanitize.sanitizer import sanitize_name
 
@@ -79,7 +79,7 @@ def walk_tree(
     Args:
         root: the project's root.
         exclude: more patterns in the manner of `.gitignore`, relative to the root; stronger than every ignore file.
-        max_bytes: larger files are skipped.
+        max_bytes: larger files are skipped; a notebook may be ten times as large.
     """
     return _ProjectTree.at_root(root, exclude, max_bytes).iter_files()
 
@@ -229,8 +229,9 @@ class _ProjectTree:
             return _skip_path(path, reason)
         if not stat.S_ISREG(status.st_mode):
             return _skip_path(path, "not a regular file")
-        if status.st_size > self.max_bytes:
-            return _skip_path(path, f"{status.st_size:,} bytes, above {self.max_bytes:,}")
+        most = largest_size(path, self.max_bytes)
+        if status.st_size > most:
+            return _skip_path(path, f"{status.st_size:,} bytes, above {most:,}")
         kind = file_kind_of(path)
         if kind is None and PurePosixPath(path).suffix:
             return _skip_path(path, EMPTY_KIND)

@@ -12,7 +12,8 @@ class Position:
     Attributes:
         path: POSIX path relative to the project's root.
         line_start, line_end: first and last line, 1-based, inclusive.
-        char_start, char_end: offsets into the decoded text, 0-based, end exclusive.
+        char_start, char_end: offsets into the decoded text (of a notebook: into its cells' sources, one below the
+            other), 0-based, end exclusive.
         section_path: the headings above and of this place, outermost first.
         headings: headings of further sections that this place reaches into: short ones share a snippet.
         heading_level: level of the innermost heading, 1..6; None outside any.

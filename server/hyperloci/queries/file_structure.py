@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.model.chunk import ChunkKind
 from hyperloci.store import Store
 from hyperloci.store.projects.files import FilePiece
 from hyperloci.system.values import dataclass
 from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of
 from hyperloci.text.chunking.restructured_text import parse_restructured_text
-from hyperloci.text.chunking.sections import parse_sections
+from hyperloci.text.chunking.section_types import infer_section_type
+from hyperloci.text.chunking.sections import parse_sections, slugify
 
 FUZZY: Final = 0.6
 """Likeness from which a title is another one misspelt or shortened: `difflib`'s own measure for close matches."""
@@ -127,6 +129,8 @@ def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
         raise NotFoundError(f"path={path!r:.200}: this file is not indexed in this project; index_path indexes it.")
+    if file_kind_of(path) is FileKind.NOTEBOOK:
+        return _notebook_tree(path, pieces)
     return (
         _document_tree(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code_tree(path, pieces)
     )
@@ -229,6 +233,43 @@ def _document_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
             )
         )
     return OutlineTree(path, tuple(entries))
+
+
+def _notebook_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
+    """Lay out a notebook by its headings: those in its text, and those above each piece of code."""
+    held: dict[tuple[str, ...], list[FilePiece]] = {}
+    for piece in pieces:
+        for titles in _list_section_paths(piece):
+            for depth in range(1, len(titles)):
+                held.setdefault(titles[:depth], [piece])
+            held.setdefault(titles, []).append(piece)
+    places = {titles: number for number, titles in enumerate(held)}
+    entries = [
+        OutlineEntry(
+            title=titles[-1] if titles else "",
+            level=len(titles),
+            type=infer_section_type(titles[-1] if titles else "").value,
+            file=path,
+            path=titles,
+            anchor=slugify(titles[-1]) if titles else "",
+            line_start=min(piece.line_start for piece in inside),
+            line_end=max(piece.line_end for piece in inside),
+            parent=places.get(titles[:-1]) if titles[:-1] else None,
+            ids=tuple(dict.fromkeys(piece.node_id for piece in inside)),
+        )
+        for titles, inside in held.items()
+    ]
+    return OutlineTree(path, tuple(entries))
+
+
+def _list_section_paths(piece: FilePiece) -> list[tuple[str, ...]]:
+    """Return the headings, outermost first, of each section that a piece of a notebook has a part of."""
+    if piece.kind != ChunkKind.MARKDOWN:
+        return [piece.section_path]
+    sections = parse_sections(piece.content)
+    first = next((section.title for section in sections if section.title), None)
+    around = piece.section_path[: piece.section_path.index(first)] if first in piece.section_path else ()
+    return [around + section.path if section.level else piece.section_path for section in sections]
 
 
 def _code_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:

@@ -55,7 +55,7 @@ class ForgottenChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePiece:
-    """A living snippet of a file: its text, where it stands, and the symbol it is of."""
+    """A living snippet of a file: its text, where it stands, the symbol it is of and the headings above it."""
 
     node_id: str
     kind: str
@@ -66,6 +66,7 @@ class FilePiece:
     line_end: int
     symbol: str | None
     symbol_kind: str | None
+    section_path: tuple[str, ...]
 
 
 MAX_VALUES: Final = 500
@@ -177,7 +178,7 @@ class Files:
         rows = self._connection.execute(
             """
             SELECT n.id, n.subtype, n.content, p.char_start, p.char_end, p.line_start, p.line_end, p.symbol,
-                json_extract(c.facts, '$.kind') AS symbol_kind
+                p.section_path, json_extract(c.facts, '$.kind') AS symbol_kind
             FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
             LEFT JOIN code_facts c ON c.node_key = n.key
             WHERE f.scope_key = ? AND f.path = ? AND n.deleted_at IS NULL ORDER BY p.char_start, n.key
@@ -195,6 +196,7 @@ class Files:
                 line_end=row["line_end"],
                 symbol=row["symbol"],
                 symbol_kind=row["symbol_kind"],
+                section_path=tuple(json.loads(row["section_path"] or "[]")),
             )
             for row in rows
         ]

@@ -1,9 +1,11 @@
 """Chunker: cuts a file into chunks with the chunker for its kind.
 
 - Markdown and reStructuredText: by sections (`markdown`, `restructured_text`).
-- Code in a language with a grammar: by its syntax (`code`); in another one: windows of lines.
+- Code in a language with a grammar: by its syntax (`code`); in another one: windows of lines;
+  of a component (Vue, Svelte, Astro) the scripts by their syntax and the rest in windows (`components`).
 - Other prose (AsciiDoc, plain text): windows of about 200 words at paragraphs, 50 of them repeated.
   Only the title at the top is read from its markup.
+- A notebook is no text: `notebook` makes one of its cells, and `notebook_chunks` cuts that.
 - Configuration (TOML, YAML, JSON, INI, Makefile...): by tables (`settings`), those of more than 2,000 characters at
   blank lines; only files of at most `MAX_CONFIG_BYTES`. Anything else is not cut at all.
 """
@@ -18,6 +20,7 @@ from typing import Final
 from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.position import Position
 from hyperloci.text.chunking.code import chunk_code, chunk_lines
+from hyperloci.text.chunking.components import chunk_component, is_component
 from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind, file_kind_of, language_of_plain_file
 from hyperloci.text.chunking.lines import LineIndex, Span, is_blank
 from hyperloci.text.chunking.markdown import chunk_document, chunk_markdown
@@ -54,6 +57,8 @@ def chunk_file(path: str, text: str) -> list[TextChunk]:
         case FileKind.CODE:
             return chunk_code(path, text)
         case FileKind.PLAIN_CODE:
+            if is_component(path):
+                return chunk_component(path, text)
             return chunk_lines(path, text, language_of_plain_file(path))
         case FileKind.PROSE:
             title = _TITLE.match(text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -23,7 +24,7 @@ from hyperloci.text.chunking.definitions import Definition
 from hyperloci.text.chunking.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.text.chunking.outline import Fact, Outline, parse_outline
 from hyperloci.text.chunking.partition import CodePiece, partition_outline
-from hyperloci.text.chunking.programming_languages import language_of
+from hyperloci.text.chunking.programming_languages import Language, language_of
 
 SOURCE_ROOTS: Final = ("src", "lib")
 """Top folders that hold packages without being one: they are no part of a module's dotted name."""
@@ -42,7 +43,11 @@ def chunk_code(path: str, text: str) -> list[TextChunk]:
         path: POSIX path relative to the project's root; its ending and the first line tell the language.
         text: the decoded file.
     """
-    language = language_of(path, text)
+    return chunk_source(path, text, language_of(path, text))
+
+
+def chunk_source(path: str, text: str, language: Language | None) -> list[TextChunk]:
+    """Cut code in a known language into chunks, as `chunk_code` does; None for one without a grammar."""
     outline = parse_outline(language, text) if language and not is_minified(text) else None
     if outline is None or language is None:
         return chunk_lines(path, text, language.name if language else None)
@@ -65,6 +70,14 @@ def chunk_lines(path: str, text: str, language: str | None) -> list[TextChunk]:
         for start, end in line_windows(text, 0, len(text))
         if not is_blank(text[start:end])
     ]
+
+
+def move_chunk(chunk: TextChunk, text: str, lines: LineIndex, offset: int) -> TextChunk:
+    """Return a chunk that was cut out of the text from `offset` on as one of the whole text; `lines` is its index."""
+    start, end = (chunk.position.char_start or 0) + offset, (chunk.position.char_end or 0) + offset
+    first, last = lines.lines_of(start, end)
+    position = replace(chunk.position, char_start=start, char_end=end, line_start=first, line_end=last)
+    return replace(chunk, text=text[start:end], position=position)
 
 
 def is_minified(text: str) -> bool:

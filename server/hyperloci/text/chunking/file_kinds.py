@@ -11,12 +11,16 @@ from hyperloci.text.chunking.programming_languages import language_of
 MAX_CONFIG_BYTES = 64_000
 """A larger configuration file is data (fixtures, translations, generated schemas): its text says little to a reader."""
 
+NOTEBOOK_FACTOR: Final = 10
+"""A notebook may be so many times larger than other files: most of it are outputs, which are not read."""
+
 
 class FileKind(StrEnum):
     """Which chunker reads a file."""
 
     MARKDOWN = "markdown"
     RESTRUCTURED_TEXT = "restructured_text"
+    NOTEBOOK = "notebook"
     CODE = "code"
     PLAIN_CODE = "plain_code"
     PROSE = "prose"
@@ -26,6 +30,8 @@ class FileKind(StrEnum):
 _MARKDOWN: Final = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx", ".mdc", ".qmd", ".rmd"})
 
 _RESTRUCTURED_TEXT: Final = frozenset({".rst", ".rest"})
+
+_NOTEBOOK: Final = ".ipynb"
 
 _PROSE: Final = frozenset({".txt", ".text", ".adoc", ".asciidoc", ".org", ".tex", ".textile", ".rdoc", ".pod"})
 _PROSE_NAMES: Final = frozenset(
@@ -63,6 +69,7 @@ _CONFIG_NAMES: Final = frozenset(
 
 _PLAIN_CODE: Final[dict[str, str]] = {
     ".asm": "assembly",
+    ".astro": "astro",
     ".awk": "awk",
     ".bat": "batch",
     ".clj": "clojure",
@@ -141,6 +148,8 @@ def file_kind_of(path: str, text: str = "") -> FileKind | None:
         return FileKind.MARKDOWN
     if suffix in _RESTRUCTURED_TEXT:
         return FileKind.RESTRUCTURED_TEXT
+    if suffix == _NOTEBOOK:
+        return FileKind.NOTEBOOK
     if name in _CONFIG_NAMES:
         return FileKind.CONFIG
     if suffix in _PROSE or name in _PROSE_NAMES:
@@ -150,6 +159,11 @@ def file_kind_of(path: str, text: str = "") -> FileKind | None:
     if suffix in _PLAIN_CODE:
         return FileKind.PLAIN_CODE
     return FileKind.CODE if language_of(path, text) else None
+
+
+def largest_size(path: str, max_bytes: int) -> int:
+    """Return how many bytes a file may have to be indexed, where most may have `max_bytes`."""
+    return max_bytes * (NOTEBOOK_FACTOR if file_kind_of(path) is FileKind.NOTEBOOK else 1)
 
 
 def language_of_plain_file(path: str) -> str | None:

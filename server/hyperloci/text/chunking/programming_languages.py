@@ -600,6 +600,7 @@ LANGUAGES: Final[tuple[Language, ...]] = (
 )
 """Every language with a grammar."""
 
+BY_NAME: Final = {row.name: row for row in LANGUAGES}
 _BY_EXTENSION: Final = {extension: row for row in LANGUAGES for extension in row.extensions}
 _BY_FILENAME: Final = {name: row for row in LANGUAGES for name in row.filenames}
 _BY_INTERPRETER: Final = {name: row for row in LANGUAGES for name in row.interpreters}
