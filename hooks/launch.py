@@ -106,13 +106,14 @@ def end_with_empty_answer(number: int, frame: object) -> None:
 def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
     """Return the answer of a running server, or None; `mark` identifies this event."""
     sys.path[:0] = package_folders()
-    environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
-        from hyperloci.system.data_paths import find_paths
+        from hyperloci.system.data_paths import drop_empty_home, find_paths
         from hyperloci_hooks import budget, client, outcome_log
 
         if event not in budget.SECONDS:
             return None
+        drop_empty_home(os.environ)  # noqa: TID251 - a process's entry point
+        environ = dict(os.environ)  # noqa: TID251 - a process's entry point
         where = find_paths(environ)
         said = client.pack_event(event, payload, where.database, mark, environ)
         folders = (where.runtime_dir, where.sockets)

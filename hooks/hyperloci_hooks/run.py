@@ -36,7 +36,10 @@ CLIENT_VARIABLE = "HYPERLOCI_HOOK_CLIENT"
 
 def main(event: str | None = None) -> None:
     """Answer an event; by default the one named on the command line."""
+    from hyperloci.system.data_paths import drop_empty_home
+
     bell = _open_signal_pipe()
+    drop_empty_home(os.environ)  # noqa: TID251 - an entry point
     environ = dict(os.environ)  # noqa: TID251 - an entry point
     answer = EMPTY
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.cli.common import open_memory
+from hyperloci.cli.common import Exit, open_memory
 from hyperloci.cli.main import app
 from hyperloci.cli.write import describe_skipped
 from hyperloci.clock import system_clock
@@ -359,6 +360,35 @@ def test_what_nobody_planned_for_is_one_line_and_its_traceback_is_in_the_log(tmp
     assert "a defect" in done.stderr and "Traceback" not in done.stderr and done.stderr.count("\n") == 1
     logged = (tmp_path / "home" / ".claude" / "hyperloci" / "hyperloci.log").read_text()
     assert "Traceback" in logged and "a defect" in logged
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["entities"]])
+def test_a_pipe_that_nobody_reads_on_ends_a_command_quietly(arguments: list[str]) -> None:
+    for number in range(9):
+        remember(f"Gauge {number} is read by Redis " + "and again " * 200)
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperloci", *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(writer)
+
+    assert (done.returncode, done.stderr) == (Exit.UNREAD, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a home is told otherwise there")
+def test_an_empty_home_is_that_of_the_users_account(tmp_path: Path) -> None:
+    said = (
+        "import atexit, os, sys\nimport hyperloci.cli as cli\nsys.argv[1:] = ['--version']\n"
+        "atexit.register(lambda: print(os.path.expanduser('~')))\ncli.main()"
+    )
+    options: Any = {"capture_output": True, "text": True, "check": True, "timeout": 60, "cwd": tmp_path}
+
+    done = subprocess.run([sys.executable, "-c", said], env={**os.environ, "HOME": ""}, **options)
+
+    assert done.stdout.splitlines()[-1] == pwd.getpwuid(os.getuid()).pw_dir
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folder a process is in")

@@ -37,6 +37,22 @@ def test_entities_are_listed_shown_and_merged(project: Path) -> None:
     run("entity", "nobody", *place, code=1)
 
 
+def test_what_is_known_of_an_entity_stands_under_the_name_of_its_kind(tmp_path: Path, home: Path) -> None:
+    folder = tmp_path / "project"
+    (folder / "guide.md").write_text("# GaugeReader\n\nGaugeReader reads the level of a gauge every ten minutes.\n")
+    (folder / "gauge.py").write_text(
+        "class GaugeReader:\n    def read(self, gauge: str) -> float:\n        return 1.0\n"
+    )
+    place = ("--project", str(folder))
+    run("index", *place, "--no-wait")
+    shown = run("entity", "GaugeReader", *place)
+    assert "\ncode\n" in shown and "\ndocuments\n" in shown and "\nfacts\n" not in shown
+    run("remember", "GaugeReader keeps no state.", *place)
+    run("remember", "GaugeReader is rewritten in Rust.", "--category", "decision", *place)
+    shown = run("entity", "GaugeReader", *place)
+    assert "\nfacts\n" in shown and "\ndecisions\n" in shown and "\ncode\n" not in shown
+
+
 @pytest.mark.req("D.07")
 def test_facets_are_shown_and_set(project: Path) -> None:
     place = ("--project", str(project))

@@ -6,13 +6,16 @@ a second.
 
 from __future__ import annotations
 
+import os
 import sys
 
+from hyperloci.system.data_paths import drop_empty_home
 from hyperloci.system.native_threads import limit_matrix_threads
 
 
 def main() -> None:
     """Run the command line."""
+    drop_empty_home(os.environ)  # noqa: TID251 - a process's entry point
     limit_matrix_threads()
     match sys.argv[1:]:
         case ["serve"]:

@@ -38,6 +38,7 @@ class Exit(IntEnum):
     USAGE = 2
     DEGRADED = 3
     INTERRUPTED = 130
+    UNREAD = 141
 
 
 ProjectOption = Annotated[

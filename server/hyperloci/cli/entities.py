@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
@@ -11,6 +12,8 @@ from rich.text import Text
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.cli.layout import make_table, to_one_line
 from hyperloci.model.answers import EntityMerge, EntityProfile
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
 
 
@@ -61,7 +64,7 @@ def entity(
     project: ProjectOption = Path("."),
     json: JsonOption = False,
 ) -> None:
-    """Show what is known about one entity: facts, timeline, and entities mentioned together with it.
+    """Show what is known about one entity: facts or else code and documents, timeline, what is mentioned with it.
 
     Examples:
       hyperloci entity AuthService
@@ -101,6 +104,18 @@ def _describe_merge(merge: EntityMerge) -> str:
     return f"{merge.id}. {merge.merged} is {merge.kept} ({merge.reason}; {merge.merged_at[:10]}{undone})"
 
 
+_KIND_TITLES: Final = {"fact": "facts", "decision": "decisions", "code": "code", "markdown": "documents"}
+
+
+def _group_by_kind(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
+    """Return memories by the heading that they stand under; the heading of the first comes first."""
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        kind = (hit.subtype or "") if hit.type == NodeType.SNIPPET else hit.type
+        groups.setdefault(_KIND_TITLES.get(kind, "other files"), []).append(hit)
+    return groups
+
+
 def _print_profile(profile: EntityProfile) -> None:
     info = profile.entity
     console.print(Text(f"{info.canonical_name}  [{info.type}]  {info.mention_count} memories", style="bold"))
@@ -108,7 +123,7 @@ def _print_profile(profile: EntityProfile) -> None:
         console.print(Text(f"also: {', '.join(info.aliases)}", style="dim"))
     if info.summary:
         console.print(Text(info.summary))
-    for title, hits in (("facts", profile.facts), ("timeline", profile.timeline)):
+    for title, hits in (*_group_by_kind(profile.facts).items(), ("timeline", profile.timeline)):
         if hits:
             console.print(Text(f"\n{title}", style="bold"))
         for hit in hits:

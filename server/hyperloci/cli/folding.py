@@ -38,6 +38,10 @@ class FoldingConsole(Console):
                 options |= {"soft_wrap": False, "width": None}
         super().print(*objects, **options)
 
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command that nobody reads what it prints: it ends as others do."""
+        raise
+
     def _fold(self, one: str | Text) -> Text:
         return fold_text(Text(one) if isinstance(one, str) else one, self.width)
 

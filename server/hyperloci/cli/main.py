@@ -51,8 +51,8 @@ app = typer.Typer(
     cls=HintingGroup,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 done, but not all of it; 130 stopped by Ctrl-C."
-    " --json prints JSON for programs, on stdout alone.",
+    epilog="Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 done, but not all of it; 130 stopped by Ctrl-C;"
+    " 141 nobody reads on. --json prints JSON for programs, on stdout alone.",
 )
 
 
@@ -161,14 +161,30 @@ def run_command() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal or pipe with an old encoding shows an escape in place of a character that it lacks.
             stream.reconfigure(errors="backslashreplace")
+    stdout = sys.stdout
     try:
         app()
+    except SystemExit:
+        # Typer puts another stdout in place of one that nobody reads, and ends as if the command had failed.
+        if sys.stdout is stdout and _flush_output():
+            raise
+        sys.exit(Exit.UNREAD)
     except OSError as error:
         print_error(_of_the_system(error))
         sys.exit(Exit.FAILED)
     except Exception as error:
         print_error(_describe_unplanned(error))
         sys.exit(Exit.FAILED)
+
+
+def _flush_output() -> bool:
+    """Write out what stdout holds; False where nobody reads it, and then it is dropped."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stdout = None
+        return False
+    return True
 
 
 def _of_the_system(error: OSError) -> str:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
 DATABASE_VARIABLE = "RLM_MEMORY_DB"
 STATE_VARIABLE = "HYPERLOCI_STATE_DIR"
 RUNTIME_VARIABLE = "HYPERLOCI_RUNTIME_DIR"
@@ -78,6 +82,12 @@ def database_key(database: str) -> str:
     for byte in os.fsencode(os.path.normcase(os.path.realpath(database))):
         key = ((key ^ byte) * _FNV_PRIME) & _KEY_MASK
     return f"{key:016x}"[:12]
+
+
+def drop_empty_home(environ: MutableMapping[str, str]) -> None:
+    """Take an empty `HOME` out of a process's environment, so that `~` is what the password database says."""
+    if environ.get("HOME") == "":
+        del environ["HOME"]
 
 
 def find_claude_dir(environ: dict[str, str]) -> str:

