@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
+from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.vectors import float16, int8
 from hyperloci.store.vectors.bits import BoolArray, FloatArray
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS, MAX_ATTEMPTS
@@ -173,7 +174,7 @@ class Fingerprints:
         for spaces in made.values():
             _check_spaces(spaces)
         known = "SELECT node_key FROM fingerprints WHERE node_key IN (SELECT value FROM json_each(?))"
-        replaced = {row[0] for row in self._connection.execute(known, (json.dumps(list(map(int, made))),))}
+        replaced = {row[0] for row in self._connection.execute(known, (encode_keys(made),))}
         self._connection.executemany(
             f"INSERT OR REPLACE INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"
             f" VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})",
@@ -299,7 +300,7 @@ class Fingerprints:
             rows = self._connection.execute(
                 "SELECT f.node_key FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
                 " WHERE f.model_key <> ?2",
-                (json.dumps(keys.tolist()), model_key),
+                (encode_keys(keys.tolist()), model_key),
             )
             found[np.searchsorted(keys, [row[0] for row in rows])] = np.nan
         return found
@@ -327,7 +328,7 @@ class Fingerprints:
             f"SELECT f.node_key, coalesce(1 - vec_distance_cosine(vec_int8(f.{space}), vec_int8(?1)), 0)"
             " FROM json_each(?2) j JOIN fingerprints f ON f.node_key = j.value"
             f" WHERE f.model_key = ?3 AND length(f.{space}) = length(?1)",
-            (int8.pack_int8(query), json.dumps(keys.tolist()), model_key),
+            (int8.pack_int8(query), encode_keys(keys.tolist()), model_key),
         ).fetchall()
         return np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.float32)
 
@@ -337,7 +338,7 @@ class Fingerprints:
         rows = self._connection.execute(
             f"SELECT f.node_key, f.{space} FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
             f" WHERE f.model_key = ?2 AND length(f.{space}) = ?3",
-            (json.dumps(keys.tolist()), model_key, bytes_per_vector(space, len(query))),
+            (encode_keys(keys.tolist()), model_key, bytes_per_vector(space, len(query))),
         ).fetchall()
         found = unpack_vectors(space, [row[1] for row in rows], len(query))
         scores = dot_products(found, query.astype(np.float32)) if rows else np.empty(0, np.float32)
