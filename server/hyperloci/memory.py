@@ -1196,11 +1196,12 @@ class Memory:
                     self._client.wait_until_ready(WARM_SECONDS)
                 self._queue_for_model(self._client.status())
                 wait_until_drained(
-                    self._client, self.settings.database, self._count_pending, progress, alive=owner.ensure_running
+                    self._client, self.settings.database, self.count_pending, progress, alive=owner.ensure_running
                 )
-        return self._count_pending()
+        return self.count_pending()
 
-    def _count_pending(self) -> int:
+    def count_pending(self) -> int:
+        """Return how many memories of this project, and of none, wait for their vectors."""
         return self.store.vectors.count_pending(self._scopes)
 
     def _queue_for_model(self, status: EmbedderStatus | None) -> None:

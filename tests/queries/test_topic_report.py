@@ -19,4 +19,4 @@ def test_waiting_for_topics_tells_how_many_scopes_are_done_and_what_comes_first(
             add(store, f"waits for its vector, {number}")
 
     assert refresh_topics(store, scopes, finish_one, now=NOW, progress=lambda *step: told.append(step))
-    assert told == [(0, 2, "looking for topics"), (1, 2, "2 memories of all projects embedded first")]
+    assert told == [(0, 2, "looking for topics"), (1, 2, "2 memories of this project embedded first")]

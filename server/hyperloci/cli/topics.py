@@ -57,9 +57,9 @@ def _refresh_topics(memory: Memory, *, quiet: bool) -> bool:
 def _describe_delay(memory: Memory) -> str:
     if not memory.settings.embedder:
         return "topics can't be looked for: embeddings are switched off (HYPERLOCI_EMBEDDER)."
-    pending = memory.store.vectors.count_pending()
+    pending = memory.count_pending()
     return (
-        f"topics were not looked for yet: {pending:,} memories of all projects get their vectors first. They are looked"
+        f"topics were not looked for yet: {pending:,} memories of this project get their vectors first. They are looked"
         " for after that, by a session or by this command."
     )
 

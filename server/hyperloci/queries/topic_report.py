@@ -47,15 +47,14 @@ def refresh_topics(
         if not wanted:
             return True
         if progress is not None:
-            progress(len(scopes) - wanted, len(scopes), _describe_wait(store.vectors.count_pending()))
+            progress(len(scopes) - wanted, len(scopes), _describe_wait(store.vectors.count_pending(scopes)))
         kick()
         threading.Event().wait(LOOK_SECONDS)
     return False
 
 
 def _describe_wait(pending: int) -> str:
-    # The embedder looks for topics once its queue is empty, and that is the queue of all projects.
-    return f"{pending:,} memories of all projects embedded first" if pending else "looking for topics"
+    return f"{pending:,} memories of this project embedded first" if pending else "looking for topics"
 
 
 def list_topics(store: Store, scopes: Sequence[str], limit: int, *, now: int, present: Present) -> TopicList:

@@ -221,3 +221,20 @@ def test_new_spaces_are_made_once_and_search_by_meaning_goes_on_meanwhile(store:
         store.vectors.use_model("m@1/384+1", 384, now=NOW)
     assert store.vectors.count_pending() == 0
     assert store.vectors.get_rows([nodes[3].key], ["e9"])[nodes[3].key] != (None,)
+
+
+def test_topics_that_somebody_waits_for_wait_for_no_other_projects_vectors(
+    store: Store, settings: Settings, encoder: FakeEncoder
+) -> None:
+    for number in range(2 * BATCH):
+        add(store, f"another's {number}", scope="other", place=f"other{number}")
+    for number in range(3):
+        add(store, f"mine {number}", scope="mine", place=f"mine{number}")
+    with store.transaction():
+        for scope in ("mine", "other"):
+            store.topics.request_run(store.scopes.ensure_scope(scope, now=NOW))
+
+    drain_queue(settings.database, encoder, always)
+
+    assert store.vectors.count_pending(["mine"]) == 0 and store.vectors.count_pending() > 0
+    assert [run.wanted for scope in ("mine", "other") for run in store.topics.list_runs([scope])] == [False, True]

@@ -55,8 +55,7 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
             done += len(nodes)
             if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
                 break
-        if not done:
-            _look_for_topics(store, model)
+        _look_for_topics(store, model, is_idle=not done)
         return done
 
 
@@ -85,11 +84,17 @@ def _take_next_nodes(store: Store, max_tokens: int) -> list[Node]:
     return batch
 
 
-def _look_for_topics(store: Store, model: int) -> None:
-    """With the queue empty there is time for a run of topics, where one is due (E.09)."""
-    from hyperloci.topics.detect import detect_due_topics
+def _look_for_topics(store: Store, model: int, *, is_idle: bool) -> None:
+    """Run topics where somebody waits for them and all is embedded; with the queue empty, where they are due (E.09)."""
+    waiting = [key for key, scope in store.topics.list_wanted() if not store.vectors.count_pending([scope])]
+    if is_idle or waiting:
+        # Not at the top: clustering takes long to load.
+        from hyperloci.topics.detect import detect_due_topics, detect_topics
 
-    detect_due_topics(store, model, now=system_clock())
+        for key in waiting:
+            detect_topics(store, key, model, now=system_clock())
+        if is_idle:
+            detect_due_topics(store, model, now=system_clock())
 
 
 def read_encoder_inputs(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:

@@ -207,6 +207,13 @@ class Topics:
             (scope_key,),
         )
 
+    def list_wanted(self) -> list[tuple[int, str]]:
+        """Return key and id of the scopes in which somebody asked for a run."""
+        rows = self._connection.execute(
+            "SELECT s.key, s.id FROM topic_runs r JOIN scopes s ON s.key = r.scope_key WHERE r.wanted ORDER BY s.key"
+        )
+        return [(row[0], row[1]) for row in rows]
+
     def record_run(self, scope_key: int, memories: int, *, now: int) -> None:
         """Note that topics were looked for in a scope."""
         self._connection.execute(
