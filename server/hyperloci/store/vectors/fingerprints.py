@@ -354,7 +354,7 @@ class Fingerprints:
         found = self._connection.execute(
             f"SELECT f.node_key, {', '.join('f.' + column for column in columns)}"
             " FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value WHERE ?2 IS NULL OR f.model_key = ?2",
-            (json.dumps([int(key) for key in keys]), model_key),
+            (encode_keys(keys), model_key),
         )
         return {row[0]: row[1:] for row in found}
 
