@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
+
 from hyperloci.cli.sharing.share_commands import describe_reading
 from hyperloci.facts.sharing.intake_report import IntakeReport
+from tests.cli.helpers import invoke, remember, run
 
 
 def test_only_what_happened_is_said_in_the_number_that_it_has() -> None:
@@ -13,3 +18,22 @@ def test_only_what_happened_is_said_in_the_number_that_it_has() -> None:
     assert (
         told == "1 memory taken in, 2 memories no longer valid, 1 memory forgotten as withdrawn, 1 contradiction found"
     )
+
+
+def test_sharing_names_what_contradicts_and_holds(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "project")], check=True)
+    one = remember("The API listens on port 8080.", "--category", "constraint")
+    assert "contradict" not in invoke("share", one).stderr
+    other = remember("The API listens on port 9090.", "--category", "constraint")
+    private = remember("The queue keeps 10 days of mail.", "--category", "constraint")
+    remember("The queue keeps 20 days of mail.", "--category", "constraint")
+
+    shown = invoke("share", other).stderr
+    assert "port 8080" in shown and "port 9090" in shown and "days of mail" not in shown
+    assert "days of mail" in invoke("share", private, "--dry-run").stderr
+    assert "port 8080" in invoke("share", "--read").stderr
+    (pair,) = json.loads(run("share", "--read", "--json"))["contradictions"]
+    assert {item["id"] for item in pair} == {one, other}
+
+    run("forget", one)
+    assert "contradict" not in invoke("share", "--read").stderr

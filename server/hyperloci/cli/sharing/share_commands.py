@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
@@ -16,7 +18,14 @@ from hyperloci.errors import BadRequestError
 from hyperloci.facts.sharing.intake_report import IntakeReport
 from hyperloci.facts.sharing.promotion import ShareReport, check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER
+from hyperloci.memory import Memory
 from hyperloci.store.ids import shorten_id
+
+if TYPE_CHECKING:
+    from hyperloci.queries.review import Dispute
+
+SHOWN_DISPUTES: Final = 20
+"""Contradictions looked at, the latest: more are a matter for the viewer's review."""
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -54,16 +63,19 @@ def share(
     if read:
         with open_memory(project) as memory:
             taken = memory.read_shared(thorough=True)
+            disputes = _list_disputes(memory)
         if json:
-            print_json(taken)
+            print_json(_with_disputes(taken, disputes))
             return
         console.print(describe_reading(taken))
         if taken.uncompared:
             console.print(f"{taken.uncompared} of them are compared with the rest in the background.")
+        _print_disputes(disputes)
         return
     with open_memory(project) as memory:
         report = memory.share(ids or (), kinds=type or (), since=since, dry_run=dry_run, through_team=team)
-    _print_report(report, json, "would be shared" if dry_run else "shared")
+        disputes = _list_disputes(memory, {item.id for item in report.shared})
+    _print_report(report, json, "would be shared" if dry_run else "shared", disputes)
     if report.shared and not (json or dry_run):
         others = "the next exchange (`hyperloci team sync`)" if team else f"your next commit of {FOLDER}"
         console.print(f"Others get it with {others}.")
@@ -96,9 +108,27 @@ def unshare(
     _print_report(report, json, "no longer shared")
 
 
-def _print_report(report: ShareReport, json: bool, done: str) -> None:
+def _list_disputes(memory: Memory, chosen: Collection[str] = ()) -> tuple[Dispute, ...]:
+    """Return what contradicts, as it is known, and all holds: shared memories, or those chosen, and whatever others."""
+    known = memory.list_disputes("contradicts", limit=SHOWN_DISPUTES).disputes
+    return tuple(one for one in known if any(hit.source.shared or hit.id in chosen for hit in one.memories))
+
+
+def _with_disputes(report: ShareReport | IntakeReport, disputes: Sequence[Dispute]) -> dict[str, object]:
+    told = [[{"id": hit.id, "text": hit.content} for hit in one.memories] for one in disputes]
+    return {**asdict(report), "contradictions": told}
+
+
+def _print_disputes(disputes: Sequence[Dispute]) -> None:
+    for one in disputes:
+        errors.print(Text("These contradict each other, and both hold; forget or correct one:", style="yellow"))
+        for hit in one.memories:
+            errors.print(Text(to_one_line(hit.content, f"   {shorten_id(hit.id)}  ")))
+
+
+def _print_report(report: ShareReport, json: bool, done: str, disputes: Sequence[Dispute] | None = None) -> None:
     if json:
-        print_json(report)
+        print_json(report if disputes is None else _with_disputes(report, disputes))
     else:
         for item in report.shared:
             console.print(to_one_line(item.text, f"{shorten_id(item.id)} {done}: "), markup=False)
@@ -106,6 +136,7 @@ def _print_report(report: ShareReport, json: bool, done: str) -> None:
             errors.print(f"Left out, as secret or private: {count_things(report.redactions, 'part')}.", style="yellow")
         for id, reason in report.refused:
             errors.print(Text(f"{shorten_id(id)} stays private: {reason}", style="yellow"))
+        _print_disputes(disputes or ())
         if not (report.shared or report.refused):
             console.print("Nothing of this kind and time is left to share.", style="dim")
     if report.refused and not report.shared:
@@ -120,7 +151,7 @@ def _check(project: Path, json: bool) -> None:
         raise BadRequestError(f"there is no {FOLDER} in {project} or above it: nothing is shared here.")
     count, problems = check_folder(root)
     if json:
-        print_json({"memories": count, "problems": [_as_dict(problem) for problem in problems]})
+        print_json({"memories": count, "problems": [asdict(problem) for problem in problems]})
     else:
         for problem in problems:
             errors.print(Text(f"{problem.file}:{problem.line}: {problem.reason}", style="yellow"))
@@ -140,9 +171,3 @@ def _warn_of_pending(root: Path) -> None:
     with open_memory(root) as memory:
         for pending in memory.list_pending_corrections():
             errors.print(Text(describe_pending(pending), style="yellow"))
-
-
-def _as_dict(problem: object) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(problem)  # type: ignore[call-overload, no-any-return]
