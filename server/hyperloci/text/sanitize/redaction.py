@@ -26,6 +26,7 @@ from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, find_se
 from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
 from hyperloci.text.sanitize.secrets.here_documents import find_written_secrets
 from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
+from hyperloci.text.sanitize.secrets.stated_words import find_stated_words
 from hyperloci.text.sanitize.secrets.table_columns import find_insert_secrets, find_table_secrets
 from hyperloci.text.sanitize.secrets.value_checks import (
     SecretCandidate,
@@ -182,6 +183,7 @@ def _find_distant_secrets(text: str, lowered: str, rank: int) -> Iterator[_Span]
         found += [find_table_secrets(text, lowered), find_insert_secrets(text, lowered)]
     if passwords:
         found += [_find_passwords_named_after(text, lowered), _find_prose_passwords(text, lowered)]
+        found.append(find_stated_words(lowered))
     if passwords or tokens:
         found.append(_find_stated_values(text, lowered))
     if "@tcp(" in lowered:
