@@ -128,3 +128,14 @@ def test_an_error_names_the_argument_that_was_given_the_value() -> None:
     assert "KEPT 'Redis'" in invoke("merge-entities", "Redis", "Valkey").stderr
     assert "--session ID" in invoke("timeline", "Redis", "--session", "s").stderr
     assert "standard output" in invoke("backup", "-").stderr
+
+
+def test_a_hit_in_a_notebook_says_in_which_cell_it_is(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": "# Gauges\n\n" + "Levels are centimetres above the zero of a gauge. " * 3},
+        {"cell_type": "code", "source": "def read_level(gauge):\n    return gauge.level\n"},
+    ]
+    (tmp_path / "project" / "gauge.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    run("index", "--no-wait")
+    assert "gauge.ipynb:1  cell 2, read_level" in run("query", "read_level")
+    assert "gauge.ipynb:1  cell 1, Gauges" in run("query", "centimetres above the zero")

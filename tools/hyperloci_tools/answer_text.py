@@ -48,6 +48,7 @@ def format_source(source: SourceOut) -> str:
         f"{shown}:{lines}" if shown and lines else shown,
         " > ".join(quote_name(heading) for heading in source.get("section_path", ())),
         quote_name(source["symbol"]) if "symbol" in source else None,
+        source.get("cells"),
         f"commit {source['commit'][:12]}" if "commit" in source else None,
         f"session {source['session_id']}" if "session_id" in source else None,
     )

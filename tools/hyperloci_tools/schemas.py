@@ -58,6 +58,7 @@ class SourceOut(TypedDict):
     line_end: NotRequired[int]
     section_path: NotRequired[list[str]]
     symbol: NotRequired[str]
+    cells: NotRequired[str]
     commit: NotRequired[str]
     session_id: NotRequired[str]
     seq: NotRequired[int]

@@ -66,7 +66,7 @@ def describe_source(hit: Hit) -> str:
     """Return where a memory is from: a file's line, a commit, or who told it and in which session."""
     source = hit.source
     if source.path:
-        place = source.symbol or " > ".join(source.section_path)
+        place = ", ".join(filter(None, (source.cells, source.symbol or " > ".join(source.section_path))))
         line = f":{source.line_start}" if source.line_start else ""
         return f"{source.path}{line}" + (f"  {place}" if place else "")
     if source.commit:

@@ -68,7 +68,10 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitSource:
-    """Where a memory came from. `author` is somebody else's, as claimed; of one's own there is none."""
+    """Where a memory came from.
+
+    `author` is somebody else's, as claimed; of one's own there is none. `cells` says which of a notebook (`cell 7`).
+    """
 
     kind: str
     path: str | None = None
@@ -76,6 +79,7 @@ class HitSource:
     line_end: int | None = None
     section_path: tuple[str, ...] = ()
     symbol: str | None = None
+    cells: str | None = None
     commit: str | None = None
     session_id: str | None = None
     seq: int | None = None

@@ -19,6 +19,7 @@ def make_hit_source(node: Node, position: Position | None, commit: str | None = 
         line_end=place.line_end,
         section_path=place.section_path,
         symbol=place.symbol,
+        cells=_name_cells(node, place),
         commit=commit,
         session_id=node.session_id,
         seq=node.seq,
@@ -26,3 +27,11 @@ def make_hit_source(node: Node, position: Position | None, commit: str | None = 
         agent=node.agent,
         shared=node.visibility is Visibility.SHARED,
     )
+
+
+def _name_cells(node: Node, place: Position) -> str | None:
+    """Return which cells of a notebook a snippet is from: its title ends with them."""
+    if place.path is None or not place.path.lower().endswith(".ipynb"):
+        return None
+    last = node.title.rpartition(" > ")[2]
+    return last if last.startswith("cell") else None

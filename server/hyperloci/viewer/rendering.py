@@ -187,7 +187,7 @@ def describe_place(source: HitSource) -> str:
     if not source.path:
         return ""
     lines = "" if source.line_start is None else f":{source.line_start}"
-    name = source.symbol or " > ".join(source.section_path)
+    name = ", ".join(filter(None, (source.cells, source.symbol or " > ".join(source.section_path))))
     return f"{source.path}{lines}" + (f" · {name}" if name else "")
 
 
