@@ -18,7 +18,25 @@ MIN_QUOTED: Final = 8
 """Letters where it stands in quotes: it is cited as it is."""
 
 _DESCRIBING: Final = (
-    *("able", "al", "ance", "ant", "ary", "ate", "case", "cy", "ed", "ence", "ent", "er", "ers", "es", "ess", "ful"),
+    *(
+        "able",
+        "al",
+        "ance",
+        "en",
+        "ant",
+        "ary",
+        "ate",
+        "case",
+        "cy",
+        "ed",
+        "ence",
+        "ent",
+        "er",
+        "ers",
+        "es",
+        "ess",
+        "ful",
+    ),
     *("hood", "ible", "ic", "ical", "ics", "ing", "ings", "ion", "ions", "ish", "ism", "ist", "ity", "ive", "ize"),
     *("less", "like", "ly", "ment", "ments", "more", "ness", "or", "ors", "ory", "ous", "proof", "ship", "some"),
     *("text", "thing", "tion", "ture", "tude", "type", "ward", "wards", "where", "wise", "word", "words", "worthy"),
