@@ -16,6 +16,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.indexing import indexer as indexers
+from hyperloci.indexing import write_throttle
 from hyperloci.indexing.indexer import Indexer
 from hyperloci.indexing.link_queue import link_queued
 from hyperloci.indexing.parsing.parser import FileParser, ParserLimits
@@ -167,6 +168,32 @@ def test_a_chunk_that_the_database_refuses_costs_itself_alone(index: Index, tree
     tree.write("a.md", "# A\n\n" + "\n".join(parts).replace("REFUSED", "taken"))
     index()
     assert "taken" in index.texts() and index.set_aside() == {}
+
+
+def test_new_files_share_a_transaction_and_a_refused_chunk_costs_those_beside_it_nothing(
+    index: Index, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_throttle, "QUIET_TURN_SECONDS", 60.0)
+    monkeypatch.setattr(index.store, "has_waiting_writers", lambda: False)
+    begun: list[str] = []
+    index.store.connection.set_trace_callback(lambda sql: begun.append(sql) if sql.startswith("BEGIN") else None)
+    index()
+    alone = len(begun)
+    for i in range(8):
+        tree.write(f"a{i}.md", f"# A\n\nnumber{i} {WORDS}")
+    begun.clear()
+    index()
+    assert len(begun) <= alone + 1
+
+    for i in range(8):
+        tree.write(f"b{i}.md", f"# B\n\nsecond{i} {WORDS}\n\n## Part\n\n{'REFUSED' if i == 3 else 'taken'} {WORDS * 3}")
+    report = index()
+    texts = index.texts()
+    assert all(f"number{i}" in texts and f"second{i}" in texts for i in range(8)) and "REFUSED" not in texts
+    assert report.added == len(index.store.nodes.query_nodes(type="snippet", limit=100)) - 8
+    assert [subject.partition("#")[0] for subject in index.set_aside()] == ["b3.md"]
+    again = index()
+    assert (again.added, again.changed, again.unchanged_files) == (0, 0, 16)
 
 
 def test_a_new_version_of_the_program_tries_a_chunk_again(index: Index, tree: WorkingTree) -> None:

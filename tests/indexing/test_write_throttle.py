@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -15,8 +14,8 @@ from hyperloci.store.database.connection import StoreConnection
 
 def test_a_turn_is_one_transaction(store: Store) -> None:
     turns = WriteThrottle(store)
-    with turns.take_turn() as end:
-        assert end > time.perf_counter() - 60 and store.connection.in_transaction
+    with turns.take_turn() as turn:
+        assert not turn.is_over() and store.connection.in_transaction
         store.scopes.ensure_scope("kept", now=1)
     with pytest.raises(ValueError, match="stop"), turns.take_turn():
         store.scopes.ensure_scope("lost", now=1)
@@ -79,19 +78,47 @@ def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings, monke
         assert {"first", "second"} <= {scope.id for scope in store.scopes.list_scopes()}
 
 
-def test_turns_are_short_while_others_write_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1_000.0
-    still = SimpleNamespace(perf_counter=lambda: now, sleep=lambda seconds: None)
-    monkeypatch.setattr(write_throttle, "time", still)
+def measure_turn(turns: WriteThrottle, told: SimpleNamespace) -> float:
+    """Return how long a turn goes on that works until it is over."""
+    with turns.take_turn() as turn:
+        started = told.now
+        while not turn.is_over():
+            told.now += TURN_SECONDS / 8
+        return float(told.now - started)
 
-    def length(turns: WriteThrottle) -> float:
-        with turns.take_turn() as end:
-            return end - now
 
-    with Store.open(settings.database) as store:
-        turns = WriteThrottle(store)
-        assert length(turns) == pytest.approx(QUIET_TURN_SECONDS)
-        looks = iter([True, False, False])
-        monkeypatch.setattr(store, "has_waiting_writers", lambda: next(looks))
-        assert length(turns) == pytest.approx(TURN_SECONDS)
-        assert length(turns) == pytest.approx(TURN_SECONDS)
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Return what tells turns the time: its `now`."""
+    told = SimpleNamespace(now=1_000.0, sleep=lambda seconds: None)
+    told.perf_counter = lambda: told.now
+    monkeypatch.setattr(write_throttle, "time", told)
+    return told
+
+
+def test_turns_are_short_while_others_write_too(
+    store: Store, told: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = WriteThrottle(store)
+    assert measure_turn(turns, told) == pytest.approx(QUIET_TURN_SECONDS, abs=TURN_SECONDS)
+    looks = iter([True])
+    monkeypatch.setattr(store, "has_waiting_writers", lambda: next(looks, False))
+    assert measure_turn(turns, told) == pytest.approx(TURN_SECONDS, abs=TURN_SECONDS / 2)
+    assert measure_turn(turns, told) == pytest.approx(TURN_SECONDS, abs=TURN_SECONDS / 2)
+
+
+def test_a_long_turn_ends_when_somebody_begins_to_wait(
+    store: Store, told: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins = told.now + 5 * TURN_SECONDS
+    monkeypatch.setattr(store, "has_waiting_writers", lambda: told.now >= begins)
+
+    assert measure_turn(WriteThrottle(store), told) == pytest.approx(5 * TURN_SECONDS, abs=TURN_SECONDS)
+
+
+def test_where_it_cannot_be_told_who_waits_turns_are_short(
+    store: Store, told: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "has_waiting_writers", lambda: None)
+
+    assert measure_turn(WriteThrottle(store), told) == pytest.approx(TURN_SECONDS, abs=TURN_SECONDS / 2)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import field
 
 from hyperloci.indexing.file_reader import FreshChunk, FreshFile
 from hyperloci.indexing.link_queue import RewrittenChunks
+from hyperloci.indexing.write_throttle import WriteTurn
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.position import Position
@@ -59,11 +59,11 @@ class FileWork:
     steps: deque[WriteStep] = field(default_factory=deque)
     restructured: bool = False
 
-    def run_until(self, deadline: float, run: Callable[[WriteStep], None]) -> bool:
-        """Run steps until the deadline; return whether all are done."""
+    def run_steps(self, turn: WriteTurn, run: Callable[[WriteStep], None]) -> bool:
+        """Run steps until the turn is over; return whether all are done."""
         while self.steps:
             run(self.steps.popleft())
-            if time.perf_counter() > deadline:
+            if turn.is_over():
                 break
         return not self.steps
 

@@ -78,13 +78,13 @@ class FileWriter:
         while True:
             tally = replace(self.tally)
             try:
-                with self._turns.take_turn() as deadline:
+                with self._turns.take_turn() as turn:
                     row = self._find_file_row(file, renamed_from)
                     if work is None or row is None or row.content_hash != work.marker:
                         if row is not None and row.content_hash == file.content_hash and row.path == file.path:
                             return None
                         work = self._begin_file(file, row, arrivals or {})
-                    done = work.run_until(deadline, run)
+                    done = work.run_steps(turn, run)
                     if done and not work.gone:
                         self._end_file(file, work)
             except Exception as error:
@@ -102,6 +102,33 @@ class FileWriter:
                     arrived=frozenset(work.arrived),
                     rewritten=work.rewritten,
                 )
+
+    def write_new(self, files: Sequence[FreshFile]) -> int:
+        """Store files that the database does not have, many in a transaction; return how many of the first it took.
+
+        It ends before a file that the database has by now, or of which it refuses a chunk: that one is for `write`.
+        """
+        stored = 0
+        work: FileWork | None = None
+        while stored < len(files):
+            taken, tally = stored, replace(self.tally)
+            try:
+                with self._turns.take_turn() as turn:
+                    while stored < len(files) and not turn.is_over():
+                        file = files[stored]
+                        row = self._find_file_row(file, None)
+                        if (row and row.content_hash) != (work and work.marker):
+                            return stored
+                        work = work or self._begin_file(file, None, {})
+                        if work.run_steps(turn, _run_step):
+                            self._end_file(file, work)
+                            stored, work = stored + 1, None
+            except Exception as error:
+                if not is_fault_of_content(error):
+                    raise
+                self._subtract_undone(tally)
+                return taken
+        return stored
 
     def update_stamp(self, row: IndexedFile, raw: FileOnDisk) -> None:
         """Remember the new time of a file whose content is the stored one."""

@@ -37,7 +37,13 @@ WINDOW_FILES: Final = 64
 WINDOW_BYTES: Final = 4_000_000
 """The same in bytes, which bounds memory."""
 
-FILES_AHEAD: Final = 16
+NEW_FILES: Final = 16
+"""New files that are written together."""
+
+NEW_BYTES: Final = 200_000
+"""The same in bytes: between them is asked whether the run was cancelled."""
+
+FILES_AHEAD: Final = 32
 """Files that are read and being cut while an earlier one is written."""
 
 BYTES_AHEAD: Final = 2_000_000
@@ -153,15 +159,21 @@ class IndexRun:
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
         changed = sorted(path for path in work if path in known or path in self._renamed)
         added = sorted(path for path in work if path not in known and path not in self._renamed)
-        windows = [*self._iter_windows(changed, present), *([path] for path in added)]
+        windows = [*self._iter_windows(changed, present, WINDOW_FILES, WINDOW_BYTES)]
+        first_new = len(windows)
+        windows += self._iter_windows(added, present, NEW_FILES, NEW_BYTES)
         done = 0
         for number, items in itertools.groupby(self._parse_windows(windows), key=lambda item: item.window):
             files = [item.file for item in items if item.file is not None]
             if self._is_stopped():
                 return
-            self._write_window(files)
-            done += len(windows[number])
-            progress(done, len(work), windows[number][-1])
+            if number < first_new:
+                self._write_window(files)
+            else:
+                self._write_new(files)
+            for path in windows[number]:
+                done += 1
+                progress(done, len(work), path)
         if self._is_stopped():
             return
         self._settle_files(left.values())
@@ -196,11 +208,13 @@ class IndexRun:
                 if rows:
                     self._renamed[path] = rows.pop(0)
 
-    def _iter_windows(self, paths: Iterable[str], present: Mapping[str, FileStamp]) -> Iterator[list[str]]:
+    def _iter_windows(
+        self, paths: Iterable[str], present: Mapping[str, FileStamp], most_files: int, most_bytes: int
+    ) -> Iterator[list[str]]:
         window: list[str] = []
         size = 0
         for path in paths:
-            if window and (len(window) >= WINDOW_FILES or size + present[path].size > WINDOW_BYTES):
+            if window and (len(window) >= most_files or size + present[path].size > most_bytes):
                 yield window
                 window, size = [], 0
             window.append(path)
@@ -330,6 +344,14 @@ class IndexRun:
                 self._unsettled.append(written)
                 self._loose.extend(_LooseChunk(chunk, written.file_key) for chunk in written.gone)
         self._loose = [loose for loose in self._loose if loose.chunk.node_key not in arrived]
+
+    def _write_new(self, files: Sequence[FreshFile]) -> None:
+        """Write files that are new, together unless one of their chunks may have been another file's."""
+        stored = 0 if self._loose else self._writer.write_new(files)
+        if not self._ever_set_aside.isdisjoint(file.path for file in files[:stored]):
+            self._clear_set_aside(file.path for file in files[:stored])
+        for file in files[stored:]:
+            self._write_window([file])
 
     def _try_find_arrivals(self, files: Sequence[FreshFile]) -> dict[int, dict[int, StoredChunk]]:
         """Find chunks that come from other files; where that fails, they are new here and forgotten there."""

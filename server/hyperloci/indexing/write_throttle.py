@@ -10,10 +10,11 @@ from typing import Final
 from hyperloci.store import Store
 
 TURN_SECONDS: Final = 0.002
-"""How long a turn goes on while others write too: five to ten snippets."""
+"""How long a turn goes on while others write too: five to ten snippets. Without them, how often it looks for one."""
 
-QUIET_TURN_SECONDS: Final = 0.01
-"""The same without other writers: each commit costs a third of a millisecond."""
+QUIET_TURN_SECONDS: Final = 0.1
+"""The longest turn while nobody waits: each commit costs a third of a millisecond, and each leaves the keyword index a
+segment more to merge."""
 
 OTHERS_EXPECTED_SECONDS: Final = 600.0
 """After someone had to wait for the lock, others are expected to write for this long: sessions pause."""
@@ -29,6 +30,29 @@ BLIND_REST_SHARE: Final = 1.0
 """If the waiting writers can't be counted: how long the lock is left free, in turns."""
 
 
+class WriteTurn:
+    """One turn: how long it may go on.
+
+    Args:
+        store: whose writers are looked for.
+        longest: seconds that it may take while nobody waits.
+    """
+
+    def __init__(self, store: Store, longest: float) -> None:
+        self._store = store
+        started = time.perf_counter()
+        self._next_look = started + TURN_SECONDS
+        self._end = started + longest
+
+    def is_over(self) -> bool:
+        """Tell whether it should come to its end: somebody waits to write, or it took long enough."""
+        now = time.perf_counter()
+        if now < self._next_look:
+            return False
+        self._next_look = now + TURN_SECONDS
+        return now >= self._end or self._store.has_waiting_writers() is not False
+
+
 class WriteThrottle:
     """Write transactions between which those who wait come first (`store.database.write_queue`)."""
 
@@ -39,12 +63,12 @@ class WriteThrottle:
         self._others_until = 0.0
 
     @contextlib.contextmanager
-    def take_turn(self) -> Iterator[float]:
-        """Run the block as one transaction; yields when it should come to its end, by `time.perf_counter`."""
+    def take_turn(self) -> Iterator[WriteTurn]:
+        """Run the block as one transaction; yields what tells when it should come to its end."""
         self._yield_lock()
         with self._store.transaction():
             started = time.perf_counter()
-            yield started + (TURN_SECONDS if started < self._others_until else QUIET_TURN_SECONDS)
+            yield WriteTurn(self._store, TURN_SECONDS if started < self._others_until else QUIET_TURN_SECONDS)
         self._ended = time.perf_counter()
         self._took = self._ended - started
 

@@ -20,6 +20,7 @@ from hyperloci.indexing.watching.event_queue import ChangeInbox
 from hyperloci.indexing.watching.file_events import FileWatch
 from hyperloci.indexing.watching.watch_worker import WatchPace
 from hyperloci.indexing.watching.watcher import ProjectWatcher
+from hyperloci.indexing.write_throttle import WriteTurn
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
@@ -298,14 +299,14 @@ def test_stopping_in_the_middle_of_a_run_ends_it_soon(
     watching: Settings, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    run_until = FileWork.run_until
+    run_steps = FileWork.run_steps
 
-    def run_once_told(work: FileWork, deadline: float, run: Callable[[WriteStep], None]) -> bool:
+    def run_once_told(work: FileWork, turn: WriteTurn, run: Callable[[WriteStep], None]) -> bool:
         begun.set()
         assert go_on.wait(DEADLINE)
-        return run_until(work, deadline, run)
+        return run_steps(work, turn, run)
 
-    monkeypatch.setattr(FileWork, "run_until", run_once_told)
+    monkeypatch.setattr(FileWork, "run_steps", run_once_told)
     for i in range(300):
         tree.write(f"m{i}.py", "\n\n".join(function(f"f{i}_{j}") for j in range(10)))
     watchers = ProjectWatcher(watching, identify_project(tree.root), pace=QUICK)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -303,9 +302,9 @@ class CommitIndexer:
                 self._window.clear()
                 self._unlisted += len(ready)
                 return added
-            with self._turns.take_turn() as deadline:
+            with self._turns.take_turn() as turn:
                 before = len(ready)
-                while ready and time.perf_counter() < deadline:
+                while ready and not turn.is_over():
                     one = ready.popleft()
                     if not self._store.files.has_commit(self._scope_key, one.sha):
                         added += self._writer.store_commit(one, branch)
@@ -327,8 +326,8 @@ class CommitIndexer:
         """End commits that no branch leads to any more, or take that back."""
         waiting = deque(node_ids)
         while waiting:
-            with self._turns.take_turn() as deadline:
-                while waiting and time.perf_counter() < deadline:
+            with self._turns.take_turn() as turn:
+                while waiting and not turn.is_over():
                     self._writer.mark_ended(waiting.popleft(), ended_at)
 
 
