@@ -209,11 +209,12 @@ def classify_chunk_facets(chunk: TextChunk) -> Facets:
     # `spec/thor_spec.rb`: each language has its own word for tests.
     if chunk.position.path is not None and is_test_path(chunk.position.path):
         words |= {"test"}
-    return Facets(
-        source_type=SourceType.CODE,
-        authority=_AUTHORITY[SourceType.CODE],
-        domain_tags=_domain_tags(_load_rules(), words, ""),
-    )
+    return _facets_of_code(_domain_tags(_load_rules(), words, ""))
+
+
+@functools.lru_cache(maxsize=1_024)
+def _facets_of_code(domain_tags: tuple[str, ...]) -> Facets:
+    return Facets(source_type=SourceType.CODE, authority=_AUTHORITY[SourceType.CODE], domain_tags=domain_tags)
 
 
 def _tell_section(path: str, own: str | None) -> str | None:
@@ -260,16 +261,16 @@ def _confidence_level(
 
 def _domain_tags(rules: _FacetRules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
     least = 2 * TELLING if len(words) > LONG_WORDS else TELLING
-    counts: dict[str, float] = dict.fromkeys(rules.domains, 0.0)
+    counts: dict[str, float] = {}
     cues: dict[tuple[str, str], float] = {}
     for word in words & rules.domains_of_word.keys():
         for name, count in rules.domains_of_word[word].items():
             cue = name, _find_root(word)
             cues[cue] = max(count, cues.get(cue, 0.0))
     for (name, _), count in cues.items():
-        counts[name] += count
+        counts[name] = counts.get(name, 0.0) + count
     if lowered:
         for name, told in rules.domains.items():
-            counts[name] += told.count_phrases(lowered)
+            counts[name] = counts.get(name, 0.0) + told.count_phrases(lowered)
     best = sorted((name for name, count in counts.items() if count >= least), key=lambda name: (-counts[name], name))
     return tuple(sorted(best[:MAX_TAGS]))

@@ -7,8 +7,9 @@ turn out to be any type. Names alike only in meaning are left to `merge`, which 
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hyperloci.knowledge.entities.recognition import EntityMention, extract_entities
@@ -95,6 +96,7 @@ def _called_names(calls: Sequence[str]) -> list[str]:
     return [name for name in own if _is_telling_name(name)][:MAX_CALLED]
 
 
+@functools.lru_cache(maxsize=4_096)  # A project's code names the same things again and again.
 def _is_telling_name(name: str) -> bool:
     """Return whether a name is more than an ordinary word: a class's, or of several words."""
     return name[:1].isupper() or "_" in name.strip("_") or any(letter.isupper() for letter in name)
@@ -117,15 +119,15 @@ class EntityLinker:
 
         Returns the entities.
         """
-        named = list(names)
+        named = [(squash_name(name.name), name) for name in names]
         if not named:
             return []
-        bearers = self._bearers_of(scope, [squash_name(name.name) for name in named])
-        found = (
-            self._resolve_mention(name, scope, bearers[squash_name(name.name)], now)
-            for name in named
-            if not self._is_first_sighting(node, scope, name, bearers)
-        )
+        bearers = self._bearers_of(scope, [squashed for squashed, _ in named])
+        found = [
+            self._resolve_mention(name, scope, bearers[squashed], now)
+            for squashed, name in named
+            if bearers[squashed] or not self._is_first_sighting(node, scope, squashed, name)
+        ]
         keys = list(dict.fromkeys(key for key in found if key is not None and key != node))
         if keys:
             self._store.entities.add_mentions(node, keys, now=now)
@@ -173,14 +175,11 @@ class EntityLinker:
         bearers.append(NameBearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
         return key
 
-    def _is_first_sighting(
-        self, node: NodeKey, scope: str, named: EntityMention, bearers: Mapping[str, list[NameBearer]]
-    ) -> bool:
-        """Return whether a concept is seen for the first time, and is not to be made known for that."""
-        name = squash_name(named.name)
-        if not self._sparing or named.kind is not EntityKind.CONCEPT or named.defined or bearers[name]:
+    def _is_first_sighting(self, node: NodeKey, scope: str, squashed: str, named: EntityMention) -> bool:
+        """Return whether a concept that nothing bears is seen for the first time, and not made known for that."""
+        if not self._sparing or named.kind is not EntityKind.CONCEPT or named.defined:
             return False
-        return self._sighted.setdefault((scope, name), node) == node
+        return self._sighted.setdefault((scope, squashed), node) == node
 
     # -- whom a name stands for --------------------------------------------------------------------------------------
 

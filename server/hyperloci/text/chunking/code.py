@@ -170,5 +170,5 @@ def _facts_of_piece(outline: Outline, piece: CodePiece, item: Definition | None)
 
 def _facts_between(facts: Sequence[Fact], start: int, end: int) -> tuple[str, ...]:
     first = bisect_left(facts, (start, ""))
-    last = bisect_left(facts, (end, ""))
-    return tuple(dict.fromkeys(word for _, word in facts[first:last]))
+    last = bisect_left(facts, (end, ""), first)
+    return tuple(dict.fromkeys([word for _, word in facts[first:last]])) if last > first else ()

@@ -39,6 +39,8 @@ def name_parts(text: str) -> tuple[str, ...]:
 
     `A::B<T>::f` is `("A", "B", "f")`, `module.exports.run` is `("run",)`, `operator<<` stays whole.
     """
+    if text.isidentifier():
+        return (text,)
     if match := _OPERATOR.search(text):
         return (*name_parts(text[: match.start()]), " ".join(match[0].split()))
     for _ in range(MAX_GENERICS):
@@ -65,6 +67,8 @@ def docstring_text(literal: str) -> str:
 
 def comment_text(comments: list[str]) -> str:
     """Return what comments say, without their markers; nothing for a license, a shebang or an editor's line."""
+    if not comments:
+        return ""
     written = [line for comment in comments for line in comment.splitlines() if not line.startswith("#!")]
     lines = [_COMMENT_MARK.sub("", line) for line in written]
     text = inspect.cleandoc("\n".join(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import tree_sitter
@@ -30,6 +30,9 @@ broken ones. So a file that takes more than this is one on which the parser runs
 
 _READ_BYTES: Final = 65_536
 """What the parser is handed at a time."""
+
+_SHORT_CALLEE: Final = 64
+"""Bytes of a callee that is kept at hand; longer ones are expressions and seldom come again."""
 
 Fact = tuple[int, str]
 """Something said at a character offset."""
@@ -176,7 +179,13 @@ def _collect_facts(
 
 
 def _read_callee(source: SourceText, node: Node) -> str:
-    return callee_name(source.text_of(node))
+    called = source.data[node.start_byte : node.end_byte]
+    return _callee_in(called) if len(called) <= _SHORT_CALLEE else callee_name(called.decode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=4_096)  # A project calls the same things again and again.
+def _callee_in(called: bytes) -> str:
+    return callee_name(called.decode("utf-8", "replace"))
 
 
 def _read_invocation(source: SourceText, node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from enum import StrEnum
 from typing import Final
 
@@ -53,6 +54,7 @@ _TYPES: Final = (
 is a table of each language (`[sections]`)."""
 
 
+@functools.lru_cache(maxsize=1_024)  # Every section of a file asks for its folders.
 def infer_section_type(title: str, inherited: SectionType = SectionType.UNKNOWN) -> SectionType:
     """Return what a title says its section is for, else `inherited`. A long title must begin with the telling word."""
     is_label = len(title.split()) <= MAX_LABEL_WORDS

@@ -256,7 +256,7 @@ MIN_ORDER: Final = 24
 
 
 def _find_hidden_text(text: str, cleaned: str) -> list[str]:
-    if not _OUT_OF_SIGHT.search(text):
+    if ("\x1b" not in text) if text.isascii() else not _OUT_OF_SIGHT.search(text):
         return []
     flags = []
     smuggled = len(_TAG.findall(text)) - len(_TAG.findall(cleaned))

@@ -168,7 +168,7 @@ def _find_spans(text: str) -> Iterator[_Span]:
 
 def _long_runs(text: str) -> tuple[str, str]:
     """Return the words and the runs of a text in which tokens may stand, a line each."""
-    long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
+    long = "\n".join([word for word in text.split() if len(word) >= MIN_TOKEN])
     runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
     words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
     return words, runs
@@ -222,17 +222,28 @@ def _find_passwords_named_after(text: str, lowered: str) -> Iterator[tuple[int, 
                 yield word.span()
 
 
+_PASSWORD_NAMES: Final = ("password", "passphrase", "passwort", "kennwort", "contraseña", "mot de passe")
+_KINDS_OF_KEY: Final = ("api", "access", "secret", "signing", "encryption", "master", "deploy")
+
+
 @cache
 def _statement_pattern() -> re.Pattern[str]:
     return re.compile(
         r"[\"'`”»*]{0,2}[ \t]{1,4}(?:is|was|ist|war|es|est)[ \t]{1,4}(?:still[ \t]|now[ \t])?"
         r"(?:the|my|your|our|its|his|her|their|das|der|unser|mein|la|el|le|notre|mon|nuestra|mi)[ \t]{1,4}"
         r"(?:[\w-]{1,16}[ \t]){0,2}"
-        r"(?:(?P<password>password|passphrase|passwort|kennwort|contraseña|mot de passe)"
-        r"|(?:(?:api|access|secret|signing|encryption|master|deploy)[ -]key|(?:api[ -])?token|client secret))"
+        rf"(?:(?P<password>{'|'.join(_PASSWORD_NAMES)})"
+        rf"|(?:(?:{'|'.join(_KINDS_OF_KEY)})[ -]key|(?:api[ -])?token|client secret))"
         r"(?=[ \t]*(?:[.,;:!?)\"'\n]|\Z)"
         r"|[ \t](?:for|of|to|on|in|at|and|but|from|since|until|now|we|you|i|für|von|zum|zur|para|de|del|pour|du)\b)"
     )
+
+
+@cache
+def _stated_names() -> LiteralSet:
+    """Return the names that a statement ends with: few texts hold one, and to look for a statement takes longer."""
+    keys = (f"{kind}{joint}key" for kind in _KINDS_OF_KEY for joint in " -")
+    return LiteralSet((*_PASSWORD_NAMES, "token", "client secret", *keys))
 
 
 @cache
@@ -244,7 +255,7 @@ def _counted_name_pattern() -> re.Pattern[str]:
 
 def _find_stated_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield what a sentence says to be a secret: `hunter2 is the password for prod`."""
-    for match in _statement_pattern().finditer(lowered):
+    for match in _statement_pattern().finditer(lowered) if _stated_names().occur_in(lowered) else ():
         word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
         if word and not _counted_name_pattern().match(word.group()):
             judge = SecretJudgement.PASSWORD if match["password"] else SecretJudgement.LOOSE_RANDOM
@@ -381,10 +392,11 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
     judged = 0
     for at in places:
         # Names inside a bare value that was judged already would have it judged again, and again.
-        if at < judged or (before and not before.search(text, _find_line_start(text, at, rule.max_distance), at)):
+        if at < judged:
             continue
+        # What stands behind a name rules most of them out, in less time than what stands before it.
         match = pattern.match(text, at)
-        if not match:
+        if not match or (before and not before.search(text, _find_line_start(text, at, rule.max_distance), at)):
             continue
         group = match.lastgroup or "bare"
         value = match[group].rstrip("\\" if group != "bare" else ".,;:\\")

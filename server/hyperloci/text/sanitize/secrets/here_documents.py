@@ -60,7 +60,7 @@ def find_written_secrets(text: str) -> Iterator[_Span]:
     """Yield start and end of the values that `text` shows being written into a file of secrets."""
     if "<<" in text:
         yield from _find_in_documents(text)
-    for match in _echo_pattern().finditer(text):
+    for match in _echo_pattern().finditer(text) if "echo" in text or "printf" in text else ():
         end = _line_end(text, match.end())
         if _writes_secret_file(text[match.end() : end]):
             yield from _find_value(text, match.end(), end)
