@@ -84,6 +84,7 @@ def measure_turn(turns: WriteThrottle, told: SimpleNamespace) -> float:
         started = told.now
         while not turn.is_over():
             told.now += TURN_SECONDS / 8
+        assert turn.is_over(), "it does not begin again for who asks twice"
         return float(told.now - started)
 
 

@@ -49,8 +49,11 @@ class WriteTurn:
         now = time.perf_counter()
         if now < self._next_look:
             return False
+        if now >= self._end or self._store.has_waiting_writers() is not False:
+            self._end = now  # From here on, whoever asks again.
+            return True
         self._next_look = now + TURN_SECONDS
-        return now >= self._end or self._store.has_waiting_writers() is not False
+        return False
 
 
 class WriteThrottle:
