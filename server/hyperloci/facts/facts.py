@@ -220,6 +220,11 @@ class Facts:
                     raise BadRequestError(
                         f"id={node_id!r} held until {old.metadata['until']:.10}; remember what holds now, or confirm."
                     )
+                if "released" in old.metadata:
+                    raise BadRequestError(
+                        f"id={node_id!r} held until something came: {old.metadata['released']!r}; "
+                        "remember what holds now, or confirm."
+                    )
                 raise BadRequestError(f"id={node_id!r} was already corrected; correct the newest version instead.")
             if old.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
                 raise BadRequestError(
@@ -352,12 +357,15 @@ class Facts:
 
 
 def _hold_on(node: Node, now: int) -> dict[str, Any]:
-    """Return the changes by which what is over on the day that it named itself holds on, without an end."""
+    """Return the changes by which a statement holds on, without an end, though its day is over or it was released."""
     end = read_day_end(node.metadata.get("until"))
-    if end is None or end > now:
+    over = {"until"} if end is not None and end <= now else set()
+    over |= {"released"} & node.metadata.keys()
+    if not over:
         return {}
-    metadata = {name: value for name, value in node.metadata.items() if name != "until"}
-    return {"metadata": metadata, "valid_until": None if node.valid_until == end else node.valid_until}
+    metadata = {name: value for name, value in node.metadata.items() if name not in over}
+    is_ended = "released" in over or node.valid_until == end
+    return {"metadata": metadata, "valid_until": None if is_ended else node.valid_until}
 
 
 def _name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> RememberedFact:

@@ -125,6 +125,39 @@ def test_what_was_said_to_hold_until_a_day_ends_once_that_day_is_over(
     assert "until" not in again.metadata
 
 
+@pytest.mark.req("B.17", "B.19")
+def test_a_rule_ends_once_somebody_tells_that_what_it_waits_for_has_come(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    rule = "No deploys to production until the auditors have left, that is an order from the board."
+    play(talk, context, rule)
+    talk.session("two", (USER, "the auditors want another export of the invoices"), (ASSISTANT, "It is exported."))
+    consolidate_sessions(context)
+    (held,) = [node for node in extracted(store) if "auditors" in node.content]
+    assert held.valid_until is None
+    told, *_ = talk.session(
+        "three", (USER, "the auditors left yesterday, so we can deploy again"), (ASSISTANT, "Good.")
+    )
+    consolidate_sessions(context)
+    ended = store.nodes.get_by_key(held.key)
+    assert ended is not None and ended.valid_until == told.event_time
+    (entry,) = (entry for entry in store.log.list_of_node(ended.id) if entry.operation == "expire")
+    assert entry.reasoning is not None and entry.reasoning.endswith(
+        "the auditors left yesterday, so we can deploy again"
+    )
+
+
+@pytest.mark.req("B.19")
+def test_a_rule_that_was_remembered_on_purpose_is_not_ended_by_what_it_waits_for(
+    store: Store, talk: Talk, facts: Facts, context: MaintenanceContext
+) -> None:
+    told = remember(facts, "No deploys to production until the auditors have left.")
+    talk.session("two", (USER, "the auditors left yesterday, so we can deploy again"), (ASSISTANT, "Good."))
+    consolidate_sessions(context)
+    node = store.nodes.get_node(told)
+    assert node is not None and node.valid_until is None
+
+
 @pytest.mark.req("B.17")
 def test_what_holds_for_a_time_leaves_what_holds_after_it(
     store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver

@@ -306,6 +306,7 @@ class Consolidation:
                 )
                 nodes |= stored
                 if mark == through:
+                    self.write.replacements.end_released_statements(progress.scope, turns)
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
                 self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))

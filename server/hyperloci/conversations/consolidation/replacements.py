@@ -3,7 +3,7 @@
 Each new statement is put beside the living ones of its project. A sure replacement ends the old one and joins the two
 (`supersedes`); where it is not sure, both stand, joined by `updates`: whoever shows the old one says that it may have
 been replaced. That is judged by words as soon as something is said, and once more by meaning when both statements have
-a vector.
+a vector. What was said to hold until something comes ends when somebody tells that it has (`replacement.releases`).
 
 What was said in passing, of which no memory was made, stands among them: it can't end, but its turn is joined to what
 may have replaced it (`outdates`), so that a search puts that before it. So is a statement that is replaced too unsurely
@@ -26,6 +26,7 @@ from hyperloci.conversations.consolidation.findings import ExtractedFinding, Fin
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
 from hyperloci.conversations.consolidation.replacement.parts import PART, names_some_items, score_part
+from hyperloci.conversations.consolidation.replacement.releases import find_release, read_condition
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.standing import (
     Standing,
@@ -80,6 +81,12 @@ REVIEWED_AT_ONCE: Final = 50
 
 MAX_SUCCESSORS: Final = 5
 """Later statements, the nearest in meaning, that one which came in after them is put beside."""
+
+RELEASED_KINDS: Final = frozenset({"constraint", "decision", "preference", "procedure", "deadline"})
+"""What is asked for, and may be asked for until something comes."""
+
+RELEASE_CHARS: Final = 160
+"""Characters of what was said that are kept as the reason of an end."""
 
 TURNS_OF_ANSWER: Final = 40
 """Turns after the user's among which its answer is looked for: what was done before it are turns too."""
@@ -154,6 +161,31 @@ class ReplacementResolver:
             last = read_day_end(day := node.metadata["until"])
             if last is not None and last <= now:
                 self._contradictions.expire(node, f"it was said to hold until {day[:10]}", until=last)
+
+    def end_released_statements(self, scope: str, turns: Sequence[Node]) -> None:
+        """End the rules that hold until something comes, of which a turn of the user's tells that it has.
+
+        Runs in a transaction. What rules may not end stays, as where a statement is replaced.
+
+        Args:
+            scope: of which project.
+            turns: what was said, in order.
+        """
+        said = [turn for turn in turns if turn.origin is Origin.USER_PROMPT]
+        rules = [one for one in list_standing(self._store, scope, with_passing=False) if _may_be_released(one.node)]
+        for rule in rules if said else ():
+            for turn in said:
+                earlier = select_earlier([rule], turn)
+                passage = find_release(rule.said.quote, turn.content) if earlier else None
+                if passage is not None:
+                    self._release(rule.node, turn, passage[:RELEASE_CHARS])
+                    break
+
+    def _release(self, rule: Node, turn: Node, passage: str) -> None:
+        reason = f"it was said to hold until something comes, and that has: {passage}"
+        self._contradictions.expire(rule, reason, until=turn.event_time)
+        # Who confirms it, or would correct it, is told why it ended, and has it hold on.
+        self._store.nodes.update_node(rule.id, now=self._clock(), metadata={**rule.metadata, "released": passage})
 
     def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
@@ -351,4 +383,14 @@ def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[
 
 def may_replace(new: Node, old: Node) -> bool:
     """Return whether rules may end the old one: never what was told on purpose or confirmed, or is better supported."""
-    return old.origin is Origin.EXTRACTION and old.decay_rate > 0.0 and source_trust(old) <= source_trust(new)
+    return _may_end(old) and source_trust(old) <= source_trust(new)
+
+
+def _may_end(node: Node) -> bool:
+    return node.origin is Origin.EXTRACTION and node.decay_rate > 0.0
+
+
+def _may_be_released(node: Node) -> bool:
+    """Tell whether a memory asks for something until something else comes; a fact or a dead end asks for nothing."""
+    quote = str(node.metadata.get("quote") or node.content)
+    return _may_end(node) and node.subtype in RELEASED_KINDS and read_condition(quote) is not None

@@ -26,7 +26,7 @@ _CELL_BREAK: Final = "\n\n"
 _SPACE: Final = re.compile(r"[ \t\r\n]*+")
 _EMBEDDED_DATA: Final = re.compile(r"(data:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-z0-9+/=]{40,}")
 _CELL_MAGIC: Final = re.compile(r"\s*+%%(?:script[ \t]+)?(\w+)")
-_VERSION: Final = re.compile(r"[\d.]+\Z")
+_VERSION: Final = "0123456789."
 
 _KERNEL_NAMES: Final = {
     "c++": "cpp",
@@ -256,5 +256,5 @@ def _read_path(value: Any, *keys: str) -> str | None:
 
 def _name_language(name: str) -> str:
     lowered = name.strip().lower()
-    bare = _VERSION.sub("", lowered) or lowered
+    bare = lowered.rstrip(_VERSION) or lowered
     return _KERNEL_NAMES.get(bare, bare)

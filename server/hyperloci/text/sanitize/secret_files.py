@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from fnmatch import translate
 from typing import Final
 
@@ -114,8 +115,8 @@ _TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
 
 
 @functools.cache
-def _name_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(translate(pattern) for pattern in _PATTERNS))
+def _name_matcher() -> Callable[[str], re.Match[str] | None]:
+    return re.compile("|".join(translate(pattern) for pattern in _PATTERNS)).match
 
 
 def is_secret_file(name: str, folder: str = "") -> bool:
@@ -123,4 +124,4 @@ def is_secret_file(name: str, folder: str = "") -> bool:
     lowered = name.lower()
     if (folder, lowered) in _SECRET_PLACES:
         return True
-    return _TEMPLATES.search(lowered) is None and _name_pattern().match(lowered) is not None
+    return _TEMPLATES.search(lowered) is None and _name_matcher()(lowered) is not None
