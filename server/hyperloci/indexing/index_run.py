@@ -2,6 +2,9 @@
 
 Files are read and cut ahead of the one that is being written, in a separate process (`parsing`). One that cannot be cut
 or written is set aside with the reason, and skipped until it or the program changes.
+
+It is one file, though long: what changed, moved, is new or gone comes from one comparison, and each step needs what the
+one before it left.
 """
 
 from __future__ import annotations

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+import pytest
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from hyperloci.knowledge.contradictions.word_order import find_common_runs, measure_longest_run
-from tests.support import examples
-
-STEMS = st.lists(st.sampled_from("abcde"), max_size=14).map(tuple)
+from hyperloci.knowledge.contradictions.word_order import Run, find_common_runs, measure_longest_run
 
 
-@settings(max_examples=examples(200))
-@given(one=STEMS, other=STEMS)
-def test_common_runs_are_the_matching_blocks_of_the_standard_library(
-    one: tuple[str, ...], other: tuple[str, ...]
-) -> None:
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    assert find_common_runs(one, other) == [tuple(block) for block in matcher.get_matching_blocks()[:-1]]
-    assert measure_longest_run(one, other) == matcher.find_longest_match().size
+@pytest.mark.parametrize(
+    ("one", "other", "runs"),
+    [
+        ("the cache is redis", "the cache is valkey", [(0, 0, 3)]),
+        ("keep logs for two weeks", "keep all logs for a week", [(0, 0, 1), (1, 2, 2)]),
+        ("a b c", "d e", []),
+        ("", "a", []),
+    ],
+)
+def test_common_runs_are_told_with_their_places_in_both_and_their_length(one: str, other: str, runs: list[Run]) -> None:
+    stems, others = tuple(one.split()), tuple(other.split())
+    assert find_common_runs(stems, others) == runs
+    assert measure_longest_run(stems, others) == max((length for _, _, length in runs), default=0)

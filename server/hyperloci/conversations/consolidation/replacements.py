@@ -30,10 +30,13 @@ from hyperloci.conversations.consolidation.replacement.releases import find_rele
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.standing import (
     Standing,
+    list_holding,
     list_standing,
     read_compared,
     read_place,
+    read_quote,
     select_earlier,
+    was_said_before,
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
@@ -172,13 +175,13 @@ class ReplacementResolver:
             turns: what was said, in order.
         """
         said = [turn for turn in turns if turn.origin is Origin.USER_PROMPT]
-        rules = [one for one in list_standing(self._store, scope, with_passing=False) if _may_be_released(one.node)]
-        for rule in rules if said else ():
+        # Few wait for anything: of the others no word is compared.
+        rules = [node for node in list_holding(self._store, scope) if _may_be_released(node)] if said else []
+        for rule in rules:
             for turn in said:
-                earlier = select_earlier([rule], turn)
-                passage = find_release(rule.said.quote, turn.content) if earlier else None
+                passage = find_release(read_quote(rule), turn.content) if was_said_before(rule, turn) else None
                 if passage is not None:
-                    self._release(rule.node, turn, passage[:RELEASE_CHARS])
+                    self._release(rule, turn, passage[:RELEASE_CHARS])
                     break
 
     def _release(self, rule: Node, turn: Node, passage: str) -> None:
@@ -282,7 +285,7 @@ class ReplacementResolver:
         is_sure = probability >= sure_from and may_replace(new, old) and not is_for_a_time
         if is_sure:
             around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
-            pieces = find_remainders(read_compared(new), str(old.metadata.get("quote") or old.content), around)
+            pieces = find_remainders(read_compared(new), read_quote(old), around)
             if not pieces and _leaves_most(new, old, around):
                 self._mark_outdated(old, new, probability)
                 return Resolution.ORDERED
@@ -392,5 +395,4 @@ def _may_end(node: Node) -> bool:
 
 def _may_be_released(node: Node) -> bool:
     """Tell whether a memory asks for something until something else comes; a fact or a dead end asks for nothing."""
-    quote = str(node.metadata.get("quote") or node.content)
-    return _may_end(node) and node.subtype in RELEASED_KINDS and read_condition(quote) is not None
+    return _may_end(node) and node.subtype in RELEASED_KINDS and read_condition(read_quote(node)) is not None

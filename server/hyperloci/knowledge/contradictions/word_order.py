@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final
 
@@ -87,64 +87,17 @@ Stems = tuple[str, ...]
 Run = tuple[int, int, int]
 """Where a run of stems begins in one statement and in the other, and its length."""
 
-_Shared = Sequence[tuple[int, Sequence[int]]]
-"""The places of stems that the other statement has too, ascending, each with the places there."""
-
 
 def measure_longest_run(one: Stems, other: Stems) -> int:
     """Return the length of the longest run of stems that both have."""
-    return _find_longest_run(_find_shared(one, other), 0, len(one), 0, len(other))[2]
+    return _make_matcher(one, other).find_longest_match().size
 
 
 def find_common_runs(one: Stems, other: Stems) -> list[Run]:
-    """Return the runs of stems that both have, in order: the longest, and so on before and behind it.
-
-    These are the matching blocks of `difflib.SequenceMatcher` without its last, empty one.
-    """
-    shared = _find_shared(one, other)
-    found: list[Run] = []
-    left = [(0, len(one), 0, len(other))] if shared else []
-    while left:
-        low, high, begin, end = left.pop()
-        run = at, there, length = _find_longest_run(shared, low, high, begin, end)
-        if length:
-            found.append(run)
-            left += [(low, at, begin, there), (at + length, high, there + length, end)]
-    joined: list[Run] = []
-    for at, there, length in sorted(found):
-        if joined and joined[-1][0] + joined[-1][2] == at and joined[-1][1] + joined[-1][2] == there:
-            joined[-1] = (joined[-1][0], joined[-1][1], joined[-1][2] + length)
-        else:
-            joined.append((at, there, length))
-    return joined
+    """Return the runs of stems that both have, in order: the longest, and so on before and behind it."""
+    # The last one is always empty.
+    return [(at, there, length) for at, there, length in _make_matcher(one, other).get_matching_blocks()[:-1]]
 
 
-def _find_shared(one: Stems, other: Stems) -> _Shared:
-    places = _index_places(other)
-    return [(at, places[stem]) for at, stem in enumerate(one) if stem in places]
-
-
-@functools.lru_cache(maxsize=16)
-def _index_places(stems: Stems) -> Mapping[str, Sequence[int]]:
-    """Return the places of each stem; kept, as one statement is compared with many."""
-    places: dict[str, list[int]] = {}
-    for at, stem in enumerate(stems):
-        places.setdefault(stem, []).append(at)
-    return places
-
-
-def _find_longest_run(shared: _Shared, low: int, high: int, begin: int, end: int) -> Run:
-    """Return the longest run within some places of both, the first of those that are as long."""
-    best = (low, begin, 0)
-    last, before = low, dict[int, int]()
-    for at, places in shared:
-        if not low <= at < high:
-            continue
-        lengths: dict[int, int] = {}
-        for place in places:
-            if begin <= place < end:
-                length = lengths[place] = before.get(place - 1, 0) + 1 if at == last + 1 else 1
-                if length > best[2]:
-                    best = (at - length + 1, place - length + 1, length)
-        last, before = at, lengths
-    return best
+def _make_matcher(one: Stems, other: Stems) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, one, other, autojunk=False)

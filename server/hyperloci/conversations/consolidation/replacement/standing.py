@@ -38,12 +38,20 @@ class Standing:
         return self.node.subtype == "episode"
 
 
+def list_holding(store: Store, scope: str) -> list[Node]:
+    """Return the memories of a project that hold and are compared."""
+    return [
+        node
+        for kind, subtypes in _COMPARED_TYPES
+        for node in store.nodes.query_nodes(kind, subtypes=subtypes, scopes=(scope, GLOBAL_SCOPE), limit=MAX_LIVING)
+    ]
+
+
 def list_standing(store: Store, scope: str, *, with_passing: bool = True) -> list[Standing]:
     """Return the statements that hold and what was said in passing, in the order in which they were made."""
     found = [
         Standing(node, read_compared(node))
-        for kind, subtypes in _COMPARED_TYPES
-        for node in store.nodes.query_nodes(kind, subtypes=subtypes, scopes=(scope, GLOBAL_SCOPE), limit=MAX_LIVING)
+        for node in list_holding(store, scope)
         # Who proposes once more what was told to have failed has forgotten it: it is said again, not doubted.
         if node.origin is Origin.EXTRACTION or node.subtype != "dead_end"
     ]
@@ -56,13 +64,22 @@ def list_standing(store: Store, scope: str, *, with_passing: bool = True) -> lis
 
 def select_earlier(standing: Iterable[Standing], new: Node) -> list[Standing]:
     """Return what was said before a statement, and in another breath than it."""
-    return [one for one in standing if one.node.event_time <= new.event_time and not _are_of_one_turn(one.node, new)]
+    return [one for one in standing if was_said_before(one.node, new)]
+
+
+def was_said_before(node: Node, new: Node) -> bool:
+    """Return whether a memory was said before a statement, and in another breath than it."""
+    return node.event_time <= new.event_time and not _are_of_one_turn(node, new)
 
 
 def read_compared(node: Node) -> ComparedStatement:
     """Return what a memory says, as it is compared with others."""
-    quote, about = node.metadata.get("quote"), node.metadata.get("about")
-    return read_statement(str(quote or node.content), str(about or ""))
+    return read_statement(read_quote(node), str(node.metadata.get("about") or ""))
+
+
+def read_quote(node: Node) -> str:
+    """Return the words that a memory was made of."""
+    return str(node.metadata.get("quote") or node.content)
 
 
 def read_place(node: Node) -> tuple[str | None, object]:
