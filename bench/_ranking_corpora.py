@@ -36,7 +36,7 @@ LATER_TALKS: Final = (
 )
 """Projects of later writers, to measure with: one of each early hand, then each writer's twelve in two halves. Two
 thirds of the questions about them have several answers, and share few words with them. Weights learned from them order
-such questions better and LoCoMo's worse (docs/benchmarks.md, "Reranking")."""
+such questions better and LoCoMo's worse (docs/benchmarks/ranking.md, "Reranking")."""
 
 CLONES: Final = ("got", "gin", "ripgrep")
 OWN_COMMIT: Final = "567700fc"

@@ -1,4 +1,4 @@
-"""Team: `python -m bench team search|bulk|foreign|partition ...` (docs/benchmarks.md, "Team")."""
+"""Team: `python -m bench team search|bulk|foreign|partition ...` (docs/benchmarks/team.md, "Team")."""
 
 from __future__ import annotations
 

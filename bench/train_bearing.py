@@ -42,7 +42,8 @@ UNREAD_FILE = FOLDER.parent / "request_cases_unread.jsonl"
 RANK = 48
 DECAY = 0.01
 EPOCHS = 20
-"""The more of either, the closer to the writers who were read (docs/benchmarks.md, "What bears on a request")."""
+"""The more of either, the closer to the writers who were read (docs/benchmarks/unasked.md, "What bears on a
+request")."""
 
 TEMPERATURE = 0.1
 STEP = 0.005

@@ -81,7 +81,7 @@ def test_each_commands_help_has_examples_that_are_understood(path: tuple[str, ..
 
 
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: str(page.name)
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_what_a_page_tells_people_to_type_is_understood(page: Path) -> None:
     assert not list(filter(None, map(understand, list_typed_lines(page))))

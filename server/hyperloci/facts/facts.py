@@ -44,7 +44,7 @@ NOTHING_AFFECTED: Final = StatementCheck()
 
 TOLD_BEFORE_CHARS: Final = 300
 """How much of the fact told before helps to find a fact by its words, as of the turn before a turn: recall@10 .720 to
-.760 on LoCoMo told turn by turn as facts (docs/benchmarks.md, "Told as facts")."""
+.760 on LoCoMo told turn by turn as facts (docs/benchmarks/quality.md, "Told as facts")."""
 
 
 class Facts:

@@ -1,6 +1,6 @@
 """Abbreviations: what those in code stand for: `idx` is found by `index`.
 
-They add a point of recall@10 on pycode (docs/benchmarks.md, "Fusion"), whose docstrings spell out what the code
+They add a point of recall@10 on pycode (docs/benchmarks/ranking.md, "Fusion"), whose docstrings spell out what the code
 abbreviates. The words count half, as all context of a memory does (`store.search.keyword_search.EXTRA_WEIGHT`).
 """
 

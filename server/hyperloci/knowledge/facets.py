@@ -39,7 +39,7 @@ TELLING: Final = 1.0
 
 SURE: Final = TELLING + WEAK_CUE
 """Cues that tell whom a text speaks to, or of a long one what it is for: a text about newcomers need not speak to them.
-By one cue 12 of 45 were right that were read (docs/benchmarks.md, "Facets")."""
+By one cue 12 of 45 were right that were read (docs/benchmarks/structure.md, "Facets")."""
 
 _ADDRESS: Final = re.compile(r"https?://\S+|\]\([^()\s]*\)")
 """Where a link leads says nothing of the text: `https` is no API, and `/blob/master/docs` no documentation."""

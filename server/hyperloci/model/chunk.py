@@ -48,7 +48,7 @@ class TextChunk:
         text: the exact slice of the decoded file, `source[position.char_start:position.char_end]`.
         kind: what kind of text.
         breadcrumb: where it stands, outermost first: file stem or headings, or module, class, function.
-            Indexed with the text, never stored in it (what that is worth: docs/benchmarks.md, "Topologies").
+            Indexed with the text, never stored in it (what that is worth: docs/benchmarks/structure.md, "Topologies").
         position: its place.
         section_type: inferred type of its section (`example`, `reference`, `installation`...; D.04), None for code.
         links: targets of the links in it (Markdown), as written.

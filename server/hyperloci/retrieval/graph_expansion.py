@@ -32,7 +32,7 @@ before most of what only looks alike."""
 OTHER_NAME_BONUS: Final = 0.2
 """What is added to a memory that speaks of the thing asked about without calling it so, times how rarely it is spoken
 of: about what its words would have counted, had they named it. Memories that name it have that already: a bonus for
-all that mention it costs LoCoMo up to half a point (docs/why.md)."""
+all that mention it costs LoCoMo up to half a point (docs/why/retrieval.md)."""
 
 MAX_MENTIONS: Final = 100
 """Memories that speak of a thing, the latest, of which `MAX_EXPANDED` at most are taken."""

@@ -10,7 +10,7 @@ A score is `w * meaning + (1 - w) * words + bonuses`, times what the memory's ki
 All parts mean the same in every search, so a score says how good a hit is and not only that it is the best there was.
 `w` follows from the kind and length of what a search found. Against equal-weight reciprocal ranks this is worth 3 to
 9 points of recall@10 on every development set, and unlike them it never loses to its own best list
-(docs/benchmarks.md, "Fusion").
+(docs/benchmarks/ranking.md, "Fusion").
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ SURE_CODE_WEIGHT: Final = 0.8
 UNSURE_COSINE: Final = 0.55
 SURE_COSINE: Final = 0.65
 """Code: 0.6 is best on pycode, whose best cosines are 0.57 in the median, 0.8 on CoSQA, where they are 0.65: the surer
-E1 is of its best hit, the more it counts, evenly between the two (docs/benchmarks.md, "Code"). Cosines of the bundled
-model; another one's only move the weight within its bounds."""
+E1 is of its best hit, the more it counts, evenly between the two (docs/benchmarks/ranking.md, "Code"). Cosines of the
+bundled model; another one's only move the weight within its bounds."""
 
 OTHER_WEIGHT: Final = 0.5
 """Documents and abstracts: best on mddocs, within 0.2 points of the best on SciFact."""
@@ -63,7 +63,7 @@ speaks through profile `intent`."""
 CODE_LIFT: Final = 0.5
 """How far E7 lifts code that it sees nearer than E1 does. As a view like the others it costs code that a docstring
 explains (CoSQA 2 points of recall@10) what it is worth to code without one (pycode); lifting, it costs the former
-nothing (docs/benchmarks.md, "Code")."""
+nothing (docs/benchmarks/ranking.md, "Code")."""
 
 WORD_SPACE_WEIGHTS: Final[Mapping[str, float]] = {"e6": 1.0, "e13": 0.6, "e9": 0.5}
 """What words count by how they were found: as they stand, as other words for the same (E13), misspelled (E9, which is
@@ -73,13 +73,13 @@ COMMON_NAME_SHARPNESS: Final = 4.0
 SAME_NAME_WEIGHT: Final = 0.8
 """What a question names says the less, the more candidates name it too: E11's bonus fades to nothing when a quarter of
 them do. Without that it costs every development set (CoSQA 2 points of recall@10, LoCoMo 1 of MRR), and without the
-bonus an alias is not found (docs/benchmarks.md, "Names"). Code has none: what it names are its imports and itself, and
-its words say so (0.4 points of recall@10 on CoSQA and on pycode, a point of MRR)."""
+bonus an alias is not found (docs/benchmarks/ranking.md, "Names"). Code has none: what it names are its imports and
+itself, and its words say so (0.4 points of recall@10 on CoSQA and on pycode, a point of MRR)."""
 
 ADJACENT_TURN_WEIGHT: Final = 0.15
 """What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
 a little more on LoCoMo and less on BEAM. What was told as a fact right before or after adds as much: 0.697 to 0.720 on
-LoCoMo told turn by turn as facts (docs/benchmarks.md, "Told as facts")."""
+LoCoMo told turn by turn as facts (docs/benchmarks/quality.md, "Told as facts")."""
 
 SPEAKER_FACTOR: Final = 1.25
 """Factor of a turn of the one whose words are asked for; 1.2 and 1.3 are within half a point (`retrieval.speakers`)."""

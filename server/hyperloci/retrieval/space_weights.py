@@ -1,7 +1,7 @@
 """Space weights: what each perspective makes of reciprocal ranks, and of calibrated scores (E.07, E.14).
 
 Every weight here was chosen with `python -m bench quality` on all development sets, `python -m bench leave_one_out`
-and `python -m bench blind_spots`; docs/why.md ("What a space counts ...") says what was tried.
+and `python -m bench blind_spots`; docs/why/retrieval.md ("What a space counts ...") says what was tried.
 """
 
 from __future__ import annotations

@@ -40,11 +40,11 @@ MEANING_POOL: Final = 150
 
 LIKELY_SHARE: Final = 0.6
 """What a memory is likely to reach of all that its words of the question could weigh: to count them takes longer than
-to look up which it has, and changes no set by more than noise (docs/benchmarks.md, "Candidates")."""
+to look up which it has, and changes no set by more than noise (docs/benchmarks/ranking.md, "Candidates")."""
 
 MAX_PROMISING: Final = 60
 """Candidates that every space scores, the most promising by E1 and E6 together: with 50 to 150 every development set is
-within noise (docs/benchmarks.md, "Candidates"); half of that, and a page of fifty results is not filled."""
+within noise (docs/benchmarks/ranking.md, "Candidates"); half of that, and a page of fifty results is not filled."""
 
 LOOKED_UP_AT_ONCE: Final = 100
 """Of those that may be, so many are asked at once what kind of source they are: 340 are found, and of the first hundred
@@ -233,7 +233,7 @@ def _helping_spaces(scorer: SpaceScorer) -> list[str]:
     if not scorer.has_vectors:
         return []
     # A scan of E9 costs most, and helps where the words themselves can't be found. E7 finds no code that E1 or words
-    # have not: what it knows better it says by lifting (docs/benchmarks.md, "Candidates").
+    # have not: what it knows better it says by lifting (docs/benchmarks/ranking.md, "Candidates").
     return [*(["e9"] if scorer.has_unknown_words else []), "e13"]
 
 

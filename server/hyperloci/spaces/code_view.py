@@ -49,7 +49,7 @@ def describe_place(title: str) -> str:
     """Return where code stands, in words: its file's name, then its class and function.
 
     Packages above the file, dots and underscores are noise to a model of language; so are numbers and single letters in
-    a file's name (docs/benchmarks.md, "Code").
+    a file's name (docs/benchmarks/ranking.md, "Code").
     """
     module, *names = title.split(" > ")
     file = [

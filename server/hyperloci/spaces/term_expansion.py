@@ -28,7 +28,8 @@ _USUAL_LENGTH: Final = 80
 SYNONYM_WEIGHT: Final = 0.1
 NEIGHBOUR_WEIGHT: Final = 0.1
 """What another word counts beside the question's own; a neighbour's cosine is a factor more. Half as much as its own
-costs 8 to 20 points of recall@5 on CoSQA, a sixteenth to an eighth gains a point of recall@100 (docs/benchmarks.md)."""
+costs 8 to 20 points of recall@5 on CoSQA, a sixteenth to an eighth gains a point of recall@100
+(docs/benchmarks/embedding.md)."""
 
 ALIAS_WEIGHT: Final = 0.1
 """Another name of the same thing is surer than a word used like it, but rare spellings weigh much by their rarity: 0.4

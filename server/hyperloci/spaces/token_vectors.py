@@ -3,7 +3,7 @@
 The token states of the whole text, windows behind the model's first one too, are pooled over up to 96 spans, parted
 where neighbours are least alike, turned by a fixed random rotation, and kept as 192 signs each: 2,304 bytes at most.
 A question keeps its floats. Cosines are estimated from signs as in RaBitQ (Gao & Long 2024). What this costs, and what
-else was tried: docs/why.md, "Token states: signs of spans".
+else was tried: docs/why/spaces.md, "Token states: signs of spans".
 """
 
 from __future__ import annotations

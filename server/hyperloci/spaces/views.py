@@ -54,7 +54,8 @@ class Views:
 def semantic_view(title: str, content: str) -> str:
     """Return what E1 sees of a memory: its place in words, then its text.
 
-    Headings in front of the body are worth 6 points of R@1, by words alone (docs/benchmarks.md, "Topologies").
+    Headings in front of the body are worth 6 points of R@1, by words alone (docs/benchmarks/structure.md,
+    "Topologies").
     """
     return f"{title}\n{content}" if title else content
 

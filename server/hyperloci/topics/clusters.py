@@ -2,7 +2,7 @@
 
 On MiniLM's vectors as they are, HDBSCAN calls 41 to 66 % of 10,000 question titles noise and splits the rest into
 hundreds of clusters (NMI 0.32 to 0.54 against 20 known topics). Over rows drawn to their neighbours the same titles
-give 16 to 28 clusters a space with 15 to 26 % noise (NMI 0.57 to 0.71; docs/benchmarks.md, "Topics").
+give 16 to 28 clusters a space with 15 to 26 % noise (NMI 0.57 to 0.71; docs/benchmarks/structure.md, "Topics").
 """
 
 from __future__ import annotations

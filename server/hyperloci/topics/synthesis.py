@@ -27,7 +27,7 @@ of NMI at 1,000 memories and by nothing at 10,000."""
 
 WEIGHT_NEEDED: Final = AGREEMENT_NEEDED
 """A candidate needs clusters in spaces of as much weight as a topic: with 1.5, 300 titles of 20 topics fall into 37
-instead of 25 (docs/benchmarks.md, "Topics")."""
+instead of 25 (docs/benchmarks/structure.md, "Topics")."""
 
 CORE_SHARE: Final = 0.6
 """Members that so much of a candidate's weight names are its first members."""

@@ -29,7 +29,7 @@ from hyperloci.text.sanitize.sanitizer import SanitizedText
 
 PREVIOUS_TURN_CHARS: Final = 300
 """How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two
-points of MRR (docs/benchmarks.md, "Fusion")."""
+points of MRR (docs/benchmarks/ranking.md, "Fusion")."""
 
 SAME_TURN_MS: Final = 10 * 60_000
 """A hook and the transcript date one turn seconds apart; the same words an hour later are said anew."""

@@ -37,7 +37,7 @@ UNCHANGED: Final = 0.3
 ALONE: Final = 0.6
 """Probability of being worth keeping from which on a piece is kept alone. Of 57 pieces that changes in 20 projects
 left, 12 pass it: five hold, three end with the rest, four say little; of those below, three of 45 hold, and most are
-reasons of what ended (docs/benchmarks.md, "What a change leaves")."""
+reasons of what ended (docs/benchmarks/changed-minds.md, "What a change leaves")."""
 
 _COPIED: Final = ("strategy", "trust", "turn", "speaker", "flags", "redactions")
 """What is noted of a statement and holds of each of its sentences."""

@@ -48,8 +48,8 @@ from hyperloci.store.conversations.passing_statements import PassingStatement
 
 SURE: Final = 0.6
 """Probability by words from which on the old statement is ended at once: of three writers nobody trained on 118 are
-ended then, 54 of which are replaced or taken back and 47 changed in part; from .7 on 93, 42 and 41 (docs/benchmarks.md,
-"Sessions")."""
+ended then, 54 of which are replaced or taken back and 47 changed in part; from .7 on 93, 42 and 41
+(docs/benchmarks/changed-minds.md, "Changed minds by six more writers")."""
 
 SURE_BY_MEANING: Final = 0.5
 """The same once both statements have a vector, of what words and meaning say together (`_weigh_both`): by the mean of
@@ -59,7 +59,7 @@ from .6 on 122, 62 and 46."""
 SUPPORT: Final = 0.2
 """Probability by the one from which on the other alone may be sure: in 26 projects of seven writers of which the
 weights know nothing 11 more past statements end then, and 3 that hold. Of 16 pairs in which the less sure says so much
-7 are replaced by just that statement, of 20 with less none (docs/benchmarks.md, "The surer of both")."""
+7 are replaced by just that statement, of 20 with less none (docs/benchmarks/changed-minds.md, "The surer of both")."""
 
 LEAST: Final = 1e-6
 """Probabilities nearer to 0 or 1 are as sure as this one."""

@@ -42,8 +42,8 @@ REQUEST_FLOOR: Final = -1.5
 REQUEST_FLOOR_BY_WORDS: Final = -1.0
 """A request for work gets memories from a lower floor on: tables of words know what their author thought of, and what
 decides shares no word with half of the requests. Of eighteen projects by six new writers 76 of 134 that decide are
-brought, with only the first three at this floor 55, and two memories more a request (docs/benchmarks.md, "What decides,
-unasked"). Without a vector at least one word or activity must be common."""
+brought, with only the first three at this floor 55, and two memories more a request (docs/benchmarks/unasked.md, "What
+decides, unasked"). Without a vector at least one word or activity must be common."""
 
 MIN_REQUEST_TERMS: Final = 3
 """Content words of a request for work; what is shorter ("composer install") is a command more often."""

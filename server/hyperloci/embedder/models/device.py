@@ -30,7 +30,7 @@ def choose_device(device: str, dtype: str | None = None) -> ComputeDevice:
     """Pick the device that `Settings.device` asks for; `auto` takes cuda, then mps, then cpu.
 
     Without `dtype`, the half precision that the device has instructions for; a CPU without them computes in float32.
-    Half precision is 1.6 times as fast on such a CPU, at a cosine of 0.9999 to float32 (docs/benchmarks.md).
+    Half precision is 1.6 times as fast on such a CPU, at a cosine of 0.9999 to float32 (docs/benchmarks/embedding.md).
 
     Raises:
         ConfigurationError: torch does not have the requested device, or the dtype is unknown.

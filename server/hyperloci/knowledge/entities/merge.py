@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hyperloci.jobs import MaintenanceContext
 
 SAME_NAME_COSINE: Final = 0.9
-"""Cosine from which on two names mean the same (docs/why.md)."""
+"""Cosine from which on two names mean the same (docs/why/knowledge.md)."""
 
 MAX_COMPARED: Final = 2_000
 """Entities of one scope that are compared, the most mentioned: four million pairs, half a second."""

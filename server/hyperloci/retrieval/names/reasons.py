@@ -34,11 +34,11 @@ CHANGED_IT: Final = 0.1
 """What is added to a commit's score (0..1): that it names what is asked about, that this began with it, that it changed
 this and little else. Who asks why something is there means the first commit, but twice as much for it takes the first
 place from 8 of 143 others; without ties to the name, or with twice as much for one of them, 1 to 3 fewer lead
-(docs/benchmarks.md, "Questions")."""
+(docs/benchmarks/questions.md, "Questions")."""
 
 NUMBERED: Final = 0.4
 """What it adds that a commit bears the number of an entry that says all of what is asked; of one that says a part, as
-much of it. A little more than all ties together: the entry says what the question says (docs/benchmarks.md,
+much of it. A little more than all ties together: the entry says what the question says (docs/benchmarks/questions.md,
 "Questions": 120 entries)."""
 
 SAME_CHANGE: Final = 0.1
@@ -49,7 +49,7 @@ EXPLAINED: Final = 0.05
 EXPLAINED_CHARS: Final = 300
 """What it adds that a commit says more than its subject, all of it from so many characters on: who asks why wants an
 explanation, and by words and meaning the shortest message on a thing comes first. Of 81 questions on nine repositories
-twice as much takes five first places and one among five from others (docs/benchmarks.md, "Questions")."""
+twice as much takes five first places and one among five from others (docs/benchmarks/questions.md, "Questions")."""
 
 FOCUS: Final = 3.0
 """Symbols changed at once by which a commit tells half as much of each."""

@@ -72,8 +72,8 @@ REACH: Final = 5.0
 """Turns after which that falls to 1/e."""
 
 LIKENESS: Final = 0.3
-"""Cosine of turns that follow each other, about. Reading their vectors instead changes no set (docs/benchmarks.md,
-"Reranking")."""
+"""Cosine of turns that follow each other, about. Reading their vectors instead changes no set
+(docs/benchmarks/ranking.md, "Reranking")."""
 
 _FILE: Final = Path(__file__).parent / "data" / "answer_forms.toml"
 

@@ -4,7 +4,7 @@ The weights (`data/ranking_weights.json`, from `python -m bench train_ranking`) 
 `ranking_features`, for what was said and for documents apart. They order the candidates of one kind among themselves
 and hand out the scores that the rule (`scoring`) gave these, best first: floors and the balance between kinds were
 chosen for the rule's scores, and no question with answers of two kinds was there to learn from. Code keeps the rule's
-order: weights learned from docstrings gain nothing on functions that they had not read (docs/benchmarks.md,
+order: weights learned from docstrings gain nothing on functions that they had not read (docs/benchmarks/ranking.md,
 "Reranking").
 """
 
@@ -85,8 +85,8 @@ def _trust_weights(weights: NDArray[np.float64], lengths: list[int]) -> NDArray[
     """Return the weights for turns of these lengths: the rule's score alone where they are long.
 
     Learned from turns of 80 characters on average, they know nothing of messages of thousands, in which every form of
-    answer stands somewhere (docs/benchmarks.md, "Reranking"). Between the two lengths they move evenly, as the weight
-    of meaning does.
+    answer stands somewhere (docs/benchmarks/ranking.md, "Reranking"). Between the two lengths they move evenly, as the
+    weight of meaning does.
     """
     share = (LONG_TURN_CHARS - sum(lengths) / len(lengths)) / (LONG_TURN_CHARS - SHORT_TURN_CHARS)
     share = min(1.0, max(0.0, share))

@@ -21,7 +21,7 @@ ENOUGH_BRANCHES: Final = 3
 COMMENTED: Final = 0.15
 """What code loses that is all comment, of a part as much of it. With both 81 of 101 questions for a place on nine
 repositories are answered among five instead of 77, 49 at once instead of 40; 0.85 to 0.95, 1 to 6 words, 0 to 0.3 are
-within one among five; 0.8 or 0.9 for types alone answers none more (docs/benchmarks.md, "Questions")."""
+within one among five; 0.8 or 0.9 for types alone answers none more (docs/benchmarks/questions.md, "Questions")."""
 
 _CONTROL: Final = (
     "if|elif|else|for|while|match|switch|case|return|catch|except|rescue|raise|throw|await|yield|unless|when"

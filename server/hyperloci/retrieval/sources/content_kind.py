@@ -26,7 +26,7 @@ def tell_content_kind(node: SearchCandidate) -> ContentKind:
     """Return what a memory's text is.
 
     The same sentence is one thing, whether it was a turn or was told as a fact: what it is called decided eleven points
-    of recall@10 (docs/benchmarks.md, "Told as facts").
+    of recall@10 (docs/benchmarks/quality.md, "Told as facts").
     """
     if node.subtype == "code":
         return ContentKind.CODE

@@ -78,10 +78,10 @@ FACTORS: Final[Mapping[QuestionShape, Mapping[SourceKind, float]]] = MappingProx
     }
 )
 """What a kind of source is worth to a question, where not 1; chosen on the questions of `python -m bench questions
---half tuning` (docs/benchmarks.md, "Questions"), where a tenth or two more or less moves no kind of question by more
-than one of its 24 to 36. Commits have 0.9 for an open question, as of a bare word (`electron`) every hit was a commit
-with it in its subject; 0.85 does the same. None is above 1: what was said or remembered on purpose is not pushed down
-by what a file says."""
+--half tuning` (docs/benchmarks/questions.md, "Questions"), where a tenth or two more or less moves no kind of question
+by more than one of its 24 to 36. Commits have 0.9 for an open question, as of a bare word (`electron`) every hit was a
+commit with it in its subject; 0.85 does the same. None is above 1: what was said or remembered on purpose is not pushed
+down by what a file says."""
 
 SHORTEST_CODE_FACTOR: Final = 0.7
 LONG_CODE_CHARS: Final = 1_000
@@ -94,13 +94,13 @@ OUTSIDE_FACTOR: Final = 0.8
 """Of code that stands in no symbol, where a place is asked for: the licence and the imports above a file, a script's
 lines, a table. Its path and its comments have the words of the question, and of 101 answers on nine repositories one
 stands there. Of 65 questions on five of them 49 instead of 47 are answered among five, 30 instead of 28 at once, and
-none loses a place; 0.7 does the same, 0.9 wins one less (docs/benchmarks.md, "Questions"). A long script without
-functions still comes before a page."""
+none loses a place; 0.7 does the same, 0.9 wins one less (docs/benchmarks/questions.md, "Questions"). A long script
+without functions still comes before a page."""
 
 LINE_COMMIT_WEIGHTS: Final[Mapping[QuestionShape, float]] = MappingProxyType({QuestionShape.PLACE: 0.2})
 """What the nearest in meaning of the commits that wrote its lines adds to code. Of a place, 0.1 to 0.3 find 31 or 32 of
 36 among five instead of 29; of an open question 0.1 loses two of 24 that were held out, and who asks for a setting is
-led astray by them: 0.15 costs two of 27 (docs/benchmarks.md, "Questions")."""
+led astray by them: 0.15 costs two of 27 (docs/benchmarks/questions.md, "Questions")."""
 
 
 def tell_source_kind(source: NodeSource) -> SourceKind | None:

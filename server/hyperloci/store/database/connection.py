@@ -40,7 +40,7 @@ APPLICATION_ID: Final = 0x48594C43
 """`HYLC`, in the SQLite header: the file says whose it is."""
 
 BUSY_TIMEOUT_MS: Final = 10_000
-"""How long SQLite itself waits for the write lock: eight writers at once waited 630 ms at most (docs/benchmarks.md)."""
+"""How long SQLite itself waits for the write lock: eight writers at once waited 630 ms at most when it was chosen."""
 
 BUSY_RETRIES: Final = 4
 """Further tries after a busy answer that SQLite does not wait for (WAL recovery, a snapshot that went stale)."""

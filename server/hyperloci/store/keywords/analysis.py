@@ -1,7 +1,7 @@
 """Text analysis: turns text into index terms: words, identifiers and their parts, stemmed.
 
-Porter stems, identifiers split into their parts and stop words left out of queries: docs/why.md says what each is worth
-("Terms are stems and parts of identifiers").
+Porter stems, identifiers split into their parts and stop words left out of queries: docs/why/retrieval.md says what
+each is worth ("Terms are stems and parts of identifiers").
 """
 
 from __future__ import annotations

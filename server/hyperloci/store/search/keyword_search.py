@@ -28,7 +28,7 @@ LENGTH_NORMALISATION: Final = 0.75
 
 TITLE_WEIGHT: Final = 2.0
 EXTRA_WEIGHT: Final = 0.5
-"""A term in the heading counts double, one in mere context half (docs/benchmarks.md, "Fusion", on turns)."""
+"""A term in the heading counts double, one in mere context half (docs/benchmarks/ranking.md, "Fusion", on turns)."""
 
 POSTING_BUDGET: Final = 50_000
 """Postings fetched a query, rarest terms first. At 100,000 memories twice as many change one hit of the first ten in a

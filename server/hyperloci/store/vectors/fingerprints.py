@@ -2,7 +2,7 @@
 
 A search scans sign bits held in memory (48 bytes a vector), ranks the best few thousand by the query's numbers against
 two bits a dimension (96 bytes), and scores what is left exactly from the stored rows (`store.vectors.scan_codes`,
-docs/benchmarks.md). A block of bits is loaded again only when its version moved.
+docs/benchmarks/embedding.md). A block of bits is loaded again only when its version moved.
 
 It is one file, though long: what is written whole and what is scanned are the same columns, and one must not change
 without the other.

@@ -2,7 +2,7 @@
 
 A vector's largest component becomes 127 and the others follow; the scale itself is not kept, because only directions
 are compared. No component is off by more than 1/254 of the largest, so a cosine is off by at most 1/127 of the largest
-times the root of the dimensions, 0.002 in the mean for MiniLM's vectors (docs/benchmarks.md, "Fingerprints").
+times the root of the dimensions, 0.002 in the mean for MiniLM's vectors (docs/benchmarks/embedding.md, "Fingerprints").
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from hyperloci.text.language.sentences import sentence_spans
 PART: Final = 0.75
 """Probability from which on only a part changes, so that both stand, the newer first: in cross-validation over projects
 four of five that are told so are in part, a fifth of all that are. From .6 on more past statements stay than rules that
-hold are saved (docs/benchmarks.md, "What a change leaves")."""
+hold are saved (docs/benchmarks/changed-minds.md, "What a change leaves")."""
 
 MOST: Final = 6
 """Clauses and figures are counted so far."""

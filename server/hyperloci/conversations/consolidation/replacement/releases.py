@@ -23,7 +23,7 @@ from hyperloci.conversations.consolidation.turn_view import USER, TurnView
 
 RELEASED: Final = 0.7
 """Probability from which on it has come: of writers nothing was learned from 115 of 321 are told, with 16 of 461
-passages on the same thing and 3 of 4,280 on others (docs/benchmarks.md, "Until something comes")."""
+passages on the same thing and 3 of 4,280 on others (docs/benchmarks/changed-minds.md, "Until something comes")."""
 
 MAX_SENTENCES: Final = 12
 """Sentences of a turn that are looked at: whoever tells that it has come says so early, or among few."""
