@@ -54,7 +54,7 @@ _KIND_WEIGHTS = {INTRODUCTIONS: INTRODUCTION_WEIGHT}
 
 TERSE = "lone/terse"
 """Statements on their own with a writer: terse ones (`use pnpm not npm`). Kinds are not learned from them: the judge of
-changed minds reads kinds, and trained anew beside them it is worse (docs/benchmarks/sessions.md, "Terse rules")."""
+changed minds reads kinds, and trained anew beside them it is worse (docs/benchmarks/extraction.md, "Terse rules")."""
 
 ANSWERED = "lone/answered"
 """Statements with the assistant's answer, which tells of half of them whether they are to be kept: who is refused

@@ -50,7 +50,7 @@ from hyperloci.text.language.figures import read_figures
 KEEP: Final = 0.5
 """Probability from which on a sentence of the user's is kept. Chosen on six writers of twelve projects each, each
 judged by a model that learned from the others: from .45 on .81 of what matters is kept and .09 of what must not be,
-from .5 on .79 and .08, from .55 on .76 and .07 (docs/benchmarks/sessions.md, "Six more writers, and each left out in
+from .5 on .79 and .08, from .55 on .76 and .07 (docs/benchmarks/extraction.md, "Six more writers, and each left out in
 turn"). A wrong memory does more harm than a missing one."""
 
 KEEP_UNANSWERED: Final = 0.32
@@ -88,7 +88,7 @@ KEEP_BINDING: Final = MappingProxyType({FindingKind.DEADLINE: 0.25, FindingKind.
 """The same for what is likeliest of these kinds: who forgets them does harm. Of sentences of the user's in twenty
 projects of five writers, beside no surer one, five of five deadlines from .25 on are to be kept, and of constraints ten
 of 14 from .4 on, two of which must not be (rules of another place); from .33 on four of six, and two; of decisions half
-(docs/benchmarks/sessions.md, "Kept from less on")."""
+(docs/benchmarks/extraction.md, "Kept from less on")."""
 
 SURELY_DUE: Final = 0.65
 """Share of its kind from which on a statement that holds until a day is a deadline all the same, which may be missed

@@ -24,7 +24,7 @@ from hyperloci.system.values import dataclass
 NEEDED: Final = 0.3
 """Probability from which on a sentence is told with a statement. Of writers left out, the scorer finds the right words
 of 863 of 1,477 statements that need some, and others for 191; of 2,322 that need none 279 get some
-(docs/benchmarks/sessions.md, "Told with what it is about")."""
+(docs/benchmarks/extraction.md, "Told with what it is about")."""
 
 FEW_SUBJECT_WORDS: Final = 2
 """Only a statement of no more gets words that don't ask: what the assistant proposed, and the user turned down with a
