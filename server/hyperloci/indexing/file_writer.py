@@ -113,7 +113,7 @@ class FileWriter:
         while stored < len(files):
             taken, tally = stored, replace(self.tally)
             try:
-                with self._turns.take_turn() as turn:
+                with self._turns.take_turn() as turn, self._store.keywords.add_together():
                     while stored < len(files) and not turn.is_over():
                         file = files[stored]
                         row = self._find_file_row(file, None)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity
 from hyperloci.store.keywords.analysis import MAX_KNOWN_RUNS, MAX_TERM_CHARS, analyse_query, analyse_text, stop_words
+from hyperloci.store.keywords.keyword_index import MAX_HELD
 from hyperloci.store.search import keyword_search
 from hyperloci.store.search.keyword_search import quote_term
 from tests.support import NOW, add, examples
@@ -479,3 +480,39 @@ def test_a_search_that_failed_leaves_nothing_behind(store: Store, monkeypatch: p
         patch.setattr(np, "concatenate", fail)
         search(store, "red one")
     assert search(store, "red one") == before
+
+
+def count_segments(store: Store) -> int:
+    return int(store.connection.execute("SELECT count(DISTINCT segid) FROM keyword_index_idx").fetchone()[0])
+
+
+def test_texts_added_together_are_all_found_and_leave_one_segment(store: Store) -> None:
+    with store.transaction(), store.keywords.add_together():
+        keys = [int(add(store, f"the lantern number {number}").key) for number in range(MAX_HELD)]
+    assert set(search(store, "lantern")) == set(keys)
+    assert store.keywords.count_texts() == len(keys)
+    assert count_segments(store) == 1
+    assert integrity.check_integrity(store) == []
+
+
+def test_more_texts_than_are_held_are_all_found(store: Store) -> None:
+    with store.transaction(), store.keywords.add_together():
+        keys = [int(add(store, f"the lantern number {number}").key) for number in range(MAX_HELD + 1)]
+    assert set(search(store, "lantern", limit=100)) == set(keys)
+
+
+def test_a_text_that_changes_while_it_is_held_is_found_by_its_new_words_only(store: Store) -> None:
+    with store.transaction(), store.keywords.add_together():
+        node = add(store, "the lantern")
+        store.nodes.update_node(node.id, now=NOW, content="the harbour")
+    assert not search(store, "lantern")
+    assert set(search(store, "harbour")) == {int(node.key)}
+
+
+def test_what_failed_together_leaves_nothing_for_the_next_text(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.transaction(), store.keywords.add_together():
+        add(store, "the lantern")
+        raise ZeroDivisionError
+    kept = add(store, "the harbour")
+    assert set(search(store, "lantern harbour")) == {int(kept.key)}
+    assert store.keywords.count_texts() == 1
