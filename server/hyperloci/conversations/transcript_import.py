@@ -17,6 +17,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.conversations.capture.sessions import ABANDONED_AFTER_MS, end_session
+from hyperloci.conversations.capture.transcript import MAX_DOCUMENT_BYTES
 from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import Progress, TranscriptReport
@@ -80,7 +81,7 @@ def _read_head(path: Path) -> TranscriptFile | None:
     try:
         with open_regular_file(path) as file:
             if path.suffix == ".json":
-                return _make_file(path, _parse_line(file.read(MAX_HEAD_LINE)))
+                return _make_file(path, _parse_line(file.read(MAX_DOCUMENT_BYTES)))
             entries = (_parse_line(file.readline(MAX_HEAD_LINE)) for _ in range(HEAD_LINES))
             return next((made for entry in entries if (made := _make_file(path, entry)) is not None), None)
     except OSError:

@@ -175,6 +175,17 @@ def test_of_a_gemini_session_what_was_said_and_done_is_kept_line_by_line_or_from
     }
 
 
+def test_a_gemini_session_in_one_long_document_is_found(tmp_path: Path) -> None:
+    chats = tmp_path / "shop" / "chats"
+    chats.mkdir(parents=True)
+    (tmp_path / "shop" / ".project_root").write_text("/home/me/shop")
+    shown = {"id": "g0", "type": "info", "content": "a page that was read. " * 250_000}
+    document = json.dumps({**GEMINI_META, "messages": [shown, *GEMINI]})
+    (chats / "session-0.json").write_text(document)
+    (file,) = find_transcripts(tmp_path)
+    assert file.client == "gemini" and texts(file.path)
+
+
 def test_a_gemini_session_of_a_folder_that_nothing_names_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()
     (tmp_path / "chats" / "session-1.jsonl").write_text(json.dumps(GEMINI_META) + "\n")

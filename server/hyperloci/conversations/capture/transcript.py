@@ -40,6 +40,9 @@ on a slow machine; with eight times as much a hook without a server never came t
 MAX_LINE_BYTES: Final = 64 << 20
 """A longer line is no turn (it would hold a hundred pictures); it is passed over."""
 
+MAX_DOCUMENT_BYTES: Final = MAX_LINE_BYTES
+"""A longer transcript that is one JSON document is not read."""
+
 HEAD_BYTES: Final = 1_024
 """The first bytes identify a transcript: they hold ids and times."""
 
@@ -110,7 +113,7 @@ def read_batch(
 def _read_document(file: BinaryIO, start: int, root: str | None) -> TranscriptBatch | None:
     """Read a transcript that is one JSON document, as earlier versions of Gemini CLI wrote it; None if it was read."""
     size = file.seek(0, 2)
-    if start == size or size > MAX_LINE_BYTES:
+    if start == size or size > MAX_DOCUMENT_BYTES:
         return None
     file.seek(0)
     try:
