@@ -48,4 +48,5 @@ def test_a_line_that_was_cut_gives_what_is_whole_and_questions_alone_give_nothin
     line = format_answers({"One?": "yes", "Two?": "no"})
     assert list(read_answers(line[:-3])) == [("One?", "yes")]
     assert list(read_answers(format_questions(["One?", "Two?"]))) == []
+    assert list(read_answers(format_questions(['"tabs" -> "spaces"?']))) == []
     assert list(read_answers("Bash: make")) == []

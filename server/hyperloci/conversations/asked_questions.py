@@ -35,7 +35,7 @@ def format_answers(answers: Mapping[Any, Any]) -> str:
 
 def format_questions(questions: Iterable[str]) -> str:
     """Return the line of questions that nobody answered."""
-    return PREFIX + _BETWEEN.join(questions)
+    return PREFIX + _BETWEEN.join(_quote(question, MAX_QUESTION_CHARS) for question in questions)
 
 
 def read_answers(line: str) -> Iterator[tuple[str, str]]:

@@ -76,7 +76,7 @@ PATCH = [{"lines": [" one", "-two = 2", "+two = 3", "+four"]}]
             {"answers": {"Tabs?": "Yes"}},
             'Asked: "Tabs?" -> "Yes"',
         ),
-        ("AskUserQuestion", {"questions": [{"question": "Tabs?"}]}, None, "Asked: Tabs?"),
+        ("AskUserQuestion", {"questions": [{"question": "Tabs?"}]}, None, 'Asked: "Tabs?"'),
         ("WebFetch", {"url": "https://example.org", "prompt": "?"}, None, "WebFetch: https://example.org"),
         ("mcp__github__merge", {"pr": 7, "body": "x" * 500}, None, 'mcp__github__merge {"pr": 7}'),
         ("mcp__github__list", {}, None, "mcp__github__list"),
