@@ -199,7 +199,7 @@ class Facts:
         new, writer, now = self.resolve_living_node(stored.id, "id"), self._make_writer(), self._clock()
         for item in sure:
             old = self._store.nodes.get_node(item.id)
-            if old is not None and old.deleted_at is None and old.valid_until is None:
+            if old is not None and old.holds:
                 writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=now)
 
     def correct_fact(

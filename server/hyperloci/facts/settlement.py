@@ -74,4 +74,4 @@ def _list_members(store: Store, edge: Hyperedge) -> Sequence[Node]:
     """Return the memories of a dispute that still hold."""
     nodes = store.nodes.get_by_keys({member.node for member in edge.members})
     members = [nodes[member.node] for member in edge.members if member.node in nodes]
-    return [node for node in members if node.deleted_at is None and node.valid_until is None]
+    return [node for node in members if node.holds]

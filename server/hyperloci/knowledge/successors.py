@@ -37,7 +37,7 @@ def find_possible_successors(store: Store, keys: Iterable[NodeKey]) -> dict[Node
     found: dict[NodeKey, dict[str, None]] = {}
     for step in steps:
         node = newer.get(step.target)
-        if node is not None and node.valid_until is None and node.deleted_at is None:
+        if node is not None and node.holds:
             found.setdefault(step.source, {})[node.id] = None
     return {key: tuple(ids) for key, ids in found.items()}
 

@@ -78,6 +78,11 @@ class Node:
     agent: str | None = None
     visibility: Visibility = Visibility.PRIVATE
 
+    @property
+    def holds(self) -> bool:
+        """Whether it is neither forgotten nor ended; an end that is ahead counts as one."""
+        return self.deleted_at is None and self.valid_until is None
+
 
 class SearchCandidate(NamedTuple):
     """The fields of `Node` that ranking needs, under the same names. A search reads hundreds of them."""

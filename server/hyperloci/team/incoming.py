@@ -300,7 +300,7 @@ class _IncomingPage:
             operation="receive",
             reason=f"told by {change.editor} of {original.id}",
         )
-        if original.valid_until is None and original.deleted_at is None:
+        if original.holds:
             reason = f"{change.editor} changed {original.id} without having seen what it says now"
             self._writer.dispute(copy, original, reason, confidence=1.0, now=self.now)
 

@@ -157,7 +157,7 @@ def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Nod
 
 
 def _is_known_by(node: Node, said: Said) -> bool:
-    return node.valid_until is None and node.deleted_at is None and repeats(said, read_said(node))
+    return node.holds and repeats(said, read_said(node))
 
 
 def trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:

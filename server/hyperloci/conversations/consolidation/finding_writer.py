@@ -160,7 +160,7 @@ class FindingWriter:
         if plan.known is None:
             return replace(plan, known=stored.get(plan.repeats)) if plan.repeats else plan
         known = self._store.nodes.get_by_key(plan.known.key)
-        if known is not None and known.valid_until is None and known.deleted_at is None:
+        if known is not None and known.holds:
             return plan
         said_at = max(source.event_time for source in plan.sources)
         if known is not None and known.valid_until is not None and known.valid_until > said_at:

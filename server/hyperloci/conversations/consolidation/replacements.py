@@ -271,7 +271,7 @@ class ReplacementResolver:
     def _ends_by_meaning(self, new: Node, old: Node, probability: float) -> bool:
         # What was read before may have ended since: of two turns of one moment each would end the other.
         now = self._store.nodes.get_by_keys([new.key, old.key])
-        if not all(_holds(now.get(key)) for key in (new.key, old.key)):
+        if not all(key in now and now[key].holds for key in (new.key, old.key)):
             return False
         return self.resolve_replacement(new, old, probability, sure_from=SURE_BY_MEANING) is Resolution.ENDED
 
@@ -325,10 +325,6 @@ def _leaves_most(new: Node, old: Node, around: Surroundings) -> bool:
         return True
     newer, older = read_compared(new), read_compared(old)
     return names_some_items(newer, older) or score_part(newer, older, around) >= PART
-
-
-def _holds(node: Node | None) -> bool:
-    return node is not None and node.valid_until is None and node.deleted_at is None
 
 
 def _read_assistant(turn: Node | None) -> str:

@@ -59,7 +59,7 @@ def find_code_reasons(store: Store, scope_key: int, scope: str, prompt: str, ter
     steps = store.traversal.find_steps(sorted(snippets), label="changed", direction=INWARD, scopes=(scope,))
     sure = {step.target for step in steps if step.confidence >= SURE_CHANGE}
     commits = store.nodes.get_by_keys(sure - store.withheld.select_withheld(sure)).values()
-    telling = [commit for commit in commits if _holds(commit) and tells_reason(commit.content)]
+    telling = [commit for commit in commits if _may_be_told(commit) and tells_reason(commit.content)]
     return CodeReasons(
         tuple(sorted(telling, key=lambda commit: _rank_commit(commit, terms))), frozenset(map(NodeKey, anchored))
     )
@@ -86,8 +86,8 @@ def _list_snippets(store: Store, scope_key: int, path: str, symbol: str | None) 
     return store.positions.list_snippets(scope_key, path, symbol)
 
 
-def _holds(commit: Node) -> bool:
-    return commit.deleted_at is None and commit.valid_until is None and not commit.metadata.get("flags")
+def _may_be_told(commit: Node) -> bool:
+    return commit.holds and not commit.metadata.get("flags")
 
 
 def _rank_commit(commit: Node, terms: Collection[str]) -> tuple[int, int]:

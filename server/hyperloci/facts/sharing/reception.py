@@ -90,4 +90,4 @@ def find_rivals(store: Store, old: Node, new: Node) -> list[Node]:
     """Return what else replaced a memory, told by who had not seen the newer word of it, and holds."""
     steps = store.traversal.find_steps([old.key], label="supersedes", direction="in")
     nodes = store.nodes.get_by_keys({step.target for step in steps} - {new.key})
-    return [node for node in nodes.values() if node.valid_until is None and node.deleted_at is None]
+    return [node for node in nodes.values() if node.holds]

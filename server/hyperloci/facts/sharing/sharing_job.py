@@ -44,7 +44,7 @@ def compare_waiting(context: MaintenanceContext, limit: int | None = None) -> tu
 def _compare_one(context: MaintenanceContext, node: Node) -> int:
     store, disputes = context.store, 0
     with context.isolate_failure(node, "compare"):
-        if node.deleted_at is None and node.valid_until is None:
+        if node.holds:
             steps = store.traversal.find_steps([node.key], label="supersedes", direction="out")
             replaced = {old.id for old in store.nodes.get_by_keys({step.target for step in steps}).values()}
             disputes = compare_shared(store, node, MemoryWriter(store), context.clock, replaced=replaced)
