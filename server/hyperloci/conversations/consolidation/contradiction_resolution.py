@@ -65,7 +65,7 @@ class ContradictionResolver:
                 rejected.append(RejectedItem(place, f"new={conflict.new!r:.60}: no stored item of this payload"))
             elif old.key == new.key or old.valid_until is not None:
                 rejected.append(RejectedItem(place, "old was already replaced"))
-            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or source_trust(old) > source_trust(new):
+            elif not may_replace(new, old):
                 reason = sanitize(conflict.reason).text or "declared so"
                 self._dispute(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed or better supported: both are kept, as contradicting"
@@ -76,6 +76,16 @@ class ContradictionResolver:
         return superseded, rejected
 
 
-def source_trust(node: Node) -> float:
+def may_replace(new: Node, old: Node) -> bool:
+    """Return whether rules may end the old one: never what was told on purpose or confirmed, or is better supported."""
+    return may_end(old) and _source_trust(old) <= _source_trust(new)
+
+
+def may_end(node: Node) -> bool:
+    """Return whether rules may end a memory: what was extracted, and nobody confirmed."""
+    return node.origin is Origin.EXTRACTION and node.decay_rate > 0.0
+
+
+def _source_trust(node: Node) -> float:
     """Return how far the turns can be believed that a memory was made of."""
     return float(node.metadata.get("trust", node.confidence))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
+from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_replace
 from hyperloci.conversations.consolidation.finding_plans import (
     FindingPlan,
     read_until,
@@ -27,7 +27,7 @@ from hyperloci.conversations.consolidation.findings import (
     NamedEntity,
     RejectedItem,
 )
-from hyperloci.conversations.consolidation.replacements import ReplacementResolver, Resolution, may_replace
+from hyperloci.conversations.consolidation.replacements import ReplacementResolver, Resolution
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.knowledge.entities.recognition import EntityMention
 from hyperloci.knowledge.entities.registry import EntityLinker

@@ -21,7 +21,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
-from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, source_trust
+from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_end, may_replace
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
@@ -380,15 +380,6 @@ def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[
     return list(likely.values())
 
 
-def may_replace(new: Node, old: Node) -> bool:
-    """Return whether rules may end the old one: never what was told on purpose or confirmed, or is better supported."""
-    return _may_end(old) and source_trust(old) <= source_trust(new)
-
-
-def _may_end(node: Node) -> bool:
-    return node.origin is Origin.EXTRACTION and node.decay_rate > 0.0
-
-
 def _may_be_released(node: Node) -> bool:
     """Tell whether a memory asks for something until something else comes; a fact or a dead end asks for nothing."""
-    return _may_end(node) and node.subtype in RELEASED_KINDS and read_condition(read_quote(node)) is not None
+    return may_end(node) and node.subtype in RELEASED_KINDS and read_condition(read_quote(node)) is not None
