@@ -73,6 +73,10 @@ IN_THE_BACKGROUND: Final = (
 )
 
 
+INDENT: Final = 14
+"""Columns before what is told of a step."""
+
+
 class _DemoReport:
     """Prints what happens, and notes whether all of it was as it should be."""
 
@@ -90,16 +94,18 @@ class _DemoReport:
         """Print what was done, with the seconds since the last step."""
         now = time.perf_counter()
         mark = ("ok", "green") if ok else ("FAILED", "bold red")
-        self._print_hanging(Text.assemble(mark, f" {now - self._last:.1f} s"), 14, text)
+        self._print_hanging(Text.assemble(mark, f" {now - self._last:.1f} s"), text)
         self.ok, self._last = self.ok and ok, now
 
     def print_line(self, who: str, text: str, style: str = "") -> None:
-        self._print_hanging(Text(who, style="cyan"), 14, text, style)
+        self._print_hanging(Text(who, style="cyan"), text, style)
 
-    def print_frame(self, text: str, title: str) -> None:
-        """Show a text as the assistant gets it."""
+    def print_opening(self, text: str) -> None:
+        """Show what the assistant reads first, as it gets it."""
         if text:
-            self.console.print(Panel(Text(text), title=title, title_align="left", border_style="magenta"))
+            self.console.print(
+                Panel(Text(text), title="what the assistant reads first", title_align="left", border_style="magenta")
+            )
 
     @contextlib.contextmanager
     def show_progress(self) -> Iterator[Progress]:
@@ -113,11 +119,11 @@ class _DemoReport:
         told = "All of it was remembered" if self.ok else "Some steps FAILED"
         self.console.print(Text(f"\n{told}, in {total:.1f} s. Yours: hyperloci install", style="bold"))
 
-    def _print_hanging(self, head: Text, indent: int, text: str, style: str = "") -> None:
-        lines = textwrap.wrap(" ".join(text.split()), self.console.width - indent)
-        head.pad_right(indent - len(head))
+    def _print_hanging(self, head: Text, text: str, style: str = "") -> None:
+        lines = textwrap.wrap(" ".join(text.split()), self.console.width - INDENT)
+        head.pad_right(INDENT - len(head))
         for number, line in enumerate(lines):
-            self.console.print(Text.assemble(head if number == 0 else " " * indent, (line, style)))
+            self.console.print(Text.assemble(head if number == 0 else " " * INDENT, (line, style)))
 
 
 def run_demo(project: Path) -> bool:
@@ -192,13 +198,13 @@ class _DemoWeek:
             await monday.say_all()
         report.print_scene("Tuesday: a new session, which knows nothing of Monday; a hook tells it")
         async with self._open_session("Tuesday") as tuesday:
-            report.print_frame(tuesday.opening, "what the assistant reads first")
+            report.print_opening(tuesday.opening)
             told = OLD in tuesday.opening and FAILED in tuesday.opening
             report.print_step("the decision and the dead end are there" if tuesday.opening else TOO_BUSY, ok=told)
             await tuesday.say_all()
         report.print_scene("Wednesday: the mind has changed")
         async with self._open_session("Wednesday") as wednesday:
-            report.print_frame(wednesday.opening, "what the assistant reads first")
+            report.print_opening(wednesday.opening)
             changed = NEW in wednesday.opening and OLD not in wednesday.opening
             kept = "the new decision is there, the old one is gone; it is kept as history"
             report.print_step(kept if wednesday.opening else TOO_BUSY, ok=changed)

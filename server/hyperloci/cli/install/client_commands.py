@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -160,13 +159,13 @@ def _list_projects(project: Path) -> list[Path]:
     return []
 
 
-def carry_out(plan: InstallPlan, dry_run: bool, write: Callable[[str], None] = typer.echo) -> bool:
+def carry_out(plan: InstallPlan, dry_run: bool) -> bool:
     """Show a plan, or carry it out and say what became of each file; return whether that was done."""
     if not plan.changed:
         console.print("Nothing to change.")
         return False
     if dry_run:
-        write(plan.diff())
+        typer.echo(plan.diff())
         return False
     deleted = {change.path for change in plan.changes if change.after is None}
     for path in installer.apply_plan(plan):

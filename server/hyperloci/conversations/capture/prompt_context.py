@@ -125,9 +125,7 @@ class PromptOccasion:
     now: int
 
 
-def build_prompt_context(
-    store: Store, occasion: PromptOccasion, found: PromptSearch, *, budget: int = PROMPT_CHARS
-) -> InjectedContext:
+def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSearch) -> InjectedContext:
     """Return what a prompt should not be answered without, '' for a prompt that needs nothing.
 
     Left out: what was said in this session, what the session was shown, what is suspicious, forgotten, past or no
@@ -151,7 +149,7 @@ def build_prompt_context(
             (_REASONS, _make_items(store, commits[:COMMIT_ITEMS], occasion.prompt)),
             (_RELATED, related[: RELATED_ITEMS - len(deciding)]),
         ],
-        budget,
+        PROMPT_CHARS,
     )
 
 

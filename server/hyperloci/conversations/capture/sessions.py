@@ -247,9 +247,9 @@ def end_session(
     return tuple(kept)
 
 
-def close_abandoned(store: Store, scope: str, *, now: int, idle_ms: int = ABANDONED_AFTER_MS) -> tuple[str, ...]:
+def close_abandoned(store: Store, scope: str, *, now: int) -> tuple[str, ...]:
     """End the sessions that were left without an end, and return their ids. Runs in a transaction."""
-    idle = store.sessions.list_idle(scope, before=now - idle_ms)
+    idle = store.sessions.list_idle(scope, before=now - ABANDONED_AFTER_MS)
     for session_id in idle:
         end_session(store, session_id, now=now, reason="idle", status="abandoned")
     return tuple(idle)

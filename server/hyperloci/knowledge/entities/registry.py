@@ -38,7 +38,7 @@ MAX_DEFINITIONS: Final = 3
 
 
 def find_mentions(
-    text: str, facts: CodeFacts | None = None, position: Position | None = None, *, author: str | None = None
+    text: str, facts: CodeFacts | None = None, position: Position | None = None
 ) -> tuple[EntityMention, ...]:
     """Return the things a memory names, by rules over prose, or over what the parse tree says of code.
 
@@ -46,11 +46,10 @@ def find_mentions(
         text: the memory's text.
         facts: what the parse says, for code; then the text itself is not looked at.
         position: where it stands.
-        author: the person who wrote it.
     """
     if facts is not None:
         return _find_mentions_in_code(facts, position)
-    return extract_entities(text, author=author)
+    return extract_entities(text)
 
 
 def _find_mentions_in_code(facts: CodeFacts, position: Position | None) -> tuple[EntityMention, ...]:
