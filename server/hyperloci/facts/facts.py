@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
@@ -19,7 +20,6 @@ from hyperloci.text.sanitize.sanitizer import SanitizedText
 
 if TYPE_CHECKING:
     from hyperloci.facts.memory_writer import MemoryWriter
-from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
     "user_info": (NodeType.FACT, "user_info"),

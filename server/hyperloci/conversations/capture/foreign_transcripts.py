@@ -6,13 +6,12 @@ Codex writes `rollout-*.jsonl`: what goes to the model and what comes back, one 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hyperloci.clock import from_iso
-from hyperloci.conversations.capture.tool_names import rename_use
+from hyperloci.conversations.capture.tool_names import read_object, rename_use
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -20,7 +19,7 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 Calls = dict[str, tuple[int, Mapping[str, Any]]]
 """Calls without a result yet, with the place of their line."""
 
-KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:response_item|gemini)"')
+FOREIGN_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:response_item|gemini)"')
 
 _INSERTED: Final = re.compile(r"\s*+(?:# AGENTS\.md instructions|Background, not a task:)")
 _INSERTED_TAG: Final = re.compile(r"\s*+<([a-z_]++)[> ]")
@@ -112,7 +111,7 @@ def _make_text_turn(uuid: str, speaker: Speaker, texts: list[str], when: Any) ->
     if speaker is Speaker.USER:
         texts = [text for text in map(strip_hook_context, texts) if is_written_by_user(text) and not _is_inserted(text)]
     if text := "\n".join(texts).strip():
-        yield Turn(uuid=uuid, role=speaker, text=text, timestamp_ms=_read_time(when))
+        yield Turn(uuid=uuid, role=speaker, text=text, timestamp_ms=read_time(when))
 
 
 def _make_action_turn(
@@ -125,7 +124,7 @@ def _make_action_turn(
             uuid=uuid,
             role=Speaker.ASSISTANT,
             text=use.line,
-            timestamp_ms=_read_time(when),
+            timestamp_ms=read_time(when),
             kind=TurnKind.ACTION,
             path=use.path,
         )
@@ -140,19 +139,16 @@ def _list_texts(content: Any) -> list[str]:
 
 
 def _read_output(output: Any) -> str:
-    if isinstance(output, str) and output.lstrip().startswith("{"):
-        try:
-            told = json.loads(output)
-        except (ValueError, RecursionError):
-            return output
-        if isinstance(told, dict):
-            meta = told.get("metadata")
-            code = meta.get("exit_code") if isinstance(meta, dict) else None
-            return f"Exit code {code}\n{told.get('output', '')}" if code is not None else str(told.get("output", ""))
+    told = read_object(output) if isinstance(output, str) else None
+    if isinstance(told, dict):
+        meta = told.get("metadata")
+        code = meta.get("exit_code") if isinstance(meta, dict) else None
+        return f"Exit code {code}\n{told.get('output', '')}" if code is not None else str(told.get("output", ""))
     return output if isinstance(output, str) else "\n".join(_list_texts(output))
 
 
-def _read_time(when: Any) -> int | None:
+def read_time(when: Any) -> int | None:
+    """Return when a line was written, in milliseconds; None where it does not tell, or not as a time."""
     try:
         return from_iso(when)
     except (TypeError, ValueError, OverflowError, AttributeError):

@@ -139,12 +139,10 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
     if prepared is None:
         return None
     session = _find_session(store, session_id, scope, saying, now)
-    episodes = store.turns
-    if _is_known_turn(
-        episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)
-    ):
+    twins = store.turns.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)
+    if _is_known_turn(store.turns, session, saying, twins):
         return None
-    previous = episodes.get_last(session.key)
+    previous = store.turns.get_last(session.key)
     seq = store.sessions.take_sequence_number(session.key)
     node = MemoryWriter(store).write_event(
         _make_turn_node(session, scope, saying, prepared, seq, previous),
@@ -153,7 +151,7 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
         session_key=session.key,
     )
     if saying.kind is TurnKind.TEXT:
-        episodes.add_spoken_times(node.key, map(astuple, find_relative_dates(prepared.text, saying.at)))
+        store.turns.add_spoken_times(node.key, map(astuple, find_relative_dates(prepared.text, saying.at)))
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link_nodes("follows", node.key, [previous.key], now=now)
     return node
@@ -173,13 +171,13 @@ def _find_session(store: Store, session_id: str, scope: str, saying: NewTurn, no
     )
 
 
-def _is_known_turn(episodes: TurnRows, session: StoredSession, saying: NewTurn, twins: list[SameTurn]) -> bool:
+def _is_known_turn(rows: TurnRows, session: StoredSession, saying: NewTurn, twins: list[SameTurn]) -> bool:
     """Tell whether a turn is stored, and note by which id it is known now."""
     if saying.kind is TurnKind.ACTION:
         # Its line may differ by a word from what the other way made of it: the tool use's id is what counts.
         return saying.uuid is not None and (
             any(twin.uuid == saying.uuid for twin in twins)
-            or episodes.has_place(session.key, f"{session.id}:{saying.uuid}")
+            or rows.has_place(session.key, f"{session.id}:{saying.uuid}")
         )
     if any((saying.uuid and twin.uuid == saying.uuid) or (saying.ref and twin.ref == saying.ref) for twin in twins):
         return True
@@ -187,7 +185,7 @@ def _is_known_turn(episodes: TurnRows, session: StoredSession, saying: NewTurn, 
     for twin in mine:
         taken = twin.uuid if saying.uuid else twin.ref
         if taken is None and abs(twin.event_time - saying.at) <= SAME_TURN_MS and (saying.uuid or saying.ref):
-            episodes.set_ids(twin.key, uuid=saying.uuid, ref=saying.ref)
+            rows.set_ids(twin.key, uuid=saying.uuid, ref=saying.ref)
             return True
     return False
 

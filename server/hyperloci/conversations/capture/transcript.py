@@ -17,13 +17,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from hyperloci.clock import from_iso
 from hyperloci.conversations.capture.foreign_transcripts import (
-    KEPT_ENTRY,
+    FOREIGN_ENTRY,
     is_codex_entry,
     is_gemini_entry,
     read_codex_entry,
     read_gemini_entry,
+    read_time,
 )
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user
@@ -207,7 +207,7 @@ def _parse_entry(line: bytes) -> dict[str, Any] | None:
     Raises:
         ValueError, RecursionError: it is no JSON, or none that can be read.
     """
-    if not _KEPT_ENTRY.search(line) and not KEPT_ENTRY.search(line):
+    if not _KEPT_ENTRY.search(line) and not FOREIGN_ENTRY.search(line):
         return None
     entry = json.loads(line)
     if not isinstance(entry, dict):
@@ -256,7 +256,7 @@ def _queued_prompts(entry: dict[str, Any]) -> Iterator[Turn]:
 def _make_text_turn(entry: dict[str, Any], role: Speaker, texts: list[str]) -> Iterator[Turn]:
     text = "\n".join(texts)
     if text.strip():
-        yield Turn(uuid=entry["uuid"], role=role, text=text, timestamp_ms=_entry_time(entry))
+        yield Turn(uuid=entry["uuid"], role=role, text=text, timestamp_ms=read_time(entry.get("timestamp")))
 
 
 def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _BatchState) -> Iterator[Turn]:
@@ -279,7 +279,7 @@ def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _
             uuid=str(tool_use_id),
             role=Speaker.ASSISTANT,
             text=use.line,
-            timestamp_ms=_entry_time(entry),
+            timestamp_ms=read_time(entry.get("timestamp")),
             kind=TurnKind.ACTION,
             path=use.path,
         )
@@ -294,10 +294,3 @@ def _content_blocks(content: Any) -> list[Mapping[str, Any]]:
 def _text_blocks(blocks: list[Mapping[str, Any]]) -> list[str]:
     found = [block.get("text") for block in blocks if block.get("type") == "text"]
     return [text for text in found if isinstance(text, str)]
-
-
-def _entry_time(entry: Mapping[str, Any]) -> int | None:
-    try:
-        return from_iso(entry["timestamp"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
