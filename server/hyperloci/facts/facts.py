@@ -41,7 +41,6 @@ REPLACE_BY_CORRECTING: Final = 'correct_fact(id="{id}", fact=<what holds now>)'
 
 NOTHING_AFFECTED: Final = StatementCheck()
 
-
 TOLD_BEFORE_CHARS: Final = 300
 """How much of the fact told before helps to find a fact by its words, as of the turn before a turn: recall@10 .720 to
 .760 on LoCoMo told turn by turn as facts (docs/benchmarks/quality.md, "Told as facts")."""
@@ -215,22 +214,8 @@ class Facts:
         reason = sanitize_reason(reason)
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
-            if old.valid_until is not None:
-                if old.valid_until == read_day_end(old.metadata.get("until")):
-                    raise BadRequestError(
-                        f"id={node_id!r} held until {old.metadata['until']:.10}; remember what holds now, or confirm."
-                    )
-                if "released" in old.metadata:
-                    raise BadRequestError(
-                        f"id={node_id!r} held until something came: {old.metadata['released']!r}; "
-                        "remember what holds now, or confirm."
-                    )
-                raise BadRequestError(f"id={node_id!r} was already corrected; correct the newest version instead.")
-            if old.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
-                raise BadRequestError(
-                    f"id={node_id!r} is a {old.subtype or old.type}: only remembered facts can be corrected; "
-                    "change the file it came from instead."
-                )
+            if (why := _why_not_correctable(old)) is not None:
+                raise BadRequestError(f"id={node_id!r} {why}")
             new = NewNode(
                 type=old.type,
                 subtype=old.subtype,
@@ -354,6 +339,20 @@ class Facts:
         from hyperloci.facts.memory_writer import MemoryWriter
 
         return MemoryWriter(self._store)
+
+
+def _why_not_correctable(node: Node) -> str | None:
+    """Return why a memory can't be corrected, and what to do instead; None where it can."""
+    if node.valid_until is not None:
+        if node.valid_until == read_day_end(node.metadata.get("until")):
+            return f"held until {node.metadata['until']:.10}; remember what holds now, or confirm."
+        if "released" in node.metadata:
+            return f"held until something came: {node.metadata['released']!r}; remember what holds now, or confirm."
+        return "was already corrected; correct the newest version instead."
+    if node.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
+        kind = node.subtype or node.type
+        return f"is a {kind}: only remembered facts can be corrected; change the file it came from instead."
+    return None
 
 
 def _hold_on(node: Node, now: int) -> dict[str, Any]:

@@ -150,12 +150,7 @@ def _read_today(said_at: int) -> dt.date:
 
 def _find_days(text: str, today: dt.date) -> list[dt.date]:
     """Return the last day of each time that a text names, in the order of the text; what is no day is left out."""
-    return [day for _, day in _find_placed_days(text, today)]
-
-
-def _find_placed_days(text: str, today: dt.date) -> list[tuple[int, dt.date]]:
-    """Return the same, each with where it stands."""
-    return sorted([*_read_expressions(text, today), *_read_forms(text, today)])
+    return [day for _, day in sorted([*_read_expressions(text, today), *_read_forms(text, today)])]
 
 
 def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
