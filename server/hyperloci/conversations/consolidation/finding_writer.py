@@ -23,6 +23,7 @@ from hyperloci.conversations.consolidation.finding_plans import (
 from hyperloci.conversations.consolidation.findings import (
     NODE_TYPES,
     CausalClaim,
+    ExtractedFinding,
     FindingKind,
     NamedEntity,
     RejectedItem,
@@ -132,16 +133,10 @@ class FindingWriter:
             (new if is_new else known).append(node.id)
             if is_new:
                 self._progress.queue_review(node.key)
-            superseded += self._replace_reworded(node, plan.reworded, strategy) if is_new else ()
-            for old, probability in (
-                self.replacements.detect_replacements(node, plan.finding, progress) if is_new else ()
-            ):
-                if old.id in declared:
-                    continue
-                resolution = self.replacements.resolve_replacement(node, old, probability)
-                if resolution is Resolution.ENDED:
-                    superseded.append(old.id)
-                uncertain += resolution is Resolution.MARKED
+                superseded += self._replace_reworded(node, plan.reworded, strategy)
+                became = self._replace_older(node, plan.finding, progress, declared)
+                superseded += [id for id, resolution in became if resolution is Resolution.ENDED]
+                uncertain += sum(resolution is Resolution.MARKED for _, resolution in became)
         saved = SavedFindings(
             new=tuple(new),
             known=tuple(known),
@@ -196,6 +191,17 @@ class FindingWriter:
             self._store.nodes.count_repetition(node.key, now=now)
             self._promote_repeated(node, progress, now)
         return node, False
+
+    def _replace_older(
+        self, new: Node, finding: ExtractedFinding, progress: ConsolidationProgress, declared: Collection[str]
+    ) -> list[tuple[str, Resolution]]:
+        """Return what became of the memories that a new one replaces, or may, by their ids; declared ones stay."""
+        likely = self.replacements.detect_replacements(new, finding, progress)
+        return [
+            (old.id, self.replacements.resolve_replacement(new, old, probability))
+            for old, probability in likely
+            if old.id not in declared
+        ]
 
     def _replace_reworded(self, new: Node, reworded: Sequence[Node], strategy: str) -> list[str]:
         """End what rules made of the same turns and a finding words anew; return the ids."""
