@@ -11,7 +11,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
-from hyperloci.model.node import NewNode, Node
+from hyperloci.model.node import NewNode, Node, last_day_of
 from hyperloci.model.write_answers import AffectedMemory, ForgottenFact, RememberedFact, StatementCheck
 from hyperloci.store import Store
 from hyperloci.store.ids import node_ids, resolve_id
@@ -344,8 +344,8 @@ class Facts:
 def _why_not_correctable(node: Node) -> str | None:
     """Return why a memory can't be corrected, and what to do instead; None where it can."""
     if node.valid_until is not None:
-        if node.valid_until == read_day_end(node.metadata.get("until")):
-            return f"held until {node.metadata['until']:.10}; remember what holds now, or confirm."
+        if node.valid_until == read_day_end(day := last_day_of(node)):
+            return f"ended with its own day, {day}; remember what holds now, or confirm."
         if "released" in node.metadata:
             return f"held until something came: {node.metadata['released']!r}; remember what holds now, or confirm."
         return "was already corrected; correct the newest version instead."
@@ -357,12 +357,13 @@ def _why_not_correctable(node: Node) -> str | None:
 
 def _hold_on(node: Node, now: int) -> dict[str, Any]:
     """Return the changes by which a statement holds on, without an end, though its day is over or it was released."""
-    end = read_day_end(node.metadata.get("until"))
-    over = {"until"} if end is not None and end <= now else set()
-    over |= {"released"} & node.metadata.keys()
+    end = read_day_end(last_day_of(node))
+    over = {"released", *(("until", "due") if end is not None and end <= now else ())} & node.metadata.keys()
     if not over:
         return {}
     metadata = {name: value for name, value in node.metadata.items() if name not in over}
+    if "due" in over:
+        metadata["overdue"] = node.metadata["due"]
     is_ended = "released" in over or node.valid_until == end
     return {"metadata": metadata, "valid_until": None if is_ended else node.valid_until}
 

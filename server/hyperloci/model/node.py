@@ -84,6 +84,15 @@ class Node:
         return self.deleted_at is None and self.valid_until is None
 
 
+def last_day_of(node: Node) -> str | None:
+    """Return the day after which a memory is past by its own words, as ISO 8601; None for one without such a day.
+
+    It is the day until which it holds, or a deadline's day.
+    """
+    day = node.metadata.get("until") or node.metadata.get("due")
+    return None if day is None else str(day)[:10]
+
+
 class SearchCandidate(NamedTuple):
     """The fields of `Node` that ranking needs, under the same names. A search reads hundreds of them."""
 

@@ -11,6 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
+from hyperloci.conversations.capture.told_memories import is_past
 from hyperloci.conversations.consolidation import consolidator, heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
@@ -117,12 +118,37 @@ def test_what_was_said_to_hold_until_a_day_ends_once_that_day_is_over(
     (entry,) = (entry for entry in store.log.list_of_node(ended.id) if entry.operation == "expire")
     assert entry.reasoning == f"it was said to hold until {last}"
     assert find(store, "Tests must not").valid_until is None
-    with pytest.raises(BadRequestError, match=f"held until {last}"):
+    with pytest.raises(BadRequestError, match=f"ended with its own day, {last}"):
         facts.correct_fact(ended.id, sanitize_argument("fact", "It goes on."), reason=None, session_id=None)
     facts.confirm_fact(ended.id)
     again = find(store, "Never deploy")
     assert again.valid_until is None
     assert "until" not in again.metadata
+
+
+@pytest.mark.req("B.17")
+def test_a_deadline_ends_with_its_day_and_holds_on_for_who_confirms_that_it_is_still_to_be_met(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
+    play(talk, context, f"The beta must be with the testers by {last}.")
+    beta = find(store, "The beta")
+    assert (beta.subtype, beta.metadata["due"], beta.valid_until) == ("deadline", last, None)
+    talk.clock.advance(5 * MS_PER_DAY)
+    talk.session("two", *TALK)
+    consolidate_sessions(context)
+    assert find(store, "The beta").valid_until == read_day_end(last)
+    (entry,) = (entry for entry in store.log.list_of_node(beta.id) if entry.operation == "expire")
+    assert entry.reasoning == f"it was due on {last}"
+    with pytest.raises(BadRequestError, match=f"ended with its own day, {last}"):
+        facts.correct_fact(beta.id, sanitize_argument("fact", "It goes out in May."), reason=None, session_id=None)
+    facts.confirm_fact(beta.id)
+    again = find(store, "The beta")
+    assert (again.valid_until, again.metadata["overdue"], "due" in again.metadata) == (None, last, False)
+    assert not is_past(again, NOW + 60 * MS_PER_DAY)
+    talk.session("three", *TALK)
+    consolidate_sessions(context)
+    assert find(store, "The beta").valid_until is None
 
 
 @pytest.mark.req("B.17", "B.19")

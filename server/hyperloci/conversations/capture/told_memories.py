@@ -7,7 +7,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, read_day_end
 from hyperloci.conversations.capture.injection_format import SOURCE_WORDS, name_teammate
 from hyperloci.model.kinds import Origin
-from hyperloci.model.node import Node
+from hyperloci.model.node import Node, last_day_of
 
 UNDATED_DEADLINE_MS: Final = 14 * MS_PER_DAY
 """A deadline without a date is somebody's word for the coming days."""
@@ -30,10 +30,9 @@ def read_due(node: Node) -> int | None:
 
 def find_end(node: Node) -> int | None:
     """Return when time alone makes a memory past, in milliseconds; None for one that no time ends."""
-    due = read_due(node)
-    undated = node.event_time + UNDATED_DEADLINE_MS if node.subtype == "deadline" and due is None else None
-    ends = [end for end in (due, undated, read_day_end(node.metadata.get("until"))) if end is not None]
-    return min(ends, default=None)
+    end = read_day_end(last_day_of(node))
+    is_undated = end is None and node.subtype == "deadline" and "overdue" not in node.metadata
+    return node.event_time + UNDATED_DEADLINE_MS if is_undated else end
 
 
 def is_past(node: Node, now: int) -> bool:

@@ -176,7 +176,7 @@ def said_fields(plan: FindingPlan) -> dict[str, Any]:
 
 
 def read_until(plan: FindingPlan) -> str | None:
-    """Return the last day on which a statement holds by its own words; of a deadline None: it may be missed."""
+    """Return the last day on which a statement holds by its own words; of a deadline None: it has its day."""
     if plan.finding.kind is FindingKind.DEADLINE:
         return None
     return read_last_day(plan.finding.content, max(node.event_time for node in plan.sources))

@@ -91,8 +91,8 @@ of 14 from .4 on, two of which must not be (rules of another place); from .33 on
 (docs/benchmarks/extraction.md, "Kept from less on")."""
 
 SURELY_DUE: Final = 0.65
-"""Share of its kind from which on a statement that holds until a day is a deadline all the same, which may be missed
-and ends with no day: `we have until 30 June` by .66 and more, of 12 that are labelled so; `no migrations until the
+"""Share of its kind from which on a statement that holds until a day is a deadline all the same, and openings
+count down to it: `we have until 30 June` by .66 and more, of 12 that are labelled so; `no migrations until the
 auditor leaves on 20 March` by .59 and less, of five that others' sessions have."""
 
 SURELY_DEAD_END: Final = 0.5

@@ -41,7 +41,7 @@ from hyperloci.conversations.consolidation.replacement.standing import (
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
-from hyperloci.model.node import Node
+from hyperloci.model.node import Node, last_day_of
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.store.conversations.passing_statements import PassingStatement
@@ -151,7 +151,7 @@ class ReplacementResolver:
                 self._store.passing_statements.add(PassingStatement(turn, finding.content, about), answered)
 
     def end_timed_statements(self, scope: str, now: int) -> None:
-        """End what said itself until when it holds, if that day is over everywhere. Runs in a transaction.
+        """End what named its last day, and deadlines, if that day is over everywhere. Runs in a transaction.
 
         What was confirmed ends too, by its own words; confirmed after that day, it has no end any more.
 
@@ -161,9 +161,10 @@ class ReplacementResolver:
         """
         kinds, scopes = [kind.value for kind in FindingKind], (scope, GLOBAL_SCOPE)
         for node in self._store.consolidations.list_timed(kinds, scopes, to_iso(now)[:10]):
-            last = read_day_end(day := node.metadata["until"])
+            last = read_day_end(day := last_day_of(node))
             if last is not None and last <= now:
-                self._contradictions.expire(node, f"it was said to hold until {day[:10]}", until=last)
+                reason = "it was said to hold until" if "until" in node.metadata else "it was due on"
+                self._contradictions.expire(node, f"{reason} {day}", until=last)
 
     def end_released_statements(self, scope: str, turns: Sequence[Node]) -> None:
         """End the rules that hold until something comes, of which a turn of the user's tells that it has.
