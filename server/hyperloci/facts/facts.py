@@ -363,7 +363,7 @@ def _hold_on(node: Node, now: int) -> dict[str, Any]:
         return {}
     metadata = {name: value for name, value in node.metadata.items() if name not in over}
     if "due" in over:
-        metadata["overdue"] = node.metadata["due"]
+        metadata["overdue"] = last_day_of(node)
     is_ended = "released" in over or node.valid_until == end
     return {"metadata": metadata, "valid_until": None if is_ended else node.valid_until}
 

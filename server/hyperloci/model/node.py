@@ -87,7 +87,7 @@ class Node:
 def last_day_of(node: Node) -> str | None:
     """Return the day after which a memory is past by its own words, as ISO 8601; None for one without such a day.
 
-    It is the day until which it holds, or a deadline's day.
+    It is the day until which it holds, or a deadline's last.
     """
     day = node.metadata.get("until") or node.metadata.get("due")
     return None if day is None else str(day)[:10]

@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
-from hyperloci.conversations.capture.told_memories import is_past
+from hyperloci.conversations.capture.told_memories import is_past, read_due
 from hyperloci.conversations.consolidation import consolidator, heuristics, replacements
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
@@ -149,6 +149,19 @@ def test_a_deadline_ends_with_its_day_and_holds_on_for_who_confirms_that_it_is_s
     talk.session("three", *TALK)
     consolidate_sessions(context)
     assert find(store, "The beta").valid_until is None
+
+
+@pytest.mark.req("B.17")
+def test_a_deadline_of_two_days_ends_with_the_last(store: Store, talk: Talk, context: MaintenanceContext) -> None:
+    first, last = (to_iso(NOW + days * MS_PER_DAY)[:10] for days in (3, 9))
+    play(talk, context, f"The draft must be submitted by {first}, the camera ready version by {last}.")
+    draft = find(store, "The draft")
+    assert (draft.metadata["due"], draft.metadata["until"]) == (first, last)
+    talk.clock.advance(6 * MS_PER_DAY)
+    talk.session("two", *TALK)
+    consolidate_sessions(context)
+    assert find(store, "The draft").valid_until is None
+    assert read_due(draft, NOW + 6 * MS_PER_DAY) == last
 
 
 @pytest.mark.req("B.17", "B.19")

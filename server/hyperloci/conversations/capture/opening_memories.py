@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, to_iso
+from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     InjectedItem,
@@ -109,14 +109,14 @@ class OpeningMemory:
     Attributes:
         node: the memory.
         value: how useful it is to show it, as a sum of what speaks for it; about 0.5 to 3.
-        due: for a deadline, when it is over everywhere, in milliseconds; None where it has no date.
+        due: for a deadline, its day ahead, as ISO 8601; None where it has no date.
         newer: ids of memories that may have replaced it.
         outdated: what changed in the code that it is about, in words.
     """
 
     node: Node
     value: float
-    due: int | None = None
+    due: str | None = None
     newer: tuple[str, ...] = ()
     outdated: str = ""
 
@@ -188,8 +188,8 @@ def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
 
 
 def _find_end(memory: OpeningMemory) -> int | None:
-    """Return when time alone makes a memory past."""
-    ends = (memory.node.valid_until, find_end(memory.node))
+    """Return when time alone makes a memory past, or the next day of a deadline that which is ahead."""
+    ends = (memory.node.valid_until, find_end(memory.node), read_day_end(memory.due))
     return min((end for end in ends if end is not None), default=None)
 
 
@@ -211,7 +211,7 @@ def _rate_memory(node: Node, now: int) -> OpeningMemory:
         + _RECENCY_VALUE * 0.5 ** (age / _RECENCY_DAYS)
         + min(_MAX_REPETITION, _REPETITION_VALUE * often)
     )
-    return OpeningMemory(node, value, read_due(node) if node.subtype == "deadline" else None)
+    return OpeningMemory(node, value, read_due(node, now) if node.subtype == "deadline" else None)
 
 
 def _order_by_value(memory: OpeningMemory) -> tuple[float, int, str]:
@@ -263,7 +263,7 @@ def _make_lines(part: InjectedSection, memories: Iterable[OpeningMemory]) -> lis
     """Return a section's lines, kind by kind: deadlines by their day, others by their value."""
     chosen = sorted(memories, key=lambda memory: part.subtypes.index(str(memory.node.subtype)))
     if part.subtypes == ("deadline",):
-        chosen.sort(key=lambda memory: math.inf if memory.due is None else memory.due)
+        chosen.sort(key=lambda memory: memory.due or "9999")
     mixed = len(part.subtypes) > 1
     return [
         InjectedItem(
@@ -289,7 +289,7 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     """Return a memory as one line: its kind where its heading doesn't tell, id, day, who said it, and its words."""
     node = memory.node
     kind = f"{node.subtype} " if with_kind else ""
-    day = f"due {str(node.metadata['due'])[:10]}" if memory.due is not None else to_iso(node.event_time)[:10]
+    day = f"due {memory.due}" if memory.due is not None else to_iso(node.event_time)[:10]
     notes = [day, f"{name_source(node)}{mark_client(node.agent)}"]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))

@@ -23,9 +23,11 @@ def name_source(node: Node) -> str:
     return speaker if node.origin is Origin.EXTRACTION and speaker in _SPEAKERS else SOURCE_WORDS[node.origin]
 
 
-def read_due(node: Node) -> int | None:
-    """Return when a deadline's day is over everywhere on earth, in milliseconds; None where it has no date."""
-    return read_day_end(node.metadata.get("due"))
+def read_due(node: Node, now: int) -> str | None:
+    """Return a deadline's day, as ISO 8601, the last that it names once the first is over; None where it has none."""
+    first = str(node.metadata.get("due"))[:10]
+    end = read_day_end(first)
+    return None if end is None else first if end > now else last_day_of(node)
 
 
 def find_end(node: Node) -> int | None:

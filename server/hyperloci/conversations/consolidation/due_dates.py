@@ -86,8 +86,24 @@ def read_due_date(text: str, said_at: int) -> str | None:
         text: the deadline.
         said_at: when it was said, in milliseconds.
     """
+    return next(iter(_list_days_ahead(text, said_at)), None)
+
+
+def read_last_due_date(text: str, said_at: int) -> str | None:
+    """Return the last day ahead that a deadline names, as ISO 8601; None if it names none.
+
+    `Draft due 20 November, camera ready 15 December`: on 21 November the second is still ahead.
+
+    Args:
+        text: the deadline.
+        said_at: when it was said, in milliseconds.
+    """
+    return max(_list_days_ahead(text, said_at), default=None)
+
+
+def _list_days_ahead(text: str, said_at: int) -> list[str]:
     today = _read_today(said_at)
-    return next((day.isoformat() for day in _find_days(text, today) if day >= today), None)
+    return [day.isoformat() for day in _find_days(text, today) if day >= today]
 
 
 def read_last_day(text: str, said_at: int) -> str | None:

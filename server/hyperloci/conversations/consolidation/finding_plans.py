@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
-from hyperloci.conversations.consolidation.due_dates import read_last_day
+from hyperloci.conversations.consolidation.due_dates import read_last_day, read_last_due_date
 from hyperloci.conversations.consolidation.findings import (
     HEURISTIC_STRATEGY,
     ConsolidationPayload,
@@ -176,10 +176,9 @@ def said_fields(plan: FindingPlan) -> dict[str, Any]:
 
 
 def read_until(plan: FindingPlan) -> str | None:
-    """Return the last day on which a statement holds by its own words; of a deadline None: it has its day."""
-    if plan.finding.kind is FindingKind.DEADLINE:
-        return None
-    return read_last_day(plan.finding.content, max(node.event_time for node in plan.sources))
+    """Return the last day on which a statement holds by its own words, of a deadline the last that it names."""
+    read = read_last_due_date if plan.finding.kind is FindingKind.DEADLINE else read_last_day
+    return read(plan.finding.content, max(node.event_time for node in plan.sources))
 
 
 def speaker_word(node: Node) -> str:

@@ -163,7 +163,7 @@ class ReplacementResolver:
         for node in self._store.consolidations.list_timed(kinds, scopes, to_iso(now)[:10]):
             last = read_day_end(day := last_day_of(node))
             if last is not None and last <= now:
-                reason = "it was said to hold until" if "until" in node.metadata else "it was due on"
+                reason = "it was due on" if "due" in node.metadata else "it was said to hold until"
                 self._contradictions.expire(node, f"{reason} {day}", until=last)
 
     def end_released_statements(self, scope: str, turns: Sequence[Node]) -> None:
@@ -282,7 +282,7 @@ class ReplacementResolver:
             self._mark_outdated(old, new, probability)
             return Resolution.ORDERED
         # What holds for a time leaves what holds after it.
-        is_for_a_time = "until" in new.metadata and "until" not in old.metadata
+        is_for_a_time = "until" in new.metadata and "due" not in new.metadata and "until" not in old.metadata
         is_sure = probability >= sure_from and may_replace(new, old) and not is_for_a_time
         if is_sure:
             around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
@@ -382,5 +382,9 @@ def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[
 
 
 def _may_be_released(node: Node) -> bool:
-    """Tell whether a memory asks for something until something else comes; a fact or a dead end asks for nothing."""
-    return may_end(node) and node.subtype in RELEASED_KINDS and read_condition(read_quote(node)) is not None
+    """Tell whether a memory asks for something until something else comes; a fact or a dead end asks for nothing.
+
+    What has a day ends with that day.
+    """
+    is_asked = node.subtype in RELEASED_KINDS and last_day_of(node) is None
+    return is_asked and may_end(node) and read_condition(read_quote(node)) is not None

@@ -45,6 +45,10 @@ def test_talk_about_the_condition_or_about_other_things_releases_nothing(turn: s
     assert find_release(RULE, turn) is None
 
 
+def test_what_must_be_done_by_a_day_waits_for_nothing() -> None:
+    assert read_condition("der Prototyp muss am 4. Dezember fertig sein, bis dahin muss die Vorladung stehen") is None
+
+
 def test_the_passage_that_tells_it_is_returned_wherever_it_stands() -> None:
     turn = "morning! coffee first. the numpy migration went in last night. now please run the linter"
     assert find_release(RULE, turn) == "the numpy migration went in last night. now please run the linter"

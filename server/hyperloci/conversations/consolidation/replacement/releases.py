@@ -38,7 +38,7 @@ MAX_SHARED: Final = 3
 """More shared words tell no more."""
 
 _CONDITION: Final = re.compile(
-    r"\b(?:until|till|til|as long as|so ?lange|bis|jusqu\w{0,3}|tant que|hasta|mientras|пока)\b"
+    r"\b(?:until|till|til|as long as|so ?lange|bis(?! (?:dahin|jetzt)\b)|jusqu\w{0,3}|tant que|hasta|mientras|пока)\b"
     rf"(?P<clause>.{{1,{MAX_CONDITION}}})",
     re.IGNORECASE | re.DOTALL,
 )
