@@ -175,6 +175,16 @@ def test_a_deadline_is_ahead_until_its_day_is_over_everywhere(house: House) -> N
     assert house.start(session="later", at=NOW + 2 * MS_PER_DAY) == ""
 
 
+def test_once_the_first_day_of_a_deadline_is_over_its_last_is_told(house: House) -> None:
+    house.say("deadline", "draft and camera ready version", due=day(0), until=day(5))
+    house.say("deadline", "the demo is for the board", due=day(9))
+    assert f"(due {day(0)}, user)" in house.start()
+    later = house.start(session="later", at=NOW + 2 * MS_PER_DAY)
+    assert said(later) == ["draft and camera ready version", "the demo is for the board"]
+    assert f"(due {day(5)}, user)" in later
+    assert said(house.start(session="last", at=NOW + 7 * MS_PER_DAY)) == ["the demo is for the board"]
+
+
 def test_what_holds_until_a_day_stands_there_until_that_day_is_over(house: House) -> None:
     house.say("constraint", "nothing goes to production", until=day(0))
     assert said(house.start()) == ["nothing goes to production"]

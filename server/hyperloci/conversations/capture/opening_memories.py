@@ -188,7 +188,7 @@ def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
 
 
 def _find_end(memory: OpeningMemory) -> int | None:
-    """Return when time alone makes a memory past, or the next day of a deadline that which is ahead."""
+    """Return when time alone makes a memory past, or has a deadline count down to its next day."""
     ends = (memory.node.valid_until, find_end(memory.node), read_day_end(memory.due))
     return min((end for end in ends if end is not None), default=None)
 
@@ -263,7 +263,7 @@ def _make_lines(part: InjectedSection, memories: Iterable[OpeningMemory]) -> lis
     """Return a section's lines, kind by kind: deadlines by their day, others by their value."""
     chosen = sorted(memories, key=lambda memory: part.subtypes.index(str(memory.node.subtype)))
     if part.subtypes == ("deadline",):
-        chosen.sort(key=lambda memory: memory.due or "9999")
+        chosen.sort(key=lambda memory: (memory.due is None, memory.due))
     mixed = len(part.subtypes) > 1
     return [
         InjectedItem(

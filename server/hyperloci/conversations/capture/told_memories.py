@@ -25,9 +25,10 @@ def name_source(node: Node) -> str:
 
 def read_due(node: Node, now: int) -> str | None:
     """Return a deadline's day, as ISO 8601, the last that it names once the first is over; None where it has none."""
-    first = str(node.metadata.get("due"))[:10]
-    end = read_day_end(first)
-    return None if end is None else first if end > now else last_day_of(node)
+    end = read_day_end(due := node.metadata.get("due"))
+    if end is None:
+        return None
+    return str(due)[:10] if end > now else last_day_of(node)
 
 
 def find_end(node: Node) -> int | None:

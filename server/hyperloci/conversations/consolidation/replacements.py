@@ -282,7 +282,7 @@ class ReplacementResolver:
             self._mark_outdated(old, new, probability)
             return Resolution.ORDERED
         # What holds for a time leaves what holds after it.
-        is_for_a_time = "until" in new.metadata and "due" not in new.metadata and "until" not in old.metadata
+        is_for_a_time = _holds_for_a_time(new) and not _holds_for_a_time(old)
         is_sure = probability >= sure_from and may_replace(new, old) and not is_for_a_time
         if is_sure:
             around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
@@ -384,7 +384,12 @@ def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[
 def _may_be_released(node: Node) -> bool:
     """Tell whether a memory asks for something until something else comes; a fact or a dead end asks for nothing.
 
-    What has a day ends with that day.
+    A deadline that has a day ends with that day alone.
     """
-    is_asked = node.subtype in RELEASED_KINDS and last_day_of(node) is None
+    is_asked = node.subtype in RELEASED_KINDS and "due" not in node.metadata
     return is_asked and may_end(node) and read_condition(read_quote(node)) is not None
+
+
+def _holds_for_a_time(node: Node) -> bool:
+    """Tell whether a memory names the last day on which it holds; a deadline's days are when it is due."""
+    return "until" in node.metadata and "due" not in node.metadata
