@@ -325,7 +325,7 @@ def test_a_figure_alone_is_kept_with_what_it_answers_or_not_at_all() -> None:
     [
         (
             "Listen. I'm off from tomorrow until 10 April 2027. Till then Ana signs off what goes into db/migration.",
-            "procedure",
+            "semantic",
             None,
         ),
         ("We have until 30 April 2027 to hand in the paper.", "deadline", "2027-04-30"),

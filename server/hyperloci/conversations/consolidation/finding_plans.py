@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
-from hyperloci.conversations.consolidation.due_dates import read_last_day, read_last_due_date
+from hyperloci.conversations.consolidation.deadlines.due_dates import read_until
 from hyperloci.conversations.consolidation.findings import (
     HEURISTIC_STRATEGY,
     ConsolidationPayload,
@@ -171,14 +171,14 @@ def said_fields(plan: FindingPlan) -> dict[str, Any]:
     finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
-    fields |= {"due": finding.due, "until": read_until(plan)}
+    fields |= {"due": finding.due, "until": read_plan_end(plan)}
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def read_until(plan: FindingPlan) -> str | None:
+def read_plan_end(plan: FindingPlan) -> str | None:
     """Return the last day on which a statement holds by its own words, of a deadline the last that it names."""
-    read = read_last_due_date if plan.finding.kind is FindingKind.DEADLINE else read_last_day
-    return read(plan.finding.content, max(node.event_time for node in plan.sources))
+    said_at = max(node.event_time for node in plan.sources)
+    return read_until(plan.finding.content, said_at, due=plan.finding.due)
 
 
 def speaker_word(node: Node) -> str:

@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_replace
 from hyperloci.conversations.consolidation.finding_plans import (
     FindingPlan,
-    read_until,
+    read_plan_end,
     said_fields,
     speaker_word,
     trust_in,
@@ -186,7 +186,7 @@ class FindingWriter:
             return node, True
         # A turn that is read a second time, by another strategy, does not say it again.
         if self._link_sources(node, plan.sources, strategy, now):
-            if (until := read_until(plan)) is not None and until != node.metadata.get("until"):
+            if (until := read_plan_end(plan)) is not None and until != node.metadata.get("until"):
                 self._store.nodes.update_node(node.id, now=now, metadata={**node.metadata, "until": until})
             self._store.nodes.count_repetition(node.key, now=now)
             self._promote_repeated(node, progress, now)

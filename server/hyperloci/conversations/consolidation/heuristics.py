@@ -16,7 +16,12 @@ from hyperloci.conversations.consolidation.actions import read_actions
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
 from hyperloci.conversations.consolidation.context.scorer import Statement
-from hyperloci.conversations.consolidation.due_dates import names_past_day, read_due_date, read_last_day
+from hyperloci.conversations.consolidation.deadlines.due_dates import (
+    is_mostly_dated,
+    names_past_day,
+    read_due_date,
+    read_last_day,
+)
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
@@ -358,7 +363,8 @@ def _is_framing(turn: TurnView, number: int) -> bool:
 def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
     """Return the kind of a statement, and of a deadline the day.
 
-    What names only days that are past is no deadline, nor what holds until its day, unless it is one by its words.
+    What names only days that are past is no deadline. Nor is what holds until its day, or names a day beside other
+    things that don't end with it, unless it surely is one by its words.
     """
     features, weights = tuple(read_kind_features(statement)), load_weights()
     kind = weights.choose_kind(features)
@@ -369,6 +375,7 @@ def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
     due, last = read_due_date(statement, said_at), read_last_day(statement, said_at)
     is_past = due is None and names_past_day(statement, said_at)
     holds_till_then = last is not None and (due is None or due[:10] <= last)
-    if is_past or (holds_till_then and weights.weigh_kinds(features)[FindingKind.DEADLINE] < SURELY_DUE):
+    is_sure = weights.weigh_kinds(features)[FindingKind.DEADLINE] >= SURELY_DUE
+    if is_past or (not is_sure and (holds_till_then or not is_mostly_dated(statement))):
         return weights.choose_kind(features, besides=(FindingKind.DEADLINE,)), None
     return kind, due

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.conversations.consolidation.due_dates import read_last_day, read_last_due_date
+from hyperloci.conversations.consolidation.deadlines.due_dates import read_until
 from hyperloci.conversations.consolidation.findings import NODE_TYPES, FindingKind
 from hyperloci.conversations.consolidation.heuristics import choose_kind
 from hyperloci.conversations.consolidation.referents import lacks_subject
@@ -84,8 +84,7 @@ def keep_remainder(store: Store, clock: Clock, old: Node, piece: str) -> Node | 
         return None
     kind, due = choose_kind(piece, old.event_time)
     metadata = {name: old.metadata[name] for name in _COPIED if name in old.metadata}
-    read = read_last_due_date if kind is FindingKind.DEADLINE else read_last_day
-    until = read(piece, old.event_time)
+    until = read_until(piece, old.event_time, due=due)
     metadata |= {name: day for name, day in (("due", due), ("until", until)) if day}
     metadata |= {"approach": piece} if kind is FindingKind.DEAD_END else {}
     progress = store.consolidations.get_progress(old.session_id) if old.session_id else None

@@ -44,6 +44,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from hyperloci.conversations.consolidation.deadlines.due_dates import read_day_features
 from hyperloci.conversations.consolidation.debugging import holds_phrase
 from hyperloci.conversations.consolidation.referents import IDENTIFIER, leans_on_context, read_words
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
@@ -183,8 +184,9 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
 
 
 def read_kind_features(statement: str) -> Iterator[str]:
-    """Yield what tells of which kind a statement is: its words, and what it is made of."""
+    """Yield what tells of which kind a statement is: its words, what it is made of, and how it names days."""
     yield from _own_features(Sentence(statement, 0, len(statement)), split_words(statement))
+    yield from read_day_features(statement)
 
 
 def split_words(text: str) -> list[str]:

@@ -29,7 +29,15 @@ SURE_OF_DEAD_END: Final = 0.45
 that were likeliest one are none; of those that pass three in four are, and one in eight is lost as one (it is kept all
 the same, as what is likeliest next)."""
 
-_SURE: Final = {FindingKind.USER_INFO: SURE_OF_USER, FindingKind.DEAD_END: SURE_OF_DEAD_END}
+SURE_OF_DEADLINE: Final = 0.4
+"""The same for a deadline, which ends with its day. In cross-validation over writers 4 of 18 that are likeliest one and
+less sure are; from .4 to .65 44 of 78, above 268 of 302."""
+
+_SURE: Final = {
+    FindingKind.USER_INFO: SURE_OF_USER,
+    FindingKind.DEAD_END: SURE_OF_DEAD_END,
+    FindingKind.DEADLINE: SURE_OF_DEADLINE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class ScorerWeights:
     def choose_kind(self, features: Iterable[str], *, besides: Collection[FindingKind] = ()) -> FindingKind:
         """Return the likeliest kind of a statement with these features (`read_kind_features`).
 
-        One about the user, or a dead end, must be surer: otherwise it is of the next likeliest kind.
+        One about the user, a dead end or a deadline must be surer: otherwise it is of the next likeliest kind.
 
         Args:
             features: its features.

@@ -10,18 +10,14 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, month_of
+from hyperloci.conversations.consolidation.deadlines.loose_days import read_loose_days
+from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month, make_day
+from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words
 from hyperloci.text.language.negation import count_negations
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 from hyperloci.text.language.sentences import sentence_spans
 
 _EPOCH = dt.date(1970, 1, 1)
-_DAY: Final = dt.timedelta(days=1)
-_YEAR: Final = dt.timedelta(days=366)
-
-LATELY: Final = dt.timedelta(days=60)
-"""A day without a year that is no longer ago is past: `submitted on 12 July`, said in August. One that is longer ago is
-the next one: who says `by 5 January` in December means ahead."""
 
 _AHEAD: Final = frozenset(
     {"by", "until", "till", "before", "due", "of", "on", "eod", "eob", "cob", "до", "к", "ко", "на"}
@@ -89,6 +85,12 @@ def read_due_date(text: str, said_at: int) -> str | None:
     return next(iter(_list_days_ahead(text, said_at)), None)
 
 
+def is_mostly_dated(text: str) -> bool:
+    """Tell whether the sentences that name a day in full are half of a text, or more."""
+    spans = sentence_spans(text)
+    return sum(end - start for start, end in spans if _find_days(text[start:end], _EPOCH)) >= len(text) / 2
+
+
 def read_last_due_date(text: str, said_at: int) -> str | None:
     """Return the last day ahead that a deadline names, as ISO 8601; None if it names none.
 
@@ -103,7 +105,13 @@ def read_last_due_date(text: str, said_at: int) -> str | None:
 
 def _list_days_ahead(text: str, said_at: int) -> list[str]:
     today = _read_today(said_at)
-    return [day.isoformat() for day in _find_days(text, today) if day >= today]
+    days = _find_days(text, today) or sorted([*_read_starts(text, today), *read_loose_days(text, today)])
+    return [day.isoformat() for day in days if day >= today]
+
+
+def read_until(text: str, said_at: int, *, due: str | None) -> str | None:
+    """Return the last day on which a statement holds, as ISO 8601: the last that is named where one is due."""
+    return read_last_day(text, said_at) if due is None else read_last_due_date(text, said_at)
 
 
 def read_last_day(text: str, said_at: int) -> str | None:
@@ -160,6 +168,18 @@ def names_past_day(text: str, said_at: int) -> bool:
     return bool(days) and all(day < today for day in days)
 
 
+def read_day_features(text: str) -> Iterator[str]:
+    """Yield how a text names days: one, several, the word before each, or only in words that elsewhere are none."""
+    number = len(_find_days(text, _EPOCH))
+    if number:
+        yield "day"
+    elif any(read_loose_days(text, _EPOCH)):
+        yield "loose day"
+    if number > 1:
+        yield "days"
+    yield from (f"day after:{before}" for _, before, _ in _iter_expressions(text))
+
+
 def _read_today(said_at: int) -> dt.date:
     return _EPOCH + dt.timedelta(days=said_at // MS_PER_DAY)
 
@@ -175,6 +195,14 @@ def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]
         with contextlib.suppress(ValueError, OverflowError):
             if before not in _BEHIND:
                 yield place, _last_day(found, today)
+
+
+def _read_starts(text: str, today: dt.date) -> Iterator[dt.date]:
+    """Yield the days from which on something is so: `switched off from 13 December`."""
+    for _, before, found in _iter_expressions(text):
+        with contextlib.suppress(ValueError, OverflowError):
+            if before == "from":
+                yield _last_day(found, today)
 
 
 def _iter_expressions(text: str) -> Iterator[tuple[int, str, DateExpression]]:
@@ -195,10 +223,10 @@ def _last_day(found: DateExpression, today: dt.date) -> dt.date:
     """Return the last day that an expression means; of a weekday, or what has no year, the one that is meant."""
     is_open = found.form in (Form.NAMED, Form.ALONE)
     if is_open and found.weekday is not None:
-        return replace(found, form=Form.THIS).days(today)[1] - _DAY
+        return replace(found, form=Form.THIS).days(today)[1] - DAY
     if is_open and found.month is not None and found.year is None:
-        return _choose_year(today, found.month, found.day)
-    return found.days(today)[1] - _DAY
+        return choose_year(today, found.month, found.day)
+    return found.days(today)[1] - DAY
 
 
 def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
@@ -209,12 +237,12 @@ def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
         day = 1 if match["start"] else None
         with contextlib.suppress(ValueError):
             year = match["year"]
-            found = _make_day(int(year), month, day) if year else _choose_year(today, month, day)
+            found = make_day(int(year), month, day) if year else choose_year(today, month, day)
             yield match.start(), found
     for match in _PERIOD_END.finditer(text):
         unit = match["unit"] or _UNITS[match["letter"].lower()]
         form = DateExpression(form=Form.THIS, count=0, unit=unit.lower())
-        yield match.start(), form.days(today)[1] - _DAY
+        yield match.start(), form.days(today)[1] - DAY
     yield from _read_german(text, today)
     yield from _read_written_days(text, today)
 
@@ -223,13 +251,13 @@ def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date
     """Yield days by their number, `the 20th`, and as other languages write them."""
     for match in _DAY_OF_MONTH.finditer(text):
         with contextlib.suppress(ValueError):
-            yield match.start(), _find_day_of_month(today, int(match["day"]))
+            yield match.start(), find_day_of_month(today, int(match["day"]))
     for match in _WRITTEN.finditer(text):
         number = ORDINAL_MONTHS[match["name"].lower()] if match["name"] else int(match["month"])
         year = match["year"] or match["year2"]
         with contextlib.suppress(ValueError):
             day_number = int(match["day"] or match["day2"])
-            found = _make_day(int(year), number, day_number) if year else _choose_year(today, number, day_number)
+            found = make_day(int(year), number, day_number) if year else choose_year(today, number, day_number)
             yield match.start(), found
 
 
@@ -237,46 +265,12 @@ def _read_german(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
     """Yield the days that `bis Freitag`, `bis Ende der Woche` and `bis Ende April` mean."""
     for match in _GERMAN.finditer(text):
         if match["morrow"]:
-            yield match.start(), today + _DAY * (2 if match["morrow"].lower().startswith("ü") else 1)
+            yield match.start(), today + DAY * (2 if match["morrow"].lower().startswith("ü") else 1)
         elif match["month"]:
             with contextlib.suppress(ValueError):
-                yield match.start(), _choose_year(today, ORDINAL_MONTHS[match["month"].lower()], None)
+                yield match.start(), choose_year(today, ORDINAL_MONTHS[match["month"].lower()], None)
         else:
             unit = _GERMAN_UNITS.get((match["unit"] or "").lower())
             day = _GERMAN_WEEKDAYS.index(match["weekday"].lower()) if match["weekday"] else None
             found = DateExpression(form=Form.THIS, count=0, unit=unit, weekday=day)
-            yield match.start(), found.days(today)[1] - _DAY
-
-
-def _choose_year(today: dt.date, month: int, day: int | None) -> dt.date:
-    """Return the first such day, or end of the month, that is ahead within a year or was lately.
-
-    Raises:
-        ValueError: there is no such day.
-    """
-    for year in (today.year - 1, today.year, today.year + 1):
-        with contextlib.suppress(ValueError):
-            found = _make_day(year, month, day)
-            if -LATELY <= found - today <= _YEAR:
-                return found
-    raise ValueError(f"no day {day} of month {month} near {today}")
-
-
-def _make_day(year: int, month: int, day: int | None) -> dt.date:
-    return month_of(dt.date(year, month, 1))[1] - _DAY if day is None else dt.date(year, month, day)
-
-
-def _find_day_of_month(today: dt.date, number: int) -> dt.date:
-    """Return the first day of that number that is not past: not every month has a 31st.
-
-    Raises:
-        ValueError: no month has it.
-    """
-    month = today.replace(day=1)
-    for _ in range(3):
-        with contextlib.suppress(ValueError):
-            day = month.replace(day=number)
-            if day >= today:
-                return day
-        month = month_of(month)[1]
-    raise ValueError(f"no month has a day {number}")
+            yield match.start(), found.days(today)[1] - DAY
