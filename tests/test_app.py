@@ -238,11 +238,11 @@ def test_a_log_that_cannot_be_written_stops_nothing(
 
 
 @pytest.mark.usefixtures("root_logger")
-def test_a_log_level_that_does_not_exist_means_the_default(settings: Settings, root_logger: logging.Logger) -> None:
+def test_a_log_level_may_be_in_lower_case(settings: Settings, root_logger: logging.Logger) -> None:
     from dataclasses import replace
 
-    configure_logging(replace(settings, log_level="LOUD"))
-    assert root_logger.level == logging.INFO
+    configure_logging(replace(settings, log_level="debug"))
+    assert root_logger.level == logging.DEBUG
 
 
 def test_a_secret_in_an_error_is_not_in_the_log(root_logger: logging.Logger, settings: Settings) -> None:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci import config
+from hyperloci import config, idle_settings
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
-from hyperloci.idle_settings import list_idle_settings
+from hyperloci.idle_settings import list_idle_settings, list_idle_variables
 from hyperloci.system.data_paths import database_key
 from tests.support import examples
 
@@ -173,7 +173,7 @@ def test_a_misspelt_setting_is_told_the_right_one(home: Path) -> None:
 
 
 def test_a_misspelt_variable_is_told() -> None:
-    told = config.list_unknown_variables(
+    told = list_idle_variables(
         {
             "HYPERLOCI_EMBEDER": "off",
             "RLM_MEMORY_DATABASE": "x",
@@ -190,18 +190,28 @@ def test_a_misspelt_variable_is_told() -> None:
 
 
 def test_a_variable_like_no_setting_is_not_taken_for_one_that_begins_alike() -> None:
-    told = config.list_unknown_variables({"HYPERLOCI_DB_PATH": "x", "HYPERLOCI_LIMIT": "3"})
+    told = list_idle_variables({"HYPERLOCI_DB_PATH": "x", "HYPERLOCI_LIMIT": "3"})
     assert told == [
         "HYPERLOCI_DB_PATH is no setting; docs/configuration.md lists all",
         "HYPERLOCI_LIMIT is no setting; docs/configuration.md lists all",
     ]
 
 
-def test_every_variable_that_is_read_is_known() -> None:
-    names = [config._variable_of(field.name) for field in fields(Settings)]
-    known = dict.fromkeys((*names, *config._OTHER_VARIABLES), "x")
-    known = {name: value for name, value in known.items() if name[10:].lower() not in config._CLAIMS}
-    assert config.list_unknown_variables(known) == []
+def test_a_settings_file_that_is_named_and_missing_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    told = list_idle_variables({"HYPERLOCI_CONFIG": str(file)})
+    assert told == [f"HYPERLOCI_CONFIG names {file}, which does not exist: no settings are read from it"]
+    file.touch()
+    assert list_idle_variables({"HYPERLOCI_CONFIG": str(file)}) == []
+    assert list_idle_variables({"HYPERLOCI_CONFIG": os.devnull}) == list_idle_variables({"HYPERLOCI_CONFIG": ""}) == []
+
+
+def test_every_variable_that_is_read_is_known(tmp_path: Path) -> None:
+    names = [config.name_variable(field.name) for field in fields(Settings)]
+    known = dict.fromkeys((*names, *idle_settings._OTHER_VARIABLES), "x")
+    known = {name: value for name, value in known.items() if name[10:].lower() not in config.CLAIMS}
+    known["HYPERLOCI_CONFIG"] = str(tmp_path)
+    assert list_idle_variables(known) == []
 
 
 def test_settings_that_do_nothing_as_things_are_are_told(home: Path) -> None:
@@ -245,6 +255,8 @@ def test_a_cloned_repository_may_not_name_a_program_by_way_of_the_client(home: P
         ("rrf_weight_fts", "0.25", 0.25),
         ("rrf_k", " 12 ", 12),
         ("tools", "all", "all"),
+        ("log_level", "debug", "debug"),
+        ("inject_chars", "9500", 9_500),
         ("synchronous", "full", "full"),
     ],
 )
@@ -269,6 +281,9 @@ def test_a_variable_is_read_as_what_its_setting_is(home: Path, name: str, value:
         ("max_file_bytes", "0"),
         ("embedder_idle_seconds", "-1"),
         ("inject_chars", "-1"),
+        ("inject_chars", "9501"),
+        ("log_level", "LOUD"),
+        ("profile", "nope"),
         ("context_token_budget", "0"),
         ("device", "tpu"),
         ("synchronous", "off"),
@@ -279,6 +294,27 @@ def test_a_variable_is_read_as_what_its_setting_is(home: Path, name: str, value:
 def test_a_value_that_can_not_be_is_named(home: Path, name: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match=name):
         load(home, None, **{f"HYPERLOCI_{name.upper()}": value})
+
+
+def test_a_wrong_value_is_told_with_its_source(home: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"^environment: inject_chars=20000 must be between 0 and 9500\."):
+        load(home, HYPERLOCI_INJECT_CHARS="20000")
+    write(home / ".claude" / "hyperloci.toml", 'log_level = "LOUD"\n')
+    with pytest.raises(ConfigurationError, match=r"hyperloci\.toml: log_level='LOUD' is unknown: use one of DEBUG, "):
+        load(home)
+
+
+def test_a_profile_may_be_ones_own_or_a_name_beside_a_model(home: Path) -> None:
+    write(home / ".claude" / "hyperloci.toml", '[profiles.mine]\ne7 = "some/model"\n')
+    assert load(home, HYPERLOCI_PROFILE="mine").profile == "mine"
+    assert load(home, HYPERLOCI_PROFILE="nope", HYPERLOCI_MODEL="some/model").profile == "nope"
+    with pytest.raises(ConfigurationError, match="profile='nope' is unknown: use one of bundled, better, gpu, mine,"):
+        load(home, HYPERLOCI_PROFILE="nope")
+
+
+def test_a_settings_file_of_a_user_that_is_not_known_is_named(home: Path) -> None:
+    with pytest.raises(ConfigurationError, match="~no_such_user_at_all/x: there is no such user"):
+        load(home, HYPERLOCI_CONFIG="~no_such_user_at_all/x")
 
 
 @pytest.mark.parametrize(

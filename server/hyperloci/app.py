@@ -19,9 +19,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci.config import Settings, list_unknown_variables
+from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
-from hyperloci.idle_settings import list_idle_settings
+from hyperloci.idle_settings import list_idle_settings, list_idle_variables
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
 from hyperloci.system.allocator import share_one_arena
@@ -344,7 +344,7 @@ def configure_logging(settings: Settings) -> None:
     except OSError as error:
         _log.debug("cannot write a log file: %s", error)
     logging.basicConfig(
-        level=logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO),
+        level=settings.log_level.upper(),
         handlers=handlers,
         force=True,
     )
@@ -371,7 +371,7 @@ def main() -> NoReturn:
             settings,
             project_path,
             fault=fault,
-            unused=[*list_unknown_variables(environ), *list_idle_settings(settings)],
+            unused=[*list_idle_variables(environ), *list_idle_settings(settings)],
         )
     except KeyboardInterrupt:
         # A signal before the loop listened for signals.

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.names import find_document_name, suggest_name
-from hyperloci.setting_values import convert_value, require_one_of
+from hyperloci.setting_values import convert_value, require_one_of, require_profile
 from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
 from hyperloci.system.values import dataclass
@@ -26,13 +26,13 @@ TOOL_SETS: Final = ("core", "all")
 FUSIONS: Final = ("calibrated", "rrf")
 RANKINGS: Final = ("learned", "rule")
 CONSOLIDATION: Final = ("heuristic", "llm", "claude", "host", "off")
+LOG_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
 `project` is a claim, not a setting."""
 
-
-_CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
+CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
 """Fields that only a project's own file can set."""
 
 
@@ -51,7 +51,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "history_commits": (0, math.inf),
     "parse_seconds": (0.1, 3_600),
     "parse_memory_mb": (256, 1_000_000),
-    "inject_chars": (0, math.inf),
+    "inject_chars": (0, 9_500),
     "rrf_k": (1, math.inf),
     "rrf_weight_fts": (0, _LARGEST),
     "rrf_weight_vector": (0, _LARGEST),
@@ -109,7 +109,7 @@ class Settings:
         parse_memory_mb: memory that it may take, in megabytes; what needs more is set aside.
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
-        inject_chars: how much SessionStart may inject, in characters.
+        inject_chars: how much SessionStart may inject, in characters; Claude Code cuts at 10,000.
         announce: whether the user is told in one line what was put before the assistant with a prompt.
         fusion: how the spaces' scores are joined: `calibrated`, or `rrf` (reciprocal ranks, B.06).
         ranking: what orders candidates of one kind: `learned` weights, or the `rule` of calibrated scores alone.
@@ -124,7 +124,7 @@ class Settings:
         defer_summarization: summarise a chunk when it is demoted, not when it is full (C.05).
         archive_cold_content: move the texts of cold chunks out of the database, into the archive beside it (C.01).
         cold_retention_days: archive files older than this are deleted; 0 keeps them for ever (C.01).
-        log_level: of the file log.
+        log_level: of the file log, in upper or lower case.
         upkeep: whether servers run maintenance jobs while idle (consolidation, decay and others).
         prune_cap: memories that decay may forget in 24 hours, at most.
         backups_daily, backups_weekly, backups_monthly: how many days, weeks and months keep a backup; all 0 for none.
@@ -208,6 +208,7 @@ class Settings:
         require_one_of("fusion", self.fusion, FUSIONS)
         require_one_of("ranking", self.ranking, RANKINGS)
         require_one_of("consolidation", self.consolidation, CONSOLIDATION)
+        require_one_of("log_level", self.log_level.upper(), LOG_LEVELS)
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
@@ -256,13 +257,15 @@ class Settings:
             ConfigurationError: the user's file does not parse, or one of its keys or variables is unknown or wrong.
         """
         known = dict(environ)
-        folder = Path(find_claude_dir(known))
+        try:
+            folder, users = Path(find_claude_dir(known)), Path(find_user_file(known))
+        except ValueError as error:
+            raise ConfigurationError(f"environment: {error}.") from error
         settings = cls(
             database=folder / "rlm-memory.db",
             state_dir=folder / "hyperloci",
             runtime_dir=Path(choose_runtime_dir(known)),
         )
-        users = Path(find_user_file(known))
         settings = _apply_values(settings, read_toml(users), str(users))
         from_environment = _read_environment(environ)
         if project_root is not None:
@@ -273,7 +276,9 @@ class Settings:
                 del from_environment["claude_program"]
                 own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
             settings = own.apply_to(settings)
-        return _apply_values(settings, from_environment, "environment")
+        settings = _apply_values(settings, from_environment, "environment")
+        require_profile(settings.profile, settings.profiles, settings.model)
+        return settings
 
 
 @dataclass(slots=True)
@@ -313,39 +318,37 @@ class _ProjectFile:
         return _apply_values(settings, {name: value}, str(self.path))
 
 
-_ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
-
-_PREFIXES: Final = ("HYPERLOCI_", "RLM_MEMORY")
-_OTHER_VARIABLES: Final = (
-    *("HYPERLOCI_CONFIG", "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_HOOK_CLIENT", "HYPERLOCI_CLOCK_OFFSET"),
-    "HYPERLOCI_TEAM_TOKEN",
-)
-"""Variables that are read elsewhere."""
+OTHER_NAMES: Final = {"database": "RLM_MEMORY_DB"}
+"""Variables of settings that are not called as their setting."""
 
 
-def _variable_of(setting: str) -> str:
-    return _ENVIRONMENT_NAMES.get(setting, f"HYPERLOCI_{setting.upper()}")
+def name_variable(setting: str) -> str:
+    """Return the name of a setting's variable."""
+    return OTHER_NAMES.get(setting, f"HYPERLOCI_{setting.upper()}")
 
 
 def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in fields(Settings):
-        if setting.name in _CLAIMS:
+        if setting.name in CLAIMS:
             continue
-        name = _variable_of(setting.name)
+        name = name_variable(setting.name)
         if environ.get(name):
             values[setting.name] = environ[name]
     return values
 
 
 def _apply_values(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
-    known = {setting.name for setting in fields(Settings)} - _CLAIMS
+    known = {setting.name for setting in fields(Settings)} - CLAIMS
     unknown = sorted(set(values) - known)
     if unknown:
         told = ", ".join(f"{name}{_hint_at(name, values[name], known)}" for name in unknown)
         raise ConfigurationError(f"{source}: unknown setting {told}.")
     changes = {name: convert_value(name, value, getattr(settings, name), source) for name, value in values.items()}
-    return replace(settings, **changes)
+    try:
+        return replace(settings, **changes)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{source}: {error}") from error
 
 
 def _hint_at(name: str, value: Any, known: Collection[str]) -> str:
@@ -362,21 +365,3 @@ def _list_keys(value: Any) -> list[str]:
     if not isinstance(value, dict):
         return []
     return [key for name, item in value.items() for key in (*_list_keys(item), str(name))]
-
-
-def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
-    """Return in words which variables look like settings of ours and are none: misspelt, they would change nothing."""
-    names = {setting.name: _variable_of(setting.name) for setting in fields(Settings) if setting.name not in _CLAIMS}
-    known = {*names.values(), *_OTHER_VARIABLES}
-    unknown = sorted(name for name in environ if name.startswith(_PREFIXES) and name not in known)
-    renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in _ENVIRONMENT_NAMES.items()}
-    hints = [
-        f"did you mean {renamed[name]}?"
-        if name in renamed
-        else suggest_name(name, known, prefix="HYPERLOCI_", groups=("settings",))
-        for name in unknown
-    ]
-    return [
-        f"{name} is no setting; {hint or 'docs/configuration.md lists all'}"
-        for name, hint in zip(unknown, hints, strict=True)
-    ]

@@ -1,11 +1,22 @@
-"""Idle settings: those that were changed and do nothing as things are, which `doctor` and the server's status tell."""
+"""Idle settings: settings and variables that do nothing as things are, which `doctor` and the server's status tell."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final
 
-from hyperloci.config import Settings
+from hyperloci.config import CLAIMS, OTHER_NAMES, Settings, name_variable
+from hyperloci.names import suggest_name
+
+_PREFIXES: Final = ("HYPERLOCI_", "RLM_MEMORY")
+_FILE_VARIABLE: Final = "HYPERLOCI_CONFIG"
+_OTHER_VARIABLES: Final = (
+    *(_FILE_VARIABLE, "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_HOOK_CLIENT", "HYPERLOCI_CLOCK_OFFSET"),
+    "HYPERLOCI_TEAM_TOKEN",
+)
+"""Variables that are read elsewhere than with the settings."""
 
 _IDLE: Final = (
     (
@@ -30,3 +41,30 @@ def list_idle_settings(settings: Settings) -> list[str]:
             verb = "acts" if len(changed) == 1 else "act"
             told.append(f'{", ".join(changed)} {verb} {where} unless {other} = "{value}"')
     return told
+
+
+def list_idle_variables(environ: Mapping[str, str]) -> list[str]:
+    """Return in words which variables change nothing: those of no setting, and one that names a missing file."""
+    named = environ.get(_FILE_VARIABLE)
+    if named and not os.path.exists(os.path.expanduser(named)):
+        missing = [f"{_FILE_VARIABLE} names {named}, which does not exist: no settings are read from it"]
+    else:
+        missing = []
+    return [*missing, *_list_unknown_variables(environ)]
+
+
+def _list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    names = {setting.name: name_variable(setting.name) for setting in fields(Settings) if setting.name not in CLAIMS}
+    known = {*names.values(), *_OTHER_VARIABLES}
+    unknown = sorted(name for name in environ if name.startswith(_PREFIXES) and name not in known)
+    renamed = {f"HYPERLOCI_{setting.upper()}": variable for setting, variable in OTHER_NAMES.items()}
+    hints = [
+        f"did you mean {renamed[name]}?"
+        if name in renamed
+        else suggest_name(name, known, prefix="HYPERLOCI_", groups=("settings",))
+        for name in unknown
+    ]
+    return [
+        f"{name} is no setting; {hint or 'docs/configuration.md lists all'}"
+        for name, hint in zip(unknown, hints, strict=True)
+    ]

@@ -10,6 +10,9 @@ from typing import Any, Final
 from hyperloci.errors import ConfigurationError
 from hyperloci.names import describe_unknown_value
 
+PROFILES: Final = ("bundled", "better", "gpu")
+"""The profiles that come along; `spaces/data/profiles.toml` says what each is."""
+
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 
 
@@ -78,3 +81,22 @@ def require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise ConfigurationError for a value that is none of those allowed."""
     if value not in allowed:
         raise ConfigurationError(describe_unknown_value(name, value, allowed))
+
+
+def require_profile(name: str, own: Mapping[str, object], model: str | None) -> None:
+    """Refuse a profile that is neither shipped nor the user's own; without a profile, a `model` will do.
+
+    Args:
+        name: of the profile.
+        own: the user's profiles, by name.
+        model: E1's model, if one is set.
+
+    Raises:
+        ConfigurationError: there is no such profile.
+    """
+    if name not in PROFILES and name not in own and not model:
+        known = ", ".join(dict.fromkeys((*PROFILES, *own)))
+        raise ConfigurationError(
+            f"profile={name!r} is unknown: use one of {known}, set `model`, or write "
+            f"[profiles.{name}] in your hyperloci.toml."
+        )

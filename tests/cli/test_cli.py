@@ -52,6 +52,15 @@ def test_a_misspelt_variable_is_told_to_people_and_to_doctor(monkeypatch: pytest
     assert said in " ".join(invoke("doctor").output.split())
 
 
+def test_a_settings_file_that_is_named_and_missing_is_told_to_people_and_to_doctor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HYPERLOCI_CONFIG", "/no/such/file.toml")
+    said = "HYPERLOCI_CONFIG names /no/such/file.toml, which does not exist"
+    assert said in invoke("stats").stderr
+    assert said in " ".join(invoke("doctor").output.split())
+
+
 @pytest.mark.req("D.11")
 def test_what_is_remembered_is_found_and_explained() -> None:
     fact = remember("The CI runs on Python 3.11", "--category", "constraint")

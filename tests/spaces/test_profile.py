@@ -8,6 +8,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
+from hyperloci.setting_values import PROFILES
 from hyperloci.spaces.profile import SHIPPED_PROFILES, ModelChoice, compose_model_id, find_profile
 from hyperloci.store.vectors.fingerprints import meaning_model_of
 
@@ -72,8 +73,12 @@ def test_profiles_are_tables_in_the_file(tmp_path: Path) -> None:
         Settings.from_env({"HOME": str(tmp_path), "HYPERLOCI_CONFIG": str(file)})
 
 
+def test_the_settings_know_every_profile_that_is_shipped() -> None:
+    assert tuple(SHIPPED_PROFILES) == PROFILES
+
+
 def test_an_unknown_profile_is_refused_unless_a_model_is_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, gpu, mine.*\[profiles.turbo\]"):
+    with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, better, gpu, mine.*\[profiles.turbo\]"):
         find_profile("turbo", {"mine": {}})
     assert find_profile("turbo", {}, "x/y").choice_of("e1") == ModelChoice("x/y")
 

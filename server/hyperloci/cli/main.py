@@ -32,8 +32,8 @@ from hyperloci.cli.common import Exit, ReportingCommand, load_settings, print_er
 from hyperloci.cli.install import model_command
 from hyperloci.cli.sharing import access, share_commands
 from hyperloci.cli.team import commands as team_commands
-from hyperloci.config import list_unknown_variables
 from hyperloci.errors import HyperlociError
+from hyperloci.idle_settings import list_idle_variables
 from hyperloci.store.database.error_translation import describe_error
 
 app = typer.Typer(
@@ -72,7 +72,7 @@ def root(
     """Long-term memory for coding assistants."""
     # A server and a doctor tell it themselves; a hook says nothing to people.
     if ctx.invoked_subcommand not in ("serve", "hook", "doctor"):
-        for line in list_unknown_variables(os.environ):  # noqa: TID251 - a process's entry point
+        for line in list_idle_variables(os.environ):  # noqa: TID251 - a process's entry point
             typer.echo(f"Warning: {line}", err=True)
 
 

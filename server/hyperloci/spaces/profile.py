@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hyperloci.errors import ConfigurationError
+from hyperloci.setting_values import require_profile
 from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.system.values import dataclass
 
@@ -76,19 +77,10 @@ def find_profile(name: str, own: Mapping[str, object], model: str | None = None)
     Raises:
         ConfigurationError: no such profile, or one that can't be used; it says what would be right.
     """
-    if name in own:
-        found = _read_own_profile(name, own[name])
-    elif name in SHIPPED_PROFILES:
-        found = SHIPPED_PROFILES[name]
-    elif model:
-        # An unknown profile is fine if a model is set.
-        found = SHIPPED_PROFILES[BUNDLED]
-    else:
-        known = ", ".join(sorted({*SHIPPED_PROFILES, *own}))
-        raise ConfigurationError(
-            f"profile={name!r} is unknown: use one of {known}, set `model`, or write "
-            f"[profiles.{name}] in your hyperloci.toml."
-        )
+    require_profile(name, own, model)
+    # An unknown profile is fine if a model is set.
+    shipped = SHIPPED_PROFILES.get(name, SHIPPED_PROFILES[BUNDLED])
+    found = _read_own_profile(name, own[name]) if name in own else shipped
     return Profile(found.name, {**found.choices, "e1": ModelChoice(model)}) if model else found
 
 

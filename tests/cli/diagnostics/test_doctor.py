@@ -159,6 +159,48 @@ def test_a_place_where_no_database_can_be_made_is_an_error(
     ]
 
 
+@pytest.mark.parametrize("variable", ["HYPERLOCI_STATE_DIR", "HYPERLOCI_RUNTIME_DIR"])
+def test_a_folder_that_cannot_be_made_is_an_error(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(variable, str(tmp_path / "file" / "folder"))
+
+    (error,) = [item for item in run_checks(tmp_path) if item.level is Severity.ERROR]
+
+    assert str(tmp_path / "file" / "folder") in error.message
+    assert variable in error.mend
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="no folder here that root can't write")
+def test_a_folder_that_not_even_root_can_write_is_an_error(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERLOCI_STATE_DIR", "/proc/hyperloci")
+    monkeypatch.setenv("RLM_MEMORY_DB", "/proc/hyperloci/memory.db")
+
+    errors = [item.message for item in run_checks(tmp_path) if item.level is Severity.ERROR]
+
+    assert errors == [
+        "state_dir: /proc/hyperloci can't be made in /proc",
+        "/proc/hyperloci/memory.db does not exist and can't be created: /proc is not writable",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("HYPERLOCI_PROFILE", "nope"), ("HYPERLOCI_LOG_LEVEL", "LOUD"), ("HYPERLOCI_INJECT_CHARS", "20000")],
+)
+def test_an_unknown_value_of_a_setting_is_an_error(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+
+    error = run_checks(tmp_path)[-1]
+
+    assert error.level is Severity.ERROR and value in error.message
+
+
 def test_a_file_that_cannot_be_written_is_not_answered_with_a_backup(database: Path, tmp_path: Path) -> None:
     database.mkdir()
 

@@ -181,5 +181,5 @@ def test_a_model_named_by_the_user_goes_before_the_profiles(settings: Settings, 
 
 
 def test_an_unknown_profile_names_those_that_are_known(settings: Settings) -> None:
-    with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, gpu"):
+    with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, better, gpu"):
         next(load_profile_stages(replace(settings, profile="turbo")))

@@ -149,7 +149,7 @@ def _build_environment(folder: Path, stage: Path) -> dict[str, str]:
         "RLM_MEMORY_DB": str(folder / "memory.db"),
         "HYPERLOCI_STATE_DIR": str(folder / "state"),
         "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
-        "HYPERLOCI_CONFIG": str(folder / "none.toml"),
+        "HYPERLOCI_CONFIG": os.devnull,
         "HYPERLOCI_EMBEDDER": "false",
         "HYPERLOCI_WATCH": "false",
     }

@@ -14,13 +14,19 @@ from typing import Final
 from hyperloci import __version__
 from hyperloci.cli.diagnostics.client_checks import check_clients
 from hyperloci.cli.diagnostics.diagnosis import Diagnosis, Severity
-from hyperloci.cli.diagnostics.storage_checks import check_archive, check_backups, check_database, check_disk
+from hyperloci.cli.diagnostics.storage_checks import (
+    check_archive,
+    check_backups,
+    check_database,
+    check_disk,
+    check_folders,
+)
 from hyperloci.cli.install import installer
 from hyperloci.cli.layout import count_things
 from hyperloci.clock import system_clock
-from hyperloci.config import Settings, list_unknown_variables
+from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.idle_settings import list_idle_settings
+from hyperloci.idle_settings import list_idle_settings, list_idle_variables
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.project.places import PlaceAccount, describe_place
 from hyperloci.store import Store
@@ -41,9 +47,10 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
     except HyperlociError as error:
         return [*findings, Diagnosis(Severity.ERROR, "settings", str(error), "correct the file or variable named here")]
     findings.extend(Diagnosis(Severity.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
-    unused = [*list_unknown_variables(os.environ), *list_idle_settings(settings)]  # noqa: TID251 - as above
+    unused = [*list_idle_variables(os.environ), *list_idle_settings(settings)]  # noqa: TID251 - as above
     findings.extend(Diagnosis(Severity.WARNING, "settings", line, "correct it, or remove it") for line in unused)
     for check in (
+        check_folders,
         _check_sqlite,
         check_database,
         check_archive,

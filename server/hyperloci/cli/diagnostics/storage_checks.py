@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -93,10 +94,30 @@ def _check_log(store: Store, held: int) -> Iterator[Diagnosis]:
 def _check_folder(path: Path) -> Diagnosis:
     """Check the folder of a database that does not exist yet."""
     folder = _existing_parent(path)
-    if folder.is_dir() and os.access(folder, os.W_OK):
+    if _can_write(folder):
         return Diagnosis(Severity.NOTE, "database", f"{path} does not exist yet; it is created on first use")
     message = f"{path} does not exist and can't be created: {folder} is not writable"
     return Diagnosis(Severity.ERROR, "database", message, "set RLM_MEMORY_DB to a file that you may write")
+
+
+def check_folders(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
+    """Report a folder of the installation that can't be made or written."""
+    for name in ("state_dir", "runtime_dir"):
+        path: Path = getattr(settings, name)
+        folder = path if os.path.lexists(path) else _existing_parent(path)
+        if not _can_write(folder):
+            verb = "be written" if folder == path else f"be made in {folder}"
+            mend = f"set {name} (HYPERLOCI_{name.upper()}) to a folder that you may write"
+            yield Diagnosis(Severity.ERROR, "settings", f"{name}: {path} can't {verb}", mend)
+
+
+def _can_write(folder: Path) -> bool:
+    """Tell whether files can be made in a folder. Permissions do not say it: root has them in `/proc` too."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _existing_parent(path: Path) -> Path:
