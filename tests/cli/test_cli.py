@@ -61,6 +61,26 @@ def test_a_settings_file_that_is_named_and_missing_is_told_to_people_and_to_doct
     assert said in " ".join(invoke("doctor").output.split())
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("export", ""),
+        ("backup", ""),
+        ("restore-backup", "--yes", ""),
+        ("import", ""),
+        ("index", ""),
+        ("list", "--project", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert "the path is empty" in " ".join(result.output.split())
+
+
 @pytest.mark.req("D.11")
 def test_what_is_remembered_is_found_and_explained() -> None:
     fact = remember("The CI runs on Python 3.11", "--category", "constraint")

@@ -1,9 +1,11 @@
-"""Commands and their groups: what their help says of flags, and what is meant by a command that does not exist."""
+"""Commands and their groups: flags in help, paths that are empty, what is meant by a command that does not exist."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
+import typer
 import typer.core
 
 from hyperloci.names import find_document_name, suggest_name
@@ -25,7 +27,20 @@ class _PlainFlags:
 
 
 class PlainCommand(_PlainFlags, typer.core.TyperCommand):
-    """A command."""
+    """A command. It refuses an empty path, which would be the current folder."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments.
+
+        Raises:
+            BadParameter: a path among them is empty, as that of an unset variable of a shell is.
+        """
+        typed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        rest: list[str] = super().parse_args(ctx, args)
+        for param in self.get_params(ctx):
+            if typed.get(param.name) == "" and isinstance(ctx.params.get(param.name), Path):
+                raise typer.BadParameter("the path is empty; a variable may be unset.", ctx=ctx, param=param)
+        return rest
 
 
 class PlainGroup(_PlainFlags, typer.core.TyperGroup):
