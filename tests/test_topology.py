@@ -166,6 +166,22 @@ def test_a_glob_with_two_stars_crosses_folders_and_one_does_not(memory: Memory) 
 
 
 @pytest.mark.req("D.01")
+def test_a_glob_in_full_finds_files_of_the_project_and_nothing_for_files_elsewhere(
+    memory: Memory,
+) -> None:
+    root = memory.project.root.as_posix()
+    memory.remember_fact("The cache holds decoded rows")
+    for words in ("", " cache"):
+        assert memory.search_by_query_line("in:/etc/**" + words, limit=50).results == ()
+    inside = memory.search_by_query_line(f"in:{root}/docs/**", limit=50)
+    assert places(inside) == places(memory.search_by_query_line("in:docs/**", limit=50)) != []
+    everything = memory.search_by_query_line(f"in:{root}", limit=50)
+    assert {place[0] for place in places(everything)} > {"docs/ctf.md", "notes/settings.md"}
+    found = memory.search("cache", where={"path": f"{root}/app"}, limit=50)
+    assert {hit.source.path for hit in found.results} == {"app/cache.py"}
+
+
+@pytest.mark.req("D.01")
 def test_code_is_found_by_its_class_function_module_and_lines(memory: Memory) -> None:
     def symbols(line: str) -> list[str | None]:
         return [hit.source.symbol for hit in memory.search_by_query_line(line, limit=50).results]

@@ -46,6 +46,7 @@ READ = {
         "function_name": "start",
     },
     "related:0c6b2a58 relation:calls depth:2": {"related_to": "0c6b2a58", "relation": "calls", "depth": 2},
+    "in:/etc/** section:\\x": {"path": "/etc/**", "section": "\\x"},
     'section:"say \\"hi\\""': {"section": 'say "hi"'},
 }
 
@@ -62,6 +63,7 @@ PLAIN = [
     "std::sort of C:\\files and https://example.com/a?b=c",
     "TypeError: x is not callable",
     "note: it's 10:30",
+    "file:/etc/passwd and in::x",
     "a:  b",
 ]
 

@@ -88,7 +88,7 @@ class SearchService:
             BadRequestError: an argument is invalid; the message says what is valid.
         """
         started = time.perf_counter()
-        conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
+        conditions = self._build_conditions(**narrowed)
         named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
         if named is not None:
             return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
@@ -131,6 +131,9 @@ class SearchService:
             self._reinforce_recalled([node.key for node in found.nodes])
         return self._compose(query, found, hits, conditions.where, started, remarks)
 
+    def _build_conditions(self, **narrowed: Any) -> Conditions:
+        return build_conditions(project=self.project.id, root=self.project.root, now=self.clock(), **narrowed)
+
     def _remark_on_weakness(self, query: str, found: SearchResult, hits: Sequence[Hit]) -> tuple[str, ...]:
         """Say that nothing found bears on the question, where its meaning was looked at and nothing has its name."""
         if found.mode != "hybrid" or found.named or not hits:
@@ -168,7 +171,7 @@ class SearchService:
             return self.search(query.text, explain=explain, reinforce=reinforce, **given)
         started = time.perf_counter()
         limit, _ = given.pop("limit"), given.pop("profile", None)
-        conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
+        conditions = self._build_conditions(**given)
         found = self.searcher.list_memories(conditions, limit=limit)
         return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
 

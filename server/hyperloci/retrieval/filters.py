@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
@@ -103,8 +104,15 @@ def build_conditions(
     before: str | None = None,
     entity_name: str | None = None,
     where: Mapping[str, Any] | None = None,
+    root: Path | None = None,
 ) -> Conditions:
     """Check and combine everything that narrows a search.
+
+    Args:
+        project: the project's scope.
+        now: the time in milliseconds.
+        content_type, after, before, entity_name, where: as `search_memory` has them.
+        root: the project's root, which a path may begin with.
 
     Raises:
         BadRequestError: an unknown content type, key or value; the message names it and what would be valid.
@@ -112,6 +120,8 @@ def build_conditions(
     if content_type not in CONTENT_TYPES:
         raise BadRequestError(describe_unknown_value("content_type", content_type, CONTENT_TYPES))
     given = _check_where(where)
+    if root is not None and "path" in given:
+        given["path"] = _name_from_root(given["path"], root.as_posix())
     kinds = CONTENT_TYPES[content_type]
     base = SearchFilter(
         scopes=_resolve_scopes(given.get("scope", "project"), project),
@@ -132,6 +142,13 @@ def build_conditions(
         strategy=given.get("strategy"),
         first_space=given.get("first_space"),
     )
+
+
+def _name_from_root(pattern: str, root: str) -> str:
+    """Return a glob of files as it is from the project's root; one of other files stays as it is."""
+    if pattern.rstrip("/") == root:
+        return "**"
+    return pattern.removeprefix(f"{root.rstrip('/')}/")
 
 
 def _resolve_scopes(scope: Any, project: str) -> tuple[str, ...]:

@@ -27,8 +27,11 @@ MAX_CHARS: Final = 10_000
 _TOKEN: Final = re.compile(
     r'\s*(?:(?P<key>[A-Za-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*|(?="))|"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[^\s]+))'
 )
-_NO_KEY: Final = re.compile(r"[A-Za-z]:|[a-z_]*+[A-Z]\w*+:|[A-Za-z_]++:(?:[:/\\]|$)")
-"""What has a colon and is no condition: `C:`, `TypeError:`, `std::sort`, `https://...`, `note:` before a space."""
+_NO_KEY: Final = re.compile(r"[A-Za-z]:|[a-z_]*+[A-Z]\w*+:|[A-Za-z_]++:(?::|$)")
+"""What has a colon and is no condition: `C:`, `TypeError:`, `std::sort`, `note:` before a space."""
+
+_ADDRESS: Final = re.compile(r"[A-Za-z_]++:[/\\]")
+"""An address such as `https://...`, unless it begins with a key: `in:/docs` is a condition."""
 
 _ESCAPE: Final = re.compile(r"\\(.)")
 _RANGE: Final = re.compile(r"(\d{1,9})(?:(?:-|\.\.)(\d{1,9}))?")
@@ -210,7 +213,7 @@ def _tokenize(line: str) -> Iterator[str | _ConditionTerm]:
         position = match.end()
         if match["phrase"] is not None:
             yield _ESCAPE.sub(r"\1", match["phrase"])
-        elif match["key"] is not None and not _NO_KEY.match(line, match.start("key"), match.end()):
+        elif match["key"] is not None and not _is_word(line, match):
             yield _parse_condition(line, match)
         else:
             start = len(line[: match.end()]) - len(match[0].lstrip())
@@ -221,6 +224,14 @@ def _tokenize(line: str) -> Iterator[str | _ConditionTerm]:
                     line, start + 1, f"{match['word']} has no value; write it right after the colon."
                 )
             yield match[0].lstrip()
+
+
+def _is_word(line: str, match: re.Match[str]) -> bool:
+    """Whether a text with a colon only looks like a condition."""
+    start, end = match.start("key"), match.end()
+    if _NO_KEY.match(line, start, end):
+        return True
+    return match["key"] not in KEYS and _ADDRESS.match(line, start, end) is not None
 
 
 def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
