@@ -244,6 +244,41 @@ def test_removal_leaves_a_file_that_was_there_as_it_was_and_no_copy_of_it(home: 
     assert [(path.name, path.read_text()) for path in project.iterdir()] == [(".mcp.json", '{"mcpServers": {}}')]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a":1,  "hooks":{}}',
+        '{"a":1,  "hooks":{"Stop":[]}, "b": 2}\n',
+        '{\n  "hooks": {},\n  "b": {"c": []}\n}\n',
+        '{\r\n\t"hooks": {\r\n\t\t"Stop": [],\r\n\t\t"Other": [{"hooks": []}]\r\n\t}\r\n}',
+        '\ufeff{"mcpServers": {}, "a": 1}',
+    ],
+)
+def test_removal_leaves_empty_objects_that_were_there_before(home: Path, project: Path, content: str) -> None:
+    files = [home / ".claude.json", home / ".claude" / "settings.json"]
+    (home / ".claude").mkdir()
+    for path in files:
+        path.write_bytes(content.encode())
+    apply_plan(_install(home, project))
+    assert all(path.read_bytes() != content.encode() for path in files)
+    apply_plan(_uninstall(home, project))
+    assert sorted(path for path in home.rglob("*") if path.is_file()) == sorted(files)
+    assert [path.read_bytes() for path in files] == [content.encode()] * 2
+
+
+def test_removal_keeps_what_changed_meanwhile_and_the_copy_of_before(home: Path, project: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"hooks": {}, "gone": {}}')
+    apply_plan(_install(home, project))
+    document = json.loads(path.read_text())
+    del document["gone"]
+    path.write_text(json.dumps(document | {"new": 1}))
+    apply_plan(_uninstall(home, project))
+    assert path.read_text() == '{"hooks": {}, "new": 1}'
+    assert path.with_name(path.name + BACKUP_SUFFIX).read_text() == '{"hooks": {}, "gone": {}}'
+
+
 def test_removal_where_nothing_is_installed_touches_nothing(home: Path, project: Path) -> None:
     (home / ".claude.json").write_text('{"numStartups": 3}')
     plan = _uninstall(home, project)

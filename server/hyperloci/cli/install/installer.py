@@ -211,6 +211,8 @@ def plan_addition(path: Path, scope: InstallScope, add: EditContent, remove: Edi
 def plan_removal(path: Path, remove: EditContent) -> FileChange:
     """Plan to take our entries out, and to delete a file that an installation made if nothing else is in it.
 
+    An object that becomes empty goes too, unless it was there before the installation.
+
     Raises:
         ConfigurationError: it can't be changed safely.
     """
@@ -219,7 +221,10 @@ def plan_removal(path: Path, remove: EditContent) -> FileChange:
         return FileChange(path=path, before=None, after=None, mode=0)
     with _refuse_unsafe(path):
         after: bytes | None = remove(before)
-    if after != before and after is not None and _is_empty(after) and not _backup_of(path).exists():
+    backup = find_backup(path)
+    if after != before and after and backup is not None:
+        after = _keep_empty(before, after, backup.read_bytes())
+    elif after != before and after is not None and _is_empty(after) and backup is None:
         after = None
     return FileChange(path=path, before=before, after=after, mode=0)
 
@@ -232,6 +237,15 @@ def _refuse_unsafe(path: Path) -> Iterator[None]:
         raise ConfigurationError(
             f"{path} can't be changed safely and was left unchanged: {str(error).rstrip('.')}."
         ) from error
+
+
+def _keep_empty(before: bytes, after: bytes, original: bytes) -> bytes:
+    mark = _BOM.encode() if after.startswith(_BOM.encode()) else b""
+    try:
+        texts = [content.decode("utf-8").removeprefix(_BOM) for content in (before, after, original)]
+        return mark + json_edit.keep_empty(*texts).encode("utf-8")
+    except ValueError:  # Of another format, in which nothing that is empty goes.
+        return after
 
 
 _EMPTY_DOCUMENTS: Final[tuple[JsonObject, ...]] = (

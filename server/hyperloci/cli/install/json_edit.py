@@ -74,6 +74,33 @@ def patch_text(text: str, value: Any) -> str:
     return text[:start] + _patch_value(body, old, value, _JsonStyle.detect(text, body), "") + text[end:]
 
 
+def keep_empty(before: str, after: str, original: str) -> str:
+    """Return an edited text with the empty objects and arrays that an earlier text of it had and the edit took away.
+
+    Args:
+        before, after: the text and what an edit made of it.
+        original: the earlier text.
+
+    Raises:
+        ValueError: one of them is not JSON.
+    """
+    old, new, first = (parse_lenient(text) for text in (before, after, original))
+    return patch_text(before, _with_empty(old, new, first))
+
+
+def _with_empty(old: Any, new: Any, first: Any) -> Any:
+    if not (isinstance(old, dict) and isinstance(new, dict) and isinstance(first, dict)):
+        return new
+    kept = {key: _with_empty(old.get(key), value, first.get(key)) for key, value in new.items()}
+    gone = {key: value for key, value in first.items() if key in old and key not in new and _is_empty(value)}
+    return kept | gone
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a value is an empty object or array, or an object of nothing else."""
+    return value == [] or (isinstance(value, dict) and all(map(_is_empty, value.values())))
+
+
 def _blank_extras(text: str) -> str:
     """Return a text of the same length with spaces for comments and for commas after a last member."""
     plain = _TOKEN.sub(lambda found: found[0] if found[0][0] == '"' else _NOT_BREAK.sub(" ", found[0]), text)
