@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,6 +166,34 @@ def test_a_glob_with_two_stars_crosses_folders_and_one_does_not(memory: Memory) 
     }
 
 
+@pytest.mark.req("D.08")
+@pytest.mark.parametrize(
+    ("line", "column", "words"),
+    [
+        ("cache limit:0", 7, "limit:0 is outside 1..50"),
+        ("limit:0", 1, "limit:0 is outside 1..50"),
+        ("cache tag:nope", 7, "tag: has 'nope', which no memory has"),
+        ("tag:cli tag:nope,cli", 9, "tag: has 'nope'"),
+        ("related:zzzz", 1, "related:zzzz: no memory has this id"),
+        ("profile:x foo", 1, "profile:x is unknown"),
+        ("foo strategy:x", 5, "strategy:x is unknown"),
+        ("related:abcd depth:9", 14, "depth:9 must be a whole number"),
+        ("x before:yesterday after:today", 20, "after:today is not earlier than before:yesterday"),
+    ],
+)
+def test_an_error_of_the_search_names_the_column_in_the_words_of_the_line(
+    memory: Memory, line: str, column: int, words: str
+) -> None:
+    with pytest.raises(QuerySyntaxError, match=f"^column {column}: {re.escape(words)}") as caught:
+        memory.search_by_query_line(line)
+    assert caught.value.column == column
+
+
+def test_an_error_about_an_option_of_the_command_is_not_told_of_the_line(memory: Memory) -> None:
+    with pytest.raises(BadRequestError, match=r"^after='soon' is not a time"):
+        memory.search_by_query_line("cache tag:cli", after="soon")
+
+
 @pytest.mark.req("D.01")
 def test_a_glob_in_full_finds_files_of_the_project_and_nothing_for_files_elsewhere(
     memory: Memory,
@@ -233,7 +262,7 @@ def test_dependencies_over_many_steps_are_told_with_their_circles(memory: Memory
 def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(memory: Memory) -> None:
     fact = memory.remember_fact("The launch is on Tuesday.")
     assert memory.find_related(fact.id[:8]).node.id == fact.id
-    with pytest.raises(NotFoundError, match="related_to"):
+    with pytest.raises(QuerySyntaxError, match="column 1: related:ffffffffff: no memory"):
         memory.search_by_query_line("related:ffffffffff")
     with pytest.raises(QuerySyntaxError, match="column 1"):
         memory.search_by_query_line("sectoin:x")

@@ -248,7 +248,8 @@ class Memory:
             otherwise: `content_type`, `after`, `before` and `path`, where the line doesn't say them.
 
         Raises:
-            QuerySyntaxError: the line can't be read; the message names the column.
+            QuerySyntaxError: the line can't be read, or a condition can't be met; the message names the column.
+            BadRequestError: an argument beside the line is invalid.
         """
         return self._search_service.search_line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 

@@ -81,12 +81,12 @@ WRONG = {
     "cache sectoin:Design": (7, "did you mean section:"),
     "cache in:": (7, "has no value"),
     "a in: b": (3, "has no value"),
-    "x after:soon": (3, "'soon' is not a time"),
+    "x after:soon": (3, "after:soon is not a time"),
     "x type:gossip": (3, "'gossip' is unknown"),
     "x type:episodic": (3, "type:episode"),
     "x tier:hot": (3, "a stage of a conversation's chunks"),
     "x not:true": (3, "contradicted"),
-    "lines:20-10": (1, "not a range"),
+    "lines:20-10": (1, "lines:20-10 is not a range: give the first line and the last"),
     "lines:x": (1, "not a range"),
     "depth:2": (1, "related:ID"),
     "in:a x in:b": (8, "given twice"),
@@ -95,9 +95,10 @@ WRONG = {
     'x in:""': (3, "no value"),
     "related:abcd depth:many": (14, "not a whole number"),
     "confidence:>=1.2.3": (1, "not a number"),
-    "confidence:>=7": (1, "from 0 to 1"),
-    "level:9": (1, "from 1 to 6"),
-    "scope:moon": (1, "unknown"),
+    "confidence:>=7": (1, "confidence:>=7 must be a number from 0 to 1"),
+    "x confidence:maybe": (3, "confidence: has 'maybe'"),
+    "level:9": (1, "level:9 must be a number from 1 to 6"),
+    "scope:moon": (1, "scope:moon is unknown"),
 }
 
 

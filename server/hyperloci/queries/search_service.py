@@ -161,17 +161,24 @@ class SearchService:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.
 
         Raises:
-            QuerySyntaxError: the line can't be read; it says at which column.
+            QuerySyntaxError: the line can't be read, or a condition can't be met; it says at which column.
+            BadRequestError: an argument beside the line is invalid.
         """
-        from hyperloci.retrieval.query_language import parse_query, search_arguments
+        from hyperloci.retrieval.query_language import locate_error, parse_query, search_arguments
 
         query = parse_query(line, project=self.project.id, now=self.clock())
         given = search_arguments(query, limit=limit, **otherwise)
-        if query.text:
-            return self.search(query.text, explain=explain, reinforce=reinforce, **given)
+        try:
+            if query.text:
+                return self.search(query.text, explain=explain, reinforce=reinforce, **given)
+            return self._list_memories(line, **given)
+        except (BadRequestError, NotFoundError) as error:
+            raise locate_error(line, error) from None
+
+    def _list_memories(self, line: str, *, limit: int, profile: str = "auto", **narrowed: Any) -> SearchAnswer:
+        """List what meets the conditions of a line without words; no `profile` matters to that."""
         started = time.perf_counter()
-        limit, _ = given.pop("limit"), given.pop("profile", None)
-        conditions = self._build_conditions(**given)
+        conditions = self._build_conditions(**narrowed)
         found = self.searcher.list_memories(conditions, limit=limit)
         return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
 

@@ -239,7 +239,9 @@ def _parse_lines(value: Any) -> tuple[int, int]:
     if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(type(item) is int for item in value):
         raise BadRequestError(f"where.lines={value!r:.80} must be two line numbers, [first, last].")
     if not 1 <= value[0] <= value[1] <= MAX_LINE:
-        raise BadRequestError(f"where.lines={value!r:.80} is not a range: give [first, last], from 1, in order.")
+        raise BadRequestError(
+            f"where.lines={value!r:.80} is not a range: give the first line and the last, from 1, in order."
+        )
     return (value[0], value[1])
 
 

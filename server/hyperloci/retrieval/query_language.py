@@ -10,11 +10,11 @@ a grammar and its library would be larger than what they describe, and their err
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
-from hyperloci.errors import BadRequestError, QuerySyntaxError
+from hyperloci.errors import BadRequestError, HyperlociError, QuerySyntaxError
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.names import suggest_name, suggest_value
 from hyperloci.retrieval.filters import CONTENT_TYPES, build_conditions
@@ -259,13 +259,45 @@ def _read_condition(line: str, term: _ConditionTerm, project: str, now: int) -> 
     """Read one condition and check it on its own, so that an error can name its column."""
     try:
         read = KEYS[term.key](term.value)
+    except BadRequestError as error:
+        raise QuerySyntaxError(line, term.column, str(error)) from None
+    try:
         search = {name: read[name] for name in _OF_SEARCH[:4] if name in read}
         where = {name: value for name, value in read.items() if name not in _OF_SEARCH}
         if not set(where) & {"relation", "depth"}:
             compile_where(build_conditions(project=project, now=now, where=where, **search).where)
-        return read
     except BadRequestError as error:
-        raise QuerySyntaxError(line, term.column, str(error)) from None
+        raise QuerySyntaxError(line, term.column, _say_as_written(str(error), [(term, read)])) from None
+    return read
+
+
+def locate_error(line: str, error: HyperlociError) -> HyperlociError:
+    """Return an error of a search as one of the line's condition that it is about; as it is where it is about none."""
+    terms = [term for term in _tokenize(line) if isinstance(term, _ConditionTerm)]
+    read = [(term, KEYS[term.key](term.value)) for term in terms]
+    name = _ARGUMENT.sub(r"\1", str(error).split(" ", 1)[0])
+    about = [(term, said[name]) for term, said in read if name in said]
+    if not about:
+        return error
+    # Of a list that is given in parts, the part that has the item.
+    named = [term for term, value in about if isinstance(value, list) and any(repr(one) in str(error) for one in value)]
+    return QuerySyntaxError(line, (named or [about[0][0]])[0].column, _say_as_written(str(error), read))
+
+
+_ARGUMENT: Final = re.compile(r"(?:where\.)?(\w+).*")
+"""What an error of a search begins with: the argument that is wrong."""
+
+
+def _say_as_written(message: str, read: Sequence[tuple[_ConditionTerm, Mapping[str, Any]]]) -> str:
+    """Return a message about arguments of a search in the words of conditions: `tag:` for `where.domain_tags`."""
+    for term, said in read:
+        for name, value in said.items():
+            written = f"{term.key}:{term.value:.80}"
+            for argument in (f"where.{name}", name):
+                message = message.replace(f"{argument}={value!r:.80}", written)
+                if message.startswith(f"{argument} "):
+                    message = f"{term.key}:{message.removeprefix(argument)}"
+    return message
 
 
 def _check_combination(line: str, given: Mapping[str, Any]) -> None:
