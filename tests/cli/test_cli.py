@@ -217,6 +217,31 @@ def test_restoring_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> N
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
 
 
+def test_a_file_that_is_no_backup_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("junk" * 1_000)
+    result = invoke("restore-backup", str(tmp_path / "notes.md"), stdin="n\n")
+    assert result.exit_code == 1 and "is not a database" in result.stderr
+    assert "Go on?" not in result.output
+    assert invoke("restore-backup", str(tmp_path), stdin="n\n").exit_code == 2
+    remember("The CI runs on Python 3.11")
+    run("backup", str(tmp_path / "copy.db"))
+    assert "Go on?" in invoke("restore-backup", str(tmp_path / "copy.db"), stdin="n\n").output
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_nothing_is_written_into_a_folder_that_is_not_there(tmp_path: Path, command: str) -> None:
+    remember("The CI runs on Python 3.11")
+    result = invoke(command, str(tmp_path / "missing" / "deep" / "copy"))
+    assert result.exit_code == 2
+    assert f"there is no folder {tmp_path / 'missing' / 'deep'}" in result.stderr
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_folder_is_no_file_to_import(tmp_path: Path) -> None:
+    result = invoke("import", str(tmp_path))
+    assert result.exit_code == 2 and f"{tmp_path} is a folder" in result.stderr
+
+
 def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> None:
     settings = tmp_path / "home" / ".claude" / "settings.json"
 

@@ -23,7 +23,7 @@ from hyperloci.errors import (
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity, migration, restore
 from hyperloci.store.database import database_copy
-from hyperloci.store.restore import restore_backup
+from hyperloci.store.restore import check_backup, restore_backup
 from tests.support import NOW, FakeClock, add
 
 
@@ -138,8 +138,16 @@ def test_a_log_left_beside_the_database_is_not_replayed_into_the_backup(backup: 
 def test_what_is_not_there_is_not_restored(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no backup at"):
         restore_backup(tmp_path / "nothing.db", tmp_path / "memory.db")
-    with pytest.raises(NotFoundError, match="no backup at"):
+    with pytest.raises(BadRequestError, match="is a folder"):
         restore_backup(tmp_path, tmp_path / "memory.db")
+
+
+def test_a_check_of_a_backup_changes_nothing(backup: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    check_backup(backup, tmp_path / "new.db")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    with pytest.raises(BadRequestError, match="is a folder"):
+        check_backup(tmp_path, tmp_path / "new.db")
 
 
 def test_a_database_is_no_backup_of_itself(backup: Path) -> None:

@@ -26,12 +26,13 @@ from hyperloci.cli.transcripts import (
     find_transcript_folder,
     import_transcripts,
 )
+from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
 from hyperloci.store.export_import import check_is_export, write_private_file
 from hyperloci.store.ids import shorten_id
-from hyperloci.store.restore import restore_backup
+from hyperloci.store.restore import check_backup, restore_backup
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -56,9 +57,17 @@ def backup(
     """
     if str(file) == "-":
         raise typer.BadParameter("a database can't go to standard output; give a FILE, or use `hyperloci export -`.")
+    _require_folder(file)
     with open_memory(project) as memory:
         memory.store.back_up(file.absolute())
     console.print(f"wrote {file}")
+
+
+def _require_folder(file: Path) -> None:
+    """Refuse a file in a folder that is not there: it may be misspelt, or not mounted."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise BadRequestError(f"{file} cannot be written: there is no folder {folder}; make it first.")
 
 
 def restore(
@@ -72,6 +81,7 @@ def restore(
     """
     settings = load_settings()
     if not yes:
+        check_backup(file, settings.database)
         errors.print(f"This puts {file} in the place of {settings.database}.")
         errors.print("Open sessions go on with it; what is there now is kept beside it.")
         typer.confirm("Go on?", abort=True, err=True)
@@ -156,6 +166,7 @@ def export(
       hyperloci export - | gzip > memory.jsonl.gz
     """
     if str(file) != "-":
+        _require_folder(file)
         check_is_export(file)
     with open_memory(project or Path(".")) as memory:
         choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)

@@ -6,6 +6,7 @@ import contextlib
 import glob
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -27,24 +28,29 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
     content. One too damaged for that is moved away.
 
     Raises:
-        NotFoundError: there is no such backup.
-        BadRequestError: the backup is the database itself.
-        StoreCorruptError: the backup is not a healthy database of ours.
-        StoreVersionError: a newer Hyperloci wrote it.
+        HyperlociError: the backup can't be put there; as `check_backup`.
         StoreBusyError: the database is in use for too long.
     """
-    if not source.is_file():
-        raise NotFoundError(f"There is no backup at {source}.")
-    if database.exists() and os.path.samefile(source, database):
-        raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
-    with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
-        _check_backup(backup, source)
+    with _open_backup(source, database) as backup:
         kept = database.with_name(_KEPT.format(stem=database.stem, time=clock()))
         was_there = database.exists()
         if not (was_there and _overwrite_database(backup, database, kept, clock)):
             _move_away(database, kept)
             copy_to_file(backup, database)
     return kept if was_there else None
+
+
+def check_backup(source: Path, database: Path) -> None:
+    """Check that a backup can be put in the database's place; nothing is changed.
+
+    Raises:
+        NotFoundError: there is no such backup.
+        BadRequestError: it is a folder, or the database itself.
+        StoreCorruptError: it is not a healthy database of ours.
+        StoreVersionError: a newer Hyperloci wrote it.
+    """
+    with _open_backup(source, database):
+        return
 
 
 def find_kept(database: Path) -> list[Path]:
@@ -57,7 +63,20 @@ def _open_file(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None)
 
 
-def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
+@contextlib.contextmanager
+def _open_backup(source: Path, database: Path) -> Iterator[sqlite3.Connection]:
+    if source.is_dir():
+        raise BadRequestError(f"{source} is a folder: give the path of a backup.")
+    if not source.is_file():
+        raise NotFoundError(f"There is no backup at {source}.")
+    if database.exists() and os.path.samefile(source, database):
+        raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
+    with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
+        _require_health(backup, source)
+        yield backup
+
+
+def _require_health(backup: sqlite3.Connection, source: Path) -> None:
     try:
         owner = backup.execute("PRAGMA application_id").fetchone()[0]
         health = backup.execute("PRAGMA integrity_check(1)").fetchone()[0]

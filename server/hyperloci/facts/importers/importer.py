@@ -72,8 +72,10 @@ def import_file(
 
     Raises:
         NotFoundError: there is no such file.
-        BadRequestError: it is of no kind that can be read, or damaged; the message names the line.
+        BadRequestError: it is a folder, of no kind that can be read, or damaged; the message names the line.
     """
+    if source.is_dir():
+        raise BadRequestError(f"{source} is a folder: give a file.")
     if not source.is_file():
         raise NotFoundError(f"There is no file at {source}.")
     reader = _choose_reader(source)
