@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import BadRequestError
 from hyperloci.http.issued_tokens import READ, WRITE
 from hyperloci.http.outside_issuer import RETRY_SECONDS, UNKNOWN_KEY_SECONDS, IssuerVerifier, OutsideIssuer
 from tests.http.conftest import HttpHouse
@@ -197,7 +197,7 @@ async def test_an_issuer_that_does_not_answer_lets_nobody_in() -> None:
 
 @pytest.mark.parametrize("address", ["http://issuer.example.org", "ftp://x", "", "file:///etc/passwd"])
 def test_an_issuer_whose_answers_anybody_could_give_is_refused(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="https"):
+    with pytest.raises(BadRequestError, match="https"):
         OutsideIssuer(address, AUDIENCE)
 
 

@@ -14,7 +14,7 @@ from mcp_types import TextContent
 from starlette.types import Receive, Scope, Send
 
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, ConfigurationError
+from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.http import connection, request_guard
 from hyperloci.http.issued_tokens import revoke_token
 from hyperloci.http.request_guard import REFUSALS, RequestGuard, _address_of
@@ -351,9 +351,9 @@ def test_a_common_memory_is_named_as_a_folder_can_be(settings: Settings, project
 
 
 def test_other_machines_are_let_in_only_with_tls_or_behind_a_proxy() -> None:
-    with pytest.raises(ConfigurationError, match="TLS"):
+    with pytest.raises(BadRequestError, match="TLS"):
         HttpOptions(host="0.0.0.0", announce=print)
-    with pytest.raises(ConfigurationError, match="belong together"):
+    with pytest.raises(BadRequestError, match="belong together"):
         HttpOptions(certificate=Path("cert.pem"), announce=print)
     assert HttpOptions(host="0.0.0.0", behind_proxy=True, announce=print).host == "0.0.0.0"
     assert HttpOptions(host="::1", announce=print).host == "::1"
@@ -362,8 +362,13 @@ def test_other_machines_are_let_in_only_with_tls_or_behind_a_proxy() -> None:
 def test_a_taken_port_is_told(house: HttpHouse) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(BadRequestError, match=f"127.0.0.1:{port} can't be listened at"):
+        with pytest.raises(NotReadyError, match=rf"^port {port} on 127\.0\.0\.1 is in use: choose another with --port"):
             serve_http(house.served, HttpOptions(port=port, announce=print))
+
+
+def test_an_address_that_is_not_this_machines_is_told(house: HttpHouse) -> None:
+    with pytest.raises(BadRequestError, match=r"^192\.0\.2\.1:0 can't be listened at \([^()]*\): give another --host"):
+        serve_http(house.served, HttpOptions(host="192.0.2.1", behind_proxy=True, announce=print))
 
 
 async def test_what_people_tell_a_common_memory_is_theirs(house: HttpHouse, settings: Settings, project: Path) -> None:
@@ -480,5 +485,5 @@ async def test_the_address_that_a_proxy_names_is_believed_of_that_proxy_alone(
     ],
 )
 async def test_a_proxy_or_an_origin_that_is_none_is_refused_at_the_start(wrong: dict[str, object]) -> None:
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(BadRequestError):
         HttpOptions(announce=lambda _: None, **wrong)  # type: ignore[arg-type]

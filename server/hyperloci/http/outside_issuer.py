@@ -17,7 +17,7 @@ from anyio import Lock
 from anyio.to_thread import run_sync
 from mcp.server.auth.provider import AccessToken
 
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import BadRequestError, ConfigurationError
 from hyperloci.http.issued_tokens import READ, WRITE
 from hyperloci.system.values import dataclass
 
@@ -53,15 +53,18 @@ class OutsideIssuer:
         """Refuse an address that anybody on the way could answer for.
 
         Raises:
-            ConfigurationError: it is not https, nor on this machine.
+            BadRequestError: it is not https, nor on this machine.
         """
-        _require_safe_address("issuer", self.issuer)
+        if not _is_safe_address(self.issuer):
+            raise BadRequestError(f"issuer={self.issuer!r} {_SAFE}")
 
 
-def _require_safe_address(name: str, address: str) -> None:
+_SAFE: Final = "must begin with https:// (http:// only on this machine)."
+
+
+def _is_safe_address(address: str) -> bool:
     parts = urlsplit(address)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
-        raise ConfigurationError(f"{name}={address!r} must begin with https:// (http:// only on this machine).")
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
 class _Patience:
@@ -157,7 +160,8 @@ class IssuerVerifier:
         keys = metadata.get("jwks_uri") if isinstance(metadata, dict) else None
         if not isinstance(keys, str) or metadata.get("issuer") != self._issuer.issuer:
             raise ValueError(f"{address} is not the metadata of {self._issuer.issuer}")
-        _require_safe_address("jwks_uri", keys)
+        if not _is_safe_address(keys):
+            raise ConfigurationError(f"jwks_uri={keys!r} {_SAFE}")
         return keys
 
     def _describe_holder(self, claims: Mapping[str, Any]) -> AccessToken | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import os
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -20,7 +22,7 @@ from starlette.types import ASGIApp
 
 from hyperloci.app import build_server, configure_logging
 from hyperloci.clock import Clock, system_clock
-from hyperloci.errors import BadRequestError, ConfigurationError
+from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.http.call_audit import CallAudit
 from hyperloci.http.connection import PromptConnection
 from hyperloci.http.issued_tokens import PREFIX, READ, IssuedTokenVerifier
@@ -94,19 +96,19 @@ class HttpOptions:
         """Refuse to let tokens travel in the clear.
 
         Raises:
-            ConfigurationError: other machines could reach it without TLS, a key has no certificate, a proxy is no
+            BadRequestError: other machines could reach it without TLS, a key has no certificate, a proxy is no
                 address, or an origin is none.
         """
         if tuple(self.proxies) != LOOPBACK and not self.behind_proxy:
-            raise ConfigurationError("--proxy says where the proxy of --behind-proxy is: give both.")
+            raise BadRequestError("--proxy says where the proxy of --behind-proxy is: give both.")
         for proxy in self.proxies:
             _require_network(proxy)
         for origin in self.origins:
             _require_origin(origin)
         if (self.certificate is None) != (self.private_key is None):
-            raise ConfigurationError("--tls-cert and --tls-key belong together.")
+            raise BadRequestError("--tls-cert and --tls-key belong together.")
         if not _is_loopback(self.host) and self.certificate is None and not self.behind_proxy:
-            raise ConfigurationError(
+            raise BadRequestError(
                 f"host={self.host!r} lets other machines in, and without TLS anybody on the way reads the tokens: give "
                 "--tls-cert and --tls-key, or --behind-proxy where a proxy before it ends TLS."
             )
@@ -116,13 +118,13 @@ def _require_network(proxy: str) -> None:
     try:
         ipaddress.ip_network(proxy)
     except ValueError as error:
-        raise ConfigurationError(f"--proxy={proxy!r} must be an address or a network, such as 10.0.0.7.") from error
+        raise BadRequestError(f"--proxy={proxy!r} must be an address or a network, such as 10.0.0.7.") from error
 
 
 def _require_origin(origin: str) -> None:
     parts = urlsplit(origin)
     if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}" or not parts.netloc:
-        raise ConfigurationError(f"--allow-origin={origin!r} must be a scheme and a host: https://app.example.org.")
+        raise BadRequestError(f"--allow-origin={origin!r} must be a scheme and a host: https://app.example.org.")
 
 
 def _is_loopback(host: str) -> bool:
@@ -151,7 +153,8 @@ def serve_http(served: ServedMemory, options: HttpOptions, clock: Clock = system
 
     Raises:
         StoreError: the database can't be opened.
-        BadRequestError: the port can't be listened at.
+        NotReadyError: the port is in use.
+        BadRequestError: the address can't be listened at.
     """
     configure_logging(served.settings)
     with _listen(options) as listener:
@@ -163,7 +166,12 @@ def _listen(options: HttpOptions) -> socket.socket:
         family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((options.host, options.port), family=family)
     except OSError as error:
-        told = f"{options.host}:{options.port} can't be listened at ({error.strerror or error})"
+        if error.errno == errno.EADDRINUSE:
+            taken = f"port {options.port} on {options.host} is in use"
+            raise NotReadyError(f"{taken}: choose another with --port, or 0 for a free one.") from error
+        # `create_server` adds the address to what the system says, as a tuple.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        told = f"{options.host}:{options.port} can't be listened at ({reason})"
         raise BadRequestError(f"{told}: give another --host or --port, or port 0 for a free one.") from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import html
 import os
 import socket
@@ -21,7 +22,7 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.supervisor import EmbedderSupervisor
 from hyperloci.embedder.transport import make_private_folder
-from hyperloci.errors import BadRequestError, HyperlociError
+from hyperloci.errors import BadRequestError, HyperlociError, NotReadyError
 from hyperloci.system.values import dataclass
 from hyperloci.viewer.access import HOST, AccessGuard, ViewerKeys
 from hyperloci.viewer.application import ViewerApplication
@@ -55,7 +56,8 @@ def serve_viewer(settings: Settings, project: Path, options: ViewerOptions, cloc
 
     Raises:
         StoreError: the database can't be opened.
-        BadRequestError: the port is taken.
+        NotReadyError: the port is in use.
+        BadRequestError: it can't be listened at.
     """
     with _listen(options.port) as listener, EmbedderSupervisor(settings) as embedder:
         embedder.ensure_running()
@@ -72,6 +74,9 @@ def _listen(port: int) -> Iterator[socket.socket]:
         try:
             listener.bind((HOST, port))
         except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                taken = f"port {port} on {HOST} is in use"
+                raise NotReadyError(f"{taken}: choose another with --port, or 0 for a free one.") from error
             message = f"Port {port} can't be listened at ({error.strerror}): give another --port, or 0 for a free one."
             raise BadRequestError(message) from error
         listener.listen(CONNECTIONS)
