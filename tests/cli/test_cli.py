@@ -614,6 +614,16 @@ def test_a_path_is_one_from_where_the_command_runs_or_from_the_projects_root(
     assert run("outline", str(root / "top.py")).startswith("top.py")
 
 
+def test_an_outline_tells_code_above_the_first_symbol_from_code_below(tmp_path: Path) -> None:
+    words = "\n".join(f"NAME_{number} = 'some words, so that these lines are a piece'" for number in range(12))
+    define = "def {0}():\n" + "    # a comment that makes it longer\n" * 12 + "    return 1\n"
+    text = "\n\n".join((words, define.format("first"), words, define.format("second")))
+    (tmp_path / "project" / "app.py").write_text(text)
+    run("index", "--no-wait")
+    told = run("outline", "app.py")
+    assert told.count("(above the first)  module") == told.count("(outside of symbols)  module") == 1
+
+
 def test_much_that_is_skipped_is_counted_by_reason_and_kind_of_file(tmp_path: Path) -> None:
     root = tmp_path / "project"
     for number in range(9):

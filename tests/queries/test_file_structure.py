@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,31 @@ def test_a_document_of_restructured_text_is_a_tree_of_its_titles_and_is_found_by
 
 
 @pytest.mark.req("D.04", "D.06")
+def test_code_between_symbols_is_an_entry_of_its_own(code: Linked) -> None:
+    words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    define = "def {0}(value):\n" + "".join(f"    # {number} {words}\n" for number in range(6)) + "    return value\n"
+    assign = "".join(f"NAME_{{0}}_{number} = '{words}'\n" for number in range(6))
+    parts = [
+        assign.format("A"),
+        define.format("first"),
+        assign.format("B"),
+        define.format("second"),
+        assign.format("C"),
+    ]
+    code.index({"app.py": "\n\n".join(parts)})
+    app = tree(code, "app.py")
+    assert [(entry.title, entry.type) for entry in app.entries] == [
+        ("", "module"),
+        ("first", "function"),
+        ("", "module"),
+        ("second", "function"),
+        ("", "module"),
+    ]
+    lines = [(entry.line_start, entry.line_end) for entry in app.entries]
+    assert all(end < start for (_, end), (start, _) in pairwise(lines))
+    assert lines[0] == (1, 8)
+
+
 def test_a_source_file_is_a_tree_of_its_symbols(code: Linked) -> None:
     head = '"""' + "A module with a head of its own, since it has so many words to say about itself. " * 2 + '"""\n\n\n'
     code.index(

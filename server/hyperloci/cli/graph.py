@@ -244,9 +244,10 @@ def draw_outline(tree: OutlineTree) -> Drawing:
     """Return a file's outline as a tree."""
     root = Drawing(Text(tree.file, style="bold"))
     branches: list[Drawing] = []
-    for entry in tree.entries:
+    for number, entry in enumerate(tree.entries):
+        untitled = "(above the first)" if number == 0 else "(outside of symbols)"
         above = root if entry.parent is None else branches[entry.parent]
-        line = Text.assemble(entry.title or "(above the first)", (f"  {_describe_entry(entry)}", "dim"))
+        line = Text.assemble(entry.title or untitled, (f"  {_describe_entry(entry)}", "dim"))
         branches.append(above.add(line))
     return root
 

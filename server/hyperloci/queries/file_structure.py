@@ -43,8 +43,8 @@ class OutlineEntry:
     """A section of a document or a symbol of a source file.
 
     Attributes:
-        title: the heading, or the symbol's own name; empty for what stands above the first.
-        level: of the heading (0 above the first), or the symbol's depth from 1.
+        title: the heading, or the symbol's own name; empty for what stands above the first heading, or in no symbol.
+        level: of the heading, or the symbol's depth, from 1; 0 where the title is empty.
         type: what the section is for (`text.chunking.section_types`), or the symbol's kind.
         file: where it stands.
         path: titles from the outermost to its own.
@@ -275,20 +275,18 @@ def _list_section_paths(piece: FilePiece) -> list[tuple[str, ...]]:
 def _code_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
     places: dict[str, int] = {}
     entries: list[OutlineEntry] = []
-    lines: dict[str, list[FilePiece]] = {}
-    for piece in pieces:
-        lines.setdefault(piece.symbol or "", []).append(piece)
-    for symbol, held in lines.items():
+    groups = _group_by_symbol(pieces)
+    for symbol, held in groups:
         parts = symbol.split(".") if symbol else []
         above = (".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1))
         parent = next((places[name] for name in above if name in places), None)
         places[symbol] = len(entries)
-        inside = [piece for name, some in lines.items() for piece in some if name.startswith(symbol + ".")]
+        inside = [piece for name, some in groups for piece in some if name.startswith(symbol + ".")]
         entries.append(
             OutlineEntry(
                 title=parts[-1] if parts else "",
                 level=len(parts),
-                type=held[0].symbol_kind or ("module" if not symbol else "code"),
+                type=(held[0].symbol_kind or "code") if symbol else "module",
                 file=path,
                 path=tuple(parts),
                 anchor=symbol,
@@ -299,6 +297,21 @@ def _code_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
             )
         )
     return OutlineTree(path, tuple(entries))
+
+
+def _group_by_symbol(pieces: Sequence[FilePiece]) -> list[tuple[str, list[FilePiece]]]:
+    """Return the pieces of each symbol, and those of no symbol (under "") as far as they stand side by side."""
+    groups: list[tuple[str, list[FilePiece]]] = []
+    known: dict[str, list[FilePiece]] = {}
+    for piece in pieces:
+        symbol = piece.symbol or ""
+        if symbol not in known:
+            known[symbol] = []
+            groups.append((symbol, known[symbol]))
+        known[symbol].append(piece)
+        if symbol:
+            known.pop("", None)
+    return groups
 
 
 def _fold_title(text: str) -> str:
