@@ -91,7 +91,9 @@ EXPIRY = "Edit src/ExpiryJob.kt: +1 -1 lines: `const val EXPIRY_MONTHS = 12L` be
 
 
 @pytest.mark.req("B.17")
-@pytest.mark.parametrize("said", ["make that eighteen from now on", "18 then, please. Legal asked for it."])
+@pytest.mark.parametrize(
+    "said", ["make that eighteen from now on", "18 then, please. Legal asked for it.", "nimm ab jetzt achtzehn"]
+)
 def test_what_only_says_how_much_is_told_with_the_line_that_it_was_written_into(said: str) -> None:
     talk = [(USER, "how many are in there right now"), (ASSISTANT, "Twelve."), (USER, said), (TOOL, EXPIRY)]
     (finding,) = findings(*talk, (ASSISTANT, "Changed."))

@@ -32,6 +32,7 @@ def test_pronouns_numbers_days_and_words_of_degree_are_no_subject() -> None:
     assert count_subject_words("make it 20 by Friday, please, it is much too low") == 0
     assert count_subject_words("The pool has 10 connections") == 2
     assert count_subject_words("four then, or half of eighteen") == 0
+    assert count_subject_words("mach zwölfhundert statt achthundert") == 0
 
 
 def test_an_empty_text_leans_on_nothing() -> None:

@@ -27,6 +27,12 @@ from tests.support import examples
         ("двести тысяч", {"200000"}),
         ("five hundred thousand, two and a half million", {"500000", "2500000"}),
         ("two hundred five", {"205"}),
+        ("mach den Timeout auf zwölfhundert", {"1200"}),
+        ("fünfhundert Kilobit, Fuenfundzwanzig Knoten", {"500", "25"}),
+        ("zwei Millionen, eine halbe Million", {"2000000", "500000"}),
+        ("zweihundert zwanzig", {"220"}),
+        ("ein Problem, eine Lösung", set()),
+        ("app.elf is an ELF file", set()),
         ("one more thing", set()),
         ("nothing", set()),
     ],
@@ -46,6 +52,8 @@ def test_numbers_are_read_in_digits_and_in_words(text: str, figures: set[str]) -
         ("keep it a day, one day", "ttl = 86400"),
         ("cap it at 500k", "MaxStates = 500_000"),
         ("two million", "LIMIT = 2000000"),
+        ("anderthalb Stunden", "ttl_s = 5400"),
+        ("nach dreißig Tagen", "MAX_AGE_HOURS = 720"),
     ],
 )
 def test_a_figure_is_found_in_the_unit_that_code_has_it_in(said: str, written: str) -> None:
@@ -53,7 +61,14 @@ def test_a_figure_is_found_in_the_unit_that_code_has_it_in(said: str, written: s
 
 
 @pytest.mark.parametrize(
-    ("text", "not_said"), [("5 thousand", "1000"), ("1.5 million", "1000000"), ("two hundred five", "105")]
+    ("text", "not_said"),
+    [
+        ("5 thousand", "1000"),
+        ("1.5 million", "1000000"),
+        ("two hundred five", "105"),
+        ("5 Tausend", "1000"),
+        ("zweihundert tausend", "1000"),
+    ],
 )
 def test_what_is_counted_in_is_no_figure_of_its_own(text: str, not_said: str) -> None:
     assert not_said not in read_figures(text)

@@ -11,6 +11,7 @@ from typing import Final
 
 from hyperloci.store.keywords.analysis import stop_words
 from hyperloci.text.language.dates import date_words, languages
+from hyperloci.text.language.german_numerals import read_german_numeral
 from hyperloci.text.language.sentences import sentence_spans
 
 IDENTIFIER: Final = re.compile(
@@ -70,7 +71,7 @@ def has_identifier(text: str) -> bool:
 def count_subject_words(text: str) -> int:
     """Return how many words of a text can tell what it is about: no pronouns, numbers, days or words of degree."""
     words = (word.lower().replace("’", "'").partition("'")[0] for word in _WORD.findall(text))
-    return len({word for word in words if word not in _empty_words()})
+    return len({word for word in words if word not in _empty_words() and read_german_numeral(word) is None})
 
 
 def read_words(name: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.text.language.dates import date_words, languages
+from hyperloci.text.language.german_numerals import read_german_numeral
 
 _FIGURE: Final = re.compile(
     r"(?<![\d.])\d{1,12}(?>(?:[_,]\d{3})*)(?:\.\d{1,9})?(?:e-?\d{1,3})?(?:\s{0,2}(?P<unit>[^\W\d_]{1,8}|%))?"
@@ -38,16 +39,16 @@ _UNITS: Final = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunden", "секунд"), "s"),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes", "minuten", "минут"), "min"),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "stunden", "часов", "часа"), "h"),
-    **dict.fromkeys(("d", "day", "days", "tage", "дней"), "day"),
+    **dict.fromkeys(("d", "day", "days", "tage", "tagen", "дней"), "day"),
     **dict.fromkeys(("week", "weeks", "wochen", "недель"), "week"),
     **dict.fromkeys(("%", "percent", "prozent", "процентов"), "%"),
     **dict.fromkeys(("kb", "kib"), "kb"),
     **dict.fromkeys(("mb", "mib"), "mb"),
     **dict.fromkeys(("gb", "gib", "gi"), "gb"),
     "ms": "ms",
-    "hundred": "hundred",
-    **dict.fromkeys(("k", "thousand", "тысяч", "тысячи"), "thousand"),
-    **dict.fromkeys(("million", "миллиона", "миллионов"), "million"),
+    **dict.fromkeys(("hundred", "hundert"), "hundred"),
+    **dict.fromkeys(("k", "thousand", "tausend", "тысяч", "тысячи"), "thousand"),
+    **dict.fromkeys(("million", "millionen", "миллиона", "миллионов"), "million"),
 }
 
 _SCALES: Final = frozenset({"hundred", "thousand", "million"})
@@ -65,11 +66,16 @@ _MAX_ONCE: Final = 10
 _HUNDRED: Final = 100
 _THOUSAND: Final = 1_000
 
-_MILLIONS: Final = {"million": 1_000_000, "миллион": 1_000_000, "полмиллиона": 500_000}
+_MILLIONS: Final = {"million": 1_000_000, "millionen": 1_000_000, "миллион": 1_000_000, "полмиллиона": 500_000}
 """No dates are counted in them, so they stand in no table of those."""
 
 _HALF: Final = "half"
 """`half a million`."""
+
+_HALVES: Final = frozenset({_HALF, "halbe", "halben"})
+
+_FORMAT: Final = "elf"
+"""A German numeral, but in capitals and behind a dot a file's format: `ELF`, `app.elf`."""
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -104,25 +110,23 @@ def _list_figures(text: str) -> Iterator[tuple[float, str]]:
         unit = match["unit"] or ""
         figure = match[0][: len(match[0]) - len(unit)].strip().replace("_", "").replace(",", "")
         yield float(figure), unit
-    found = [(match.group().casefold(), match.start()) for match in _NUMERAL.finditer(text)]
+    yield from _list_numerals([_read_word(text, match) for match in _NUMERAL.finditer(text)])
+
+
+def _read_word(text: str, match: re.Match[str]) -> str:
+    """Return a word in lower case, '' for what is no numeral though it looks like one."""
+    word, before = match[0].casefold(), text[max(0, match.start() - 3) : match.start()]
     # What is counted in hundreds after digits is their unit: `5 thousand`.
-    yield from _list_numerals(
-        [
-            "" if _UNITS.get(word) in _SCALES and text[max(0, at - 3) : at].rstrip()[-1:].isdigit() else word
-            for word, at in found
-        ]
-    )
+    if _UNITS.get(word) in _SCALES and before.rstrip()[-1:].isdigit():
+        return ""
+    return "" if word == _FORMAT and (match[0].isupper() or before[-1:] == ".") else word
 
 
 def _list_numerals(words: Sequence[str]) -> Iterator[tuple[float, str]]:
     """Yield the numbers of words in order, and the tens and hundreds that larger ones begin with, with their units."""
-    numerals = _numerals()
     total = current = 0.0
     for at, word in enumerate(words):
-        value = numerals.get(word)
-        if value is None:
-            tens, _, ones = word.partition("-")
-            value = numerals[tens] + numerals[ones] if tens in numerals and ones in numerals else None
+        value = _read_numeral(word)
         following = words[at + 1] if at + 1 < len(words) else ""
         if value is None:
             total = current = 0.0
@@ -140,10 +144,19 @@ def _list_numerals(words: Sequence[str]) -> Iterator[tuple[float, str]]:
             yield total + current, following
 
 
+def _read_numeral(word: str) -> float | None:
+    """Return the number that a word means, or two that a hyphen joins."""
+    numerals = _numerals()
+    tens, _, ones = word.partition("-")
+    if tens in numerals and ones in numerals:
+        return numerals[tens] + numerals[ones]
+    return numerals[word] if word in numerals else read_german_numeral(word)
+
+
 def _read_half(words: Sequence[str], at: int) -> float:
     """Return how many of a scale a half before it means: `half a million`, `two and a half million`; 1 without one."""
     before = list(words[max(0, at - 4) : at])
-    if before[-2:] == [_HALF, "a"] or before[-1:] == [_HALF]:
+    if before[-2:] == [_HALF, "a"] or not _HALVES.isdisjoint(before[-1:]):
         whole = _numerals().get(before[-4], 0) if before[-3:] == ["and", "a", _HALF] and len(before) == 4 else 0
         return whole + 0.5
     return 1.0
@@ -151,6 +164,6 @@ def _read_half(words: Sequence[str], at: int) -> float:
 
 @functools.cache
 def _numerals() -> Mapping[str, int]:
-    """Return the numbers in words of all languages."""
+    """Return the numbers in words of the languages that have a table of them."""
     found = {word: number for language in languages() for word, number in date_words(language).numerals.items()}
     return {word: number for word, number in found.items() if number > 0} | _MILLIONS
