@@ -26,6 +26,7 @@ from hyperloci.indexing.link_queue import link_queued, queue_readers
 from hyperloci.indexing.parsing.parser import ParserLimits, borrow_parser
 from hyperloci.indexing.tree_walk import UNREADABLE, IndexableFile, check_file, is_ignored_folder, walk_tree
 from hyperloci.knowledge.graph.anchors import anchor_pending
+from hyperloci.knowledge.graph.renames import follow_renames
 from hyperloci.model.answers import IndexReport, Progress, SkippedFile
 from hyperloci.project.git import never_cancelled
 from hyperloci.project.identity import Project
@@ -196,9 +197,11 @@ class Indexer:
             )
             run.run(look.present, look.covers, tell)
         read = len(look.present)
-        if writer.tally.changed or writer.tally.removed:
+        if writer.tally.changed or writer.tally.removed or writer.appeared:
             with self._store.transaction():
-                self._store.openings.drop_openings(scope_key)
+                followed = follow_renames(self._store, scope_key, writer.appeared) if known_before else 0
+                if writer.tally.changed or writer.tally.removed or followed:
+                    self._store.openings.drop_openings(scope_key)
         if writer.tally.added or writer.tally.changed:
             anchor_pending(self._store, scope_key, now=self._clock())
         if writer.appeared and known_before:

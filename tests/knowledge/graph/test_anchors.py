@@ -14,8 +14,8 @@ from hyperloci.knowledge.graph.anchors import (
     anchor_fact,
     anchor_pending,
     describe_code_changes,
-    hash_symbol,
 )
+from hyperloci.knowledge.graph.renames import hash_symbol
 from hyperloci.knowledge.names.written_names import find_code_names
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey, NodeType
@@ -259,7 +259,7 @@ def test_a_session_that_begins_after_the_code_changed_is_told(memory: Memory, tr
     memory.remember_fact("`frobnicate_gamma` must never get negative numbers", category="constraint")
     assert memory.prepare_opening()
     assert not memory.prepare_opening(), "nothing has changed"
-    tree.write("gamma.py", code.replace("frobnicate_gamma", "frobnicate_delta"))
+    tree.write("gamma.py", code.replace("frobnicate_gamma", "frobnicate_delta").replace("3", "4"))
     memory.index_path()
     assert memory.prepare_opening()
     opening = memory.store.openings.get_opening(memory.project.id)

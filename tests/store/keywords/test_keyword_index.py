@@ -358,6 +358,10 @@ def test_the_index_follows_every_change(store: Store) -> None:
     assert list(search(store, "third")) == [nodes[0].key]
     assert in_step(store)
     with store.transaction():
+        store.keywords.add_extra(nodes[0].key, "clue hint")
+    assert list(search(store, "hint")) == list(search(store, "clue")) == [nodes[0].key]
+    assert in_step(store)
+    with store.transaction():
         store.keywords.put_text(nodes[0].key, title="", body="third", extra="")
     assert search(store, "hint") == search(store, "newer") == {}
     with store.transaction():

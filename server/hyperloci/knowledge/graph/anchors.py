@@ -1,8 +1,9 @@
 """Anchors: tie a fact about code to the symbols it names, and mark it outdated when they change.
 
 The present text of a symbol is read back from the indexed snippets that hold it, so that no file is opened. An edit
-elsewhere in the file changes nothing, nor do blank lines and trailing spaces; a moved file keeps its anchors. A changed
-or vanished symbol flags the fact as outdated and never deletes it; confirming the fact anchors it anew.
+elsewhere in the file changes nothing, nor do blank lines and trailing spaces; a moved file keeps its anchors, and a
+renamed symbol has them under its new name (`renames`). A changed, renamed or vanished symbol flags the fact as outdated
+and never deletes it; confirming the fact anchors it anew.
 
 A fact may be older than the index. `anchor_pending` ties such facts once their symbols are there; what counts as
 unchanged is then the text at that time.
@@ -10,10 +11,10 @@ unchanged is then the text at that time.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hyperloci.knowledge.graph.renames import hash_symbol, make_anchor
 from hyperloci.knowledge.names.resolver import match_symbols
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths, is_path_of_file
 from hyperloci.model.kinds import NodeKey, NodeType
@@ -33,16 +34,20 @@ PENDING_FACTS: Final = 5_000
 def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
     """Tie a fact to the symbols it names, where a name means exactly one; return how many.
 
-    Earlier anchors are replaced, so that a fact confirmed after a change is no longer outdated. Runs in the transaction
-    that stores or confirms the fact.
+    Earlier anchors are replaced, so that a fact confirmed after a change is no longer outdated; to a symbol that was
+    renamed it stays tied. Runs in the transaction that stores or confirms the fact.
 
     Args:
         store: the open store.
         node: the fact; snippets are never anchored, they are the code.
         scope_key: the project whose code is meant; also for a global fact that was stored from it.
     """
+    if node.type is NodeType.SNIPPET:
+        return 0
+    known = store.positions.list_anchors([node.key])
     store.positions.drop_anchors(node.key)
-    return 0 if node.type is NodeType.SNIPPET else _anchor_fact(store, node.key, node.content, scope_key)
+    renamed = [(anchor.path, anchor.symbol) for anchor in known if anchor.former_symbol is not None]
+    return _put_anchors(store, node.key, [*renamed, *_choose_anchor_places(store, node.content, scope_key)], scope_key)
 
 
 def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
@@ -75,16 +80,6 @@ def describe_code_changes(store: Store, keys: Iterable[int]) -> dict[NodeKey, st
     return {key: "; ".join(words) for key, words in found.items()}
 
 
-def hash_symbol(text: str) -> bytes:
-    """Return the SHA-256 of a symbol's text without blank lines and trailing spaces."""
-    lines = (line.rstrip() for line in text.splitlines())
-    return hashlib.sha256("\n".join(line for line in lines if line).encode("utf-8", "surrogatepass")).digest()
-
-
-def _anchor_fact(store: Store, key: NodeKey, text: str, scope_key: int) -> int:
-    return _put_anchors(store, key, _choose_anchor_places(store, text, scope_key), scope_key)
-
-
 def _choose_anchor_places(store: Store, text: str, scope_key: int) -> list[tuple[str, str]]:
     return list(dict.fromkeys(find_named_places(store, text, scope_key)))[:MAX_ANCHORS]
 
@@ -93,7 +88,7 @@ def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], 
     for path, symbol in places:
         now = store.positions.get_symbol_text(scope_key, path, symbol)
         if now is not None:
-            store.positions.put_anchor(StoredAnchor(key, scope_key, path, symbol, hash_symbol(now)))
+            store.positions.put_anchor(make_anchor(key, scope_key, (path, symbol), now))
     return len(places)
 
 
@@ -115,13 +110,16 @@ def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple
 
 def _describe_change(store: Store, anchor: StoredAnchor) -> str | None:
     """Return what happened to an anchored symbol, or None if nothing did."""
+    happened = [f"was renamed to `{anchor.symbol}` in {anchor.path}"] if anchor.former_symbol is not None else []
     text = store.positions.get_symbol_text(anchor.scope_key, anchor.path, anchor.symbol)
-    if text is not None:
-        changed = hash_symbol(text) != anchor.symbol_hash
-        return f"`{anchor.symbol}` in {anchor.path} changed since this was stored" if changed else None
-    if _find_moved_place(store, anchor, store.positions.symbols_named(anchor.scope_key, [anchor.symbol])):
-        return None
-    return f"`{anchor.symbol}` in {anchor.path} was removed since this was stored"
+    if text is not None and hash_symbol(text) != anchor.symbol_hash:
+        happened.append("changed since this was stored")
+    elif text is None and not _find_moved_place(
+        store, anchor, store.positions.symbols_named(anchor.scope_key, [anchor.symbol])
+    ):
+        happened.append("was removed since this was stored")
+    name = f"`{anchor.former_symbol or anchor.symbol}` in {anchor.former_path or anchor.path}"
+    return f"{name} {' and '.join(happened)}" if happened else None
 
 
 def _find_moved_place(store: Store, anchor: StoredAnchor, places: Sequence[tuple[str, str]]) -> bool:

@@ -73,6 +73,16 @@ class KeywordIndex:
         if len(self._held) >= MAX_HELD:
             self._write_held()
 
+    def add_extra(self, key: NodeKey, text: str) -> None:
+        """Have a node found by further words that are not its text; nothing where it has no text in the index."""
+        self._write_held()
+        had = self._read_extra(key)
+        terms = [term for term in analyse_text(text) if term not in had]
+        self._connection.execute(
+            "UPDATE keywords SET extra = ?, length = length + ? WHERE node_key = ?",
+            (" ".join([*had, *terms]), len(terms), key),
+        )
+
     def _write_held(self) -> None:
         if self._held:
             self._insert_rows(self._held)

@@ -21,14 +21,28 @@ _FACTS: Final = tuple(field.name for field in fields(CodeFacts))
 
 @dataclass(frozen=True, slots=True)
 class StoredAnchor:
-    """The symbol a fact speaks of, with the hash of its text when the fact was stored."""
+    """The symbol a fact speaks of.
+
+    Attributes:
+        node_key: the fact.
+        scope_key: whose code.
+        path, symbol: where it stands now.
+        symbol_hash: of its text when the fact was stored.
+        body_hash: the same without its name; None where it is too short to be known by it.
+        former_path, former_symbol: where it stood when the fact was stored, if it was renamed since.
+    """
 
     node_key: NodeKey
     scope_key: int
     path: str
     symbol: str
     symbol_hash: bytes
+    body_hash: bytes | None = None
+    former_path: str | None = None
+    former_symbol: str | None = None
 
+
+_ANCHOR: Final = ", ".join(field.name for field in fields(StoredAnchor))
 
 _SELECT_POSITION: Final = f"SELECT node_key, {', '.join(field.name for field in fields(Position))} FROM positions"
 
@@ -154,8 +168,15 @@ class Positions:
     def put_anchor(self, anchor: StoredAnchor) -> None:
         """Tie a fact to a symbol's present text."""
         self._connection.execute(
-            "INSERT OR REPLACE INTO anchors(node_key, scope_key, path, symbol, symbol_hash) VALUES (?, ?, ?, ?, ?)",
-            (anchor.node_key, anchor.scope_key, anchor.path, anchor.symbol, anchor.symbol_hash),
+            f"INSERT OR REPLACE INTO anchors({_ANCHOR}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            tuple(getattr(anchor, field.name) for field in fields(StoredAnchor)),
+        )
+
+    def drop_anchor(self, anchor: StoredAnchor) -> None:
+        """Untie a fact from one symbol."""
+        self._connection.execute(
+            "DELETE FROM anchors WHERE node_key = ? AND path = ? AND symbol = ?",
+            (anchor.node_key, anchor.path, anchor.symbol),
         )
 
     def drop_anchors(self, key: NodeKey) -> None:
@@ -178,11 +199,30 @@ class Positions:
     def list_anchors(self, keys: Iterable[int]) -> list[StoredAnchor]:
         """Return the anchors of `keys`."""
         rows = self._connection.execute(
-            "SELECT node_key, scope_key, path, symbol, symbol_hash FROM anchors"
+            f"SELECT {_ANCHOR} FROM anchors"
             " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, path, symbol",
             (encode_keys(keys),),
         )
-        return [StoredAnchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
+        return [_anchor_from_row(row) for row in rows]
+
+    def list_lost_anchors(self, scope_key: int) -> list[StoredAnchor]:
+        """Return the anchors of memories that hold to symbols that are gone and may be known by their body."""
+        # CROSS JOIN keeps the order: the planner would begin with all nodes of the project, for each anchor.
+        rows = self._connection.execute(
+            f"""
+            SELECT {_ANCHOR} FROM anchors a
+            WHERE scope_key = ?1 AND body_hash IS NOT NULL
+                AND NOT EXISTS (
+                    SELECT 1 FROM positions p INDEXED BY idx_positions_symbol CROSS JOIN nodes n ON n.key = p.node_key
+                    WHERE p.symbol = a.symbol AND p.path = a.path AND n.scope_key = ?1 AND n.deleted_at IS NULL)
+                AND EXISTS (
+                    SELECT 1 FROM nodes f
+                    WHERE f.key = a.node_key AND f.deleted_at IS NULL AND f.valid_until IS NULL)
+            ORDER BY node_key, path, symbol
+            """,
+            (scope_key,),
+        )
+        return [_anchor_from_row(row) for row in rows]
 
     def list_tied(self, scopes: Sequence[str], limit: int, *, after: int = 0) -> list[NodeKey]:
         """Return the memories of some scopes that are tied to code and hold, by key, from after one on."""
@@ -249,6 +289,10 @@ class Positions:
             (json.dumps(sorted(set(names))), scope_key),
         )
         return [(row[0], row[1]) for row in rows]
+
+
+def _anchor_from_row(row: Sequence[Any]) -> StoredAnchor:
+    return StoredAnchor(NodeKey(row[0]), *tuple(row)[1:])
 
 
 def _code_facts_from_json(values: dict[str, object]) -> CodeFacts:
