@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import to_iso
+from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
 from hyperloci.conversations.session_request import find_request, find_telling
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import PyramidLevel
@@ -28,8 +29,6 @@ MAX_FILES: Final = 20
 MAX_MEMORIES: Final = 20
 MAX_ACTIONS: Final = 3
 MAX_OUTCOMES: Final = 3
-ACTIVE_FOR_MS: Final = 30 * 60 * 1_000
-"""A session that has not ended and spoke so recently is the one that asks, and not its last one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hyperloci.clock import to_iso
 from hyperloci.conversations.capture.last_session import MAX_DONE, read_commit
+from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
 from hyperloci.model.record import CaptureKind
-from tests.conversations.capture._house import NOW, House
+from tests.conversations.capture._house import NOW, PROJECT, House
 
 HOUR = 3_600_000
 
@@ -123,10 +125,58 @@ def test_what_the_session_ended_on_is_told(house: House, last: str, word: str, t
     assert section(house.start(session="new"))[word] == [told]
 
 
+LEFT = "Still open: we raised the timeout on Monday, but never found the root cause."
+
+
+def test_what_is_left_was_not_done(house: House) -> None:
+    talk(house, "u: Why does precharge time out?", f"a: {LEFT}")
+    talk(house, "u: ok", "a: Fixed the header of `bus.c`.", at=NOW - HOUR + 60_000)
+    told = section(house.start(session="new"))
+    assert told["done"] == ['"Fixed the header of `bus.c`."']
+    assert told["left (assistant)"] == [f'"{LEFT}"']
+
+
+def test_what_was_done_is_told_though_it_says_what_is_left_too(house: House) -> None:
+    done = "Fixed the reader with five attempts; the writer is still missing."
+    talk(house, "u: Make the importer try again.", f"a: {done}")
+    assert section(house.start(session="new"))["done"] == [f'"{done}"']
+
+
+def test_what_was_left_and_then_done_in_the_same_session_is_not_left(house: House) -> None:
+    cause = "The root cause is the drift of the ADC reference, not the resistor."
+    talk(house, "u: Why does precharge time out?", f"a: {LEFT}", "u: I measured the reference", f"a: {cause}")
+    told = section(house.start(session="new"))
+    assert told["done"] == [f'"{cause}"']
+    assert "left (assistant)" not in told
+
+
+def test_what_is_left_of_what_was_done_before_it_stays_left(house: House) -> None:
+    left = "The root cause of the second timeout is still open."
+    talk(house, "u: Why does precharge time out?", "a: Found the root cause: the ADC drifts.", "u: and?", f"a: {left}")
+    assert section(house.start(session="new"))["left (assistant)"] == [f'"{left}"']
+
+
 @pytest.mark.parametrize("last", ["u: thanks, bye!", "u: good night", "t: Bash: pytest -q", "a: See you tomorrow."])
 def test_a_good_bye_leaves_nothing_open(house: House, last: str) -> None:
     talk(house, "u: Write the parser of nested lists.", "a: I wrote the parser of lists.", last)
     assert set(section(house.start(session="new"))) == {"asked", "done"}
+
+
+def test_a_session_that_may_run_in_another_window_says_so_until_it_ends(house: House) -> None:
+    talk(house, "u: Make the importer resume.", "a: Fixed: it keeps a mark.", at=NOW - 60_000)
+    assert house.capture.prepare_opening(PROJECT)
+    day = to_iso(NOW - 60_000)[:10]
+    assert f"The last session ({day}, may still run):" in house.start(session="other window")
+    opening = house.store.openings.get_opening(PROJECT)
+    assert opening is not None and opening.holds_until == NOW - 60_000 + 1_000 + ACTIVE_FOR_MS
+    house.tell(CaptureKind.ENDED, "other", "old", NOW)
+    assert "may still run" not in house.start(session="third window")
+
+
+def test_a_session_whose_end_nobody_told_runs_no_more_after_a_while(house: House) -> None:
+    talk(house, "u: Make the importer resume.", "a: Fixed: it keeps a mark.", at=NOW - ACTIVE_FOR_MS - 1_000)
+    text = house.start(session="new")
+    assert "The last session" in text and "may still run" not in text
 
 
 def test_a_session_in_which_nothing_was_said_is_not_the_last_one(house: House) -> None:

@@ -145,9 +145,11 @@ def _make_opening(
     seen = load_shown_ids(besides) if source == "resume" else frozenset()
     compact = source == "compact"
     standing = collect_memories(store, scopes, now)
-    last = None if compact else describe_last_session(store, scopes, besides=besides)
+    last = None if compact else describe_last_session(store, scopes, now, besides=besides)
     sections = list(standing.sections) if last is None else [*standing.sections, (last.section, list(last.items))]
     unseen = [(part, [item for item in items if item.id not in seen]) for part, items in sections]
     budget = int(settings.inject_chars * (COMPACT_SHARE if compact else 1.0))
     injection = render_context("session-start", unseen, budget)
-    return injection, None if last is None else last.session_key, standing.holds_until
+    ends = (standing.holds_until, None if last is None else last.holds_until)
+    holds_until = min((end for end in ends if end is not None), default=None)
+    return injection, None if last is None else last.session_key, holds_until

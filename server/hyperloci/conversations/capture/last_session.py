@@ -24,6 +24,8 @@ from hyperloci.conversations.capture.injection_format import (
 )
 from hyperloci.conversations.capture.opening_memories import drop_questions, quote_briefly
 from hyperloci.conversations.capture.said_before import SaidBefore
+from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
+from hyperloci.conversations.referents import find_subject_words
 from hyperloci.conversations.session_request import find_request
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
@@ -54,6 +56,9 @@ LEFT_TERMS: Final = 3
 BRIEF_TERMS: Final = 4
 """A sentence with fewer words of its own says that something was done, not what: `6 new tests pass`."""
 
+SAME_SUBJECT_WORDS: Final = 2
+"""What was left is settled where a later sentence that says what was done has so many words of its subject."""
+
 MAX_DONE: Final = 6
 MAX_LEFT: Final = 2
 MAX_COMMITS: Final = 4
@@ -71,17 +76,19 @@ VALUE: Final = 2.0
 """Of a line, beside memories: as much as a decision of last week in the user's own words."""
 
 _SCORER: Final = Path(__file__).parent / "data" / "outcome_scorer.toml"
+_CLAUSE_END: Final = re.compile(r"[,;]")
 _NAMED: Final = re.compile(r"`[^`\n]+`|\w[./_:-]\w|\d")
 _QUOTED_MESSAGE: Final = re.compile(r"\s-[a-zA-Z]*m[ =]?(?:\"\$\(cat <<-? ?['\"]?\w+['\"]? |(?P<mark>[\"']))")
 
 
 @dataclass(frozen=True, slots=True)
 class LastSession:
-    """The last session, as a section of notes."""
+    """The last session, as a section of notes, and when time alone makes its title wrong."""
 
     session_key: int
     section: InjectedSection
     items: tuple[InjectedItem, ...]
+    holds_until: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +102,29 @@ class _Sentence:
     last: bool
 
 
-def describe_last_session(store: Store, scopes: Sequence[str], *, besides: StoredSession | None) -> LastSession | None:
+def describe_last_session(
+    store: Store, scopes: Sequence[str], now: int, *, besides: StoredSession | None
+) -> LastSession | None:
     """Return where the last session of a project stood, in which something was said; None where there is none.
+
+    One without an end that lately spoke may run in another window, and says so: not all clients tell an end.
 
     Args:
         store: where its turns are.
         scopes: the project, and `global`.
+        now: the time, in milliseconds.
         besides: the session that starts, which is not meant.
     """
     project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
     for session in store.sessions.list_recent(project, limit=RECENT_SESSIONS):
         if (besides is None or session.id != besides.id) and (items := _keep_first(_describe_session(store, session))):
-            title = f"The last session ({to_iso(session.last_seen_at)[:10]}{mark_client(session.client)})"
-            return LastSession(session.key, InjectedSection(title, (), SHARE), items)
+            runs_until = session.last_seen_at + ACTIVE_FOR_MS
+            may_run = session.ended_at is None and now < runs_until
+            mark = f"{mark_client(session.client)}{', may still run' if may_run else ''}"
+            title = f"The last session ({to_iso(session.last_seen_at)[:10]}{mark})"
+            return LastSession(
+                session.key, InjectedSection(title, (), SHARE), items, holds_until=runs_until if may_run else None
+            )
     return None
 
 
@@ -119,7 +136,7 @@ def _describe_session(store: Store, session: StoredSession) -> Iterator[Injected
     told = [(node, node.content) for node in _select_safe(outcomes)] or _find_done(last)
     yield from (_make_item("done", node, text, SENTENCE_CHARS) for node, text in told)
     yield from _describe_changes(last, store.consolidations.list_changed_files(session.key, MAX_FILES + 1))
-    yield from _describe_rest(last)
+    yield from _describe_rest(last, told)
 
 
 def _keep_first(items: Iterable[InjectedItem]) -> tuple[InjectedItem, ...]:
@@ -174,11 +191,17 @@ def _find_last_words(answers: Sequence[Node]) -> list[tuple[Node, str]]:
 
 
 def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
-    """Yield the sentences of answers that have more than a word of their own."""
+    """Yield the sentences of answers that have more than a word of their own and do not say only what is left."""
     for number, node in enumerate(answers, start=1):
         for place, text in enumerate(split_sentences(node.content[:20_000])):
-            if len(analyse_query(text)) > 1:
+            if len(analyse_query(text)) > 1 and not _says_only_left(text):
                 yield _Sentence(node, text, place, number / len(answers), number == len(answers))
+
+
+def _says_only_left(text: str) -> bool:
+    """Return whether a sentence begins with what is left, or each clause says it: not `now five, the cap remains`."""
+    left = phrase_pattern("session.left")
+    return left.match(text) is not None or all(left.search(clause) for clause in _CLAUSE_END.split(text))
 
 
 def score_sentence(one: _Sentence) -> float:
@@ -231,9 +254,9 @@ def read_commit(line: str) -> str:
 # -- what is left ------------------------------------------------------------------------------------------------------
 
 
-def _describe_rest(turns: Sequence[Node]) -> Iterator[InjectedItem]:
+def _describe_rest(turns: Sequence[Node], done: Sequence[tuple[Node, str]]) -> Iterator[InjectedItem]:
     """Yield what was said to be left, and what the session ended on without an answer or with a failure."""
-    for node, text in _find_left([node for node in turns if node.subtype == "episode"][-CLOSING_TURNS:]):
+    for node, text in _find_left([node for node in turns if node.subtype == "episode"][-CLOSING_TURNS:], done):
         yield _make_item(f"left ({node.metadata.get('role')})", node, text, SENTENCE_CHARS)
     if not turns:
         return
@@ -250,7 +273,8 @@ def _wants_answer(text: str) -> bool:
     return not drop_questions(text) or len(analyse_query(text)) >= UNANSWERED_TERMS
 
 
-def _find_left(turns: Iterable[Node]) -> list[tuple[Node, str]]:
+def _find_left(turns: Iterable[Node], done: Sequence[tuple[Node, str]]) -> list[tuple[Node, str]]:
+    """Return the last sentences that say what is left, without those that what is told as done has settled since."""
     found = [
         (node, text)
         for node in turns
@@ -258,8 +282,15 @@ def _find_left(turns: Iterable[Node]) -> list[tuple[Node, str]]:
         if phrase_pattern("session.left").search(text)
         and drop_questions(text)
         and len(analyse_query(text)) >= LEFT_TERMS
+        and not any(_is_settled_by(node, text, later, what) for later, what in done)
     ]
     return found[-MAX_LEFT:]
+
+
+def _is_settled_by(node: Node, text: str, later: Node, done: str) -> bool:
+    """Return whether what was said to be left is the subject of what was told as done after it."""
+    shared = find_subject_words(text) & find_subject_words(done)
+    return later.event_time > node.event_time and len(shared) >= SAME_SUBJECT_WORDS
 
 
 def _find_closing_question(node: Node) -> str:

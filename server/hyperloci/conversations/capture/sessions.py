@@ -37,6 +37,9 @@ SAME_TURN_MS: Final = 10 * 60_000
 SAME_MOMENT_MS: Final = 2_000
 """A session's end and its last turn are told by two processes, each with its own look at the clock."""
 
+ACTIVE_FOR_MS: Final = 30 * 60 * 1_000
+"""A session that has not ended and spoke so recently may still run."""
+
 ABANDONED_AFTER_MS: Final = MS_PER_DAY
 """A session without an end and without a sign of life for so long was killed."""
 
@@ -235,6 +238,7 @@ def end_session(
     if session is None or session.last_seen_at > now + SAME_MOMENT_MS:
         return ()
     store.sessions.end_session(session_id, now=max(now, session.last_seen_at), status=status)
+    store.openings.drop_openings_about(session.key)
     if reason:
         store.sessions.merge_metadata(session_id, end_reason=reason)
     kept = store.turns.list_worth_keeping(session.key)

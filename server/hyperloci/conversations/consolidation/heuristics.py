@@ -28,7 +28,6 @@ from hyperloci.conversations.consolidation.findings import (
     ExtractedFinding,
     FindingKind,
 )
-from hyperloci.conversations.consolidation.referents import lacks_subject
 from hyperloci.conversations.consolidation.statement_features import (
     is_asking,
     read_cues,
@@ -49,6 +48,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_before,
     view_turn,
 )
+from hyperloci.conversations.referents import lacks_subject
 from hyperloci.model.node import Node
 from hyperloci.text.language.figures import read_figures
 

@@ -46,7 +46,6 @@ from typing import Final
 
 from hyperloci.conversations.consolidation.deadlines.due_dates import read_day_features
 from hyperloci.conversations.consolidation.debugging import holds_phrase
-from hyperloci.conversations.consolidation.referents import IDENTIFIER, leans_on_context, read_words
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
@@ -59,6 +58,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_after,
     find_reply_before,
 )
+from hyperloci.conversations.referents import IDENTIFIER, leans_on_context, read_words
 from hyperloci.text.language.word_tables import phrase_pattern
 
 NUMBER_SIGN: Final = "#"

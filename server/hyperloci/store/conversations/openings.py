@@ -108,6 +108,10 @@ class Openings:
             (scope_key,),
         )
 
+    def drop_openings_about(self, session_key: int) -> None:
+        """Remove what was rendered ahead and calls a session the last one: that has ended."""
+        self._connection.execute("DELETE FROM openings WHERE session_key = ?", (session_key,))
+
     def list_standing(self, subtypes: Iterable[str], scopes: Sequence[str], *, now: int, limit: int) -> list[Node]:
         """Return statements that hold, those remembered on purpose first, then the newest.
 

@@ -17,8 +17,8 @@ from hyperloci.conversations.consolidation.context.scorer import (
     score_candidates,
 )
 from hyperloci.conversations.consolidation.context.written_lines import find_written_line
-from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, lacks_subject
 from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView, find_actions_after, find_reply_before
+from hyperloci.conversations.referents import MIN_SUBJECT_WORDS, count_subject_words, lacks_subject
 from hyperloci.system.values import dataclass
 
 NEEDED: Final = 0.3

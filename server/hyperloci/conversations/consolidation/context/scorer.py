@@ -31,15 +31,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from hyperloci.conversations.consolidation.referents import (
+from hyperloci.conversations.consolidation.statement_scorer import estimate_probability
+from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
+from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView, find_prompt_before, find_reply_before
+from hyperloci.conversations.referents import (
     count_subject_words,
     has_identifier,
     lacks_subject,
     leans_on_context,
 )
-from hyperloci.conversations.consolidation.statement_scorer import estimate_probability
-from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
-from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView, find_prompt_before, find_reply_before
 from hyperloci.system.values import dataclass
 
 OWN: Final = "own"

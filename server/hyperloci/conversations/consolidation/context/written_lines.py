@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.conversations.consolidation.actions import EXAMPLES
-from hyperloci.conversations.consolidation.referents import MIN_SUBJECT_WORDS, count_subject_words, has_identifier
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_view import TurnView
 from hyperloci.conversations.edited_lines import may_name_secret
+from hyperloci.conversations.referents import MIN_SUBJECT_WORDS, count_subject_words, has_identifier
 from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.figures import read_figures, read_said_figures

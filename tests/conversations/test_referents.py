@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.conversations.consolidation.referents import count_subject_words, lacks_subject, leans_on_context
+from hyperloci.conversations.referents import count_subject_words, lacks_subject, leans_on_context
 
 LEANING = ["make it 20", "delete the 3 not", "die 3", "that is too slow", "drop them", "не трогай их", "lass das so"]
 STANDING = [

@@ -69,9 +69,14 @@ def has_identifier(text: str) -> bool:
 
 
 def count_subject_words(text: str) -> int:
-    """Return how many words of a text can tell what it is about: no pronouns, numbers, days or words of degree."""
+    """Return how many words of a text can tell what it is about (`find_subject_words`)."""
+    return len(find_subject_words(text))
+
+
+def find_subject_words(text: str) -> frozenset[str]:
+    """Return the words of a text that can tell what it is about: no pronouns, numbers, days or words of degree."""
     words = (word.lower().replace("’", "'").partition("'")[0] for word in _WORD.findall(text))
-    return len({word for word in words if word not in _empty_words() and read_german_numeral(word) is None})
+    return frozenset(word for word in words if word not in _empty_words() and read_german_numeral(word) is None)
 
 
 def read_words(name: str) -> frozenset[str]:
