@@ -124,6 +124,34 @@ def test_a_turn_of_which_something_was_replaced_since_is_not_said_about_the_same
     assert turn.id[:8] not in ask(house, asked, FoundMemories(house, [told]))
 
 
+def test_a_turn_is_not_said_about_the_same_once_all_that_was_made_of_it_was_shown(house: House) -> None:
+    turn = house.prompt("We keep 5 retries, and the gateway of staging listens on port 8443 behind the proxy", "old")
+    told = hit(turn.id, turn.content, kind="user_prompt")
+    made = [house.say("decision", "We keep 5 retries"), house.say("insight", "Staging listens on 8443")]
+    for node in made:
+        house.join("derived_from", node, turn)
+    assert turn.id[:8] in ask_about_port(house, told, seen=frozenset({made[0].id}))
+    assert turn.id[:8] not in ask_about_port(house, told, seen=frozenset(node.id for node in made))
+
+
+def test_a_turn_is_not_said_about_the_same_beside_the_memory_that_was_made_of_it(house: House) -> None:
+    turn = house.prompt("Listen all of you: the proxy in front of us uses port 8443, as Noor has always wanted", "old")
+    told = hit(turn.id, turn.content, kind="user_prompt")
+    assert turn.id[:8] in ask_about_port(house, told)
+    made = house.say("decision", "The proxy in front of us uses port 8443")
+    house.join("derived_from", made, turn)
+    text = ask_about_port(house, told)
+    assert made.id[:8] in text and turn.id[:8] not in text
+
+
+def test_a_passage_of_a_long_turn_is_told_though_the_memory_made_of_it_was_shown(house: House) -> None:
+    turn = house.prompt("The gateway of staging listens on TLS port 8443. " + "It has a proxy in front. " * 40, "old")
+    made = house.say("insight", "Staging listens on 8443")
+    house.join("derived_from", made, turn)
+    long = hit(turn.id, turn.content)
+    assert turn.id[:8] in ask_about_port(house, long, seen=frozenset({made.id}))
+
+
 def test_what_decides_and_was_shown_leaves_no_room_for_what_was_said(house: House) -> None:
     decided = [house.add("decision", f"The proxy in front of {name} uses port 8443") for name in ("us", "Ada", "Bo")]
     seen = frozenset(node.id for node in decided)

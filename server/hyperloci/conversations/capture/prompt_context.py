@@ -128,8 +128,8 @@ class PromptOccasion:
 def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSearch) -> InjectedContext:
     """Return what a prompt should not be answered without, '' for a prompt that needs nothing.
 
-    Left out: what was said in this session, what the session was shown, what is suspicious, forgotten, past or no
-    longer valid.
+    Left out: what was said in this session, what the session was shown, a turn of which all memories were shown, what
+    is suspicious, forgotten, past or no longer valid.
     """
     profile = profile_prompt(occasion.prompt)
     if profile is None:
@@ -141,7 +141,8 @@ def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSe
     deciding = _choose_decisive(store, profile, binding, meaning, reasons)
     decisive = _put_newer_first(store, occasion, [node for node in deciding if _is_new(node, occasion)])
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
-    related = [] if profile.is_quiet or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found)
+    told = occasion.seen | {node.id for node in (*deciding, *decisive)}
+    related = [] if profile.is_quiet or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found, told)
     return render_context(
         "prompt",
         [
@@ -263,8 +264,17 @@ def _tell(node: Node) -> str:
     return node.content.partition(CHANGED)[0]
 
 
-def _find_related(store: Store, occasion: PromptOccasion, found: PromptSearch) -> list[InjectedItem]:
-    """Return what was said about the same in earlier sessions."""
+def _find_related(
+    store: Store, occasion: PromptOccasion, found: PromptSearch, told: Collection[str]
+) -> list[InjectedItem]:
+    """Return what was said about the same in earlier sessions.
+
+    Args:
+        store: where it is looked for.
+        occasion: what was asked.
+        found: what finds it.
+        told: ids of the memories that the assistant has or is given now: the turns they were made of say it again.
+    """
     query = query_from_prompt(occasion.prompt)
     if query is None:
         return []
@@ -279,7 +289,8 @@ def _find_related(store: Store, occasion: PromptOccasion, found: PromptSearch) -
     asked = frozenset(analyse_terms(query))
     nodes = [node for hit in answer.results if (node := store.nodes.get_node(NodeId(hit.id))) is not None]
     outdated = store.edges.select_outdated_turns(node.key for node in nodes)
-    past = {node.id for node in nodes if node.key in outdated}
+    repeating = store.edges.select_told_turns((node.key for node in nodes if _is_quoted_whole(node)), told)
+    left_out = {node.id for node in nodes if node.key in outdated | repeating}
     return [
         InjectedItem(
             hit.id,
@@ -294,10 +305,15 @@ def _find_related(store: Store, occasion: PromptOccasion, found: PromptSearch) -
         for hit in select_relevant(query, answer.results, PROMPT_FLOOR)
         if hit.id not in occasion.seen
         and hit.source.session_id != occasion.session_id
-        and hit.id not in past
+        and hit.id not in left_out
         and not _has_barring_note(hit.notes)
         and _tells_something(hit, asked)
     ]
+
+
+def _is_quoted_whole(node: Node) -> bool:
+    """Return whether a turn is short enough: the passage of a longer one may say what no memory of it says."""
+    return len(node.content) <= PROMPT_ITEM_CHARS
 
 
 def _tells_something(hit: Hit, asked: Collection[str]) -> bool:

@@ -176,6 +176,15 @@ class Edges:
         )
         return frozenset(NodeKey(row[0]) for row in rows)
 
+    def select_told_turns(self, keys: Iterable[int], told: Iterable[str]) -> frozenset[NodeKey]:
+        """Return those of `keys` that are turns, and of which all that was made is among some memories, told by id."""
+        is_told = _is_turn_whose_statements("n", "min(made.id IN (SELECT value FROM json_each(?2)))")
+        rows = self._connection.execute(
+            f"SELECT n.key FROM nodes n WHERE n.key IN (SELECT value FROM json_each(?1)) AND {is_told}",
+            (encode_keys(keys), json.dumps(list(told))),
+        )
+        return frozenset(NodeKey(row[0]) for row in rows)
+
     def delete_edge(self, edge_id: str) -> bool:
         """Remove a hyperedge; False if there is none."""
         return self._connection.execute("DELETE FROM hyperedges WHERE id = ?", (edge_id,)).rowcount > 0
@@ -260,8 +269,13 @@ def is_spent_turn(node: str, how: Literal["min", "max"] = "min") -> str:
 
     With `how` "max": that something of it was.
     """
+    return _is_turn_whose_statements(node, f"{how}(made.valid_until IS NOT NULL)")
+
+
+def _is_turn_whose_statements(node: str, condition: str) -> str:
+    """Return the condition that a node is a turn of which something was made, and that all of that (`made`) is so."""
     return f"""({node}.subtype = 'episode' AND coalesce((
-        SELECT {how}(made.valid_until IS NOT NULL) FROM membership said
+        SELECT {condition} FROM membership said
         JOIN hyperedges origin ON origin.key = said.hyperedge_key AND origin.label = 'derived_from'
         JOIN membership subject ON subject.hyperedge_key = origin.key AND subject.role = 'subject'
         JOIN nodes made ON made.key = subject.node_key AND made.deleted_at IS NULL
