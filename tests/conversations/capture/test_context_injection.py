@@ -95,7 +95,7 @@ def test_another_projects_decisions_are_left_out(house: House) -> None:
 
 @given(
     st.lists(st.tuples(st.sampled_from(["user_info", "decision", "constraint", "dead_end"]), st.integers(1, 1_500))),
-    st.integers(0, 12_000),
+    st.integers(0, 9_500),
 )
 @settings(max_examples=examples(30))
 def test_the_budget_is_kept_and_every_item_is_whole_or_says_that_it_is_cut(
