@@ -157,6 +157,7 @@ def test_a_database_that_is_cut_under_a_server_is_neither_written_nor_begun_anew
     house: House, begun: Server, left: int
 ) -> None:
     backup = house.home / ".claude" / "hyperloci" / "backups" / "memory-1.db"
+    backup.parent.mkdir(parents=True, exist_ok=True)
     assert command(house, "backup", str(backup)).returncode == 0
     assert command(house, "doctor").returncode == 0, "it brings the log into the file"
     assert house.database.stat().st_size > left

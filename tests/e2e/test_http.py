@@ -83,7 +83,7 @@ def test_a_server_for_other_machines_without_tls_is_refused_in_words(tmp_path: P
         timeout=SECONDS,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "--tls-cert" in done.stderr
 
 
