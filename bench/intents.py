@@ -1,7 +1,7 @@
 """How well intents are told, by rules, by exemplars, and by both: `python -m bench intents [--json]` (B.04).
 
-The questions are the project's own, in English and Russian, written apart from the rules and the exemplars; half of
-them avoid the question words that rules look for.
+The questions are the project's own, in English, Russian and German; half of them avoid the question words that rules
+look for. The English and Russian ones were written apart from the rules and the exemplars.
 """
 
 from __future__ import annotations
@@ -72,6 +72,22 @@ QUESTIONS: Final[tuple[tuple[str, Intent, str], ...]] = (
     ("запусти линтер на изменённых файлах", Intent.GENERAL, "ru"),
     ("ошибка блокировки базы", Intent.GENERAL, "ru"),
     ("тесты для путей с юникодом", Intent.GENERAL, "ru"),
+    ("warum fallen die Tests nachts um", Intent.WHY, "de"),
+    ("wieso gibt es einen zweiten Index", Intent.WHY, "de"),
+    ("der Grund für den Abschied von Websockets", Intent.WHY, "de"),
+    ("woran lag es, dass die Suche so langsam war", Intent.WHY, "de"),
+    ("wann sind wir auf uv umgestiegen", Intent.WHEN, "de"),
+    ("Datum der ersten Version", Intent.WHEN, "de"),
+    ("wie lange ist die letzte Schemaänderung her", Intent.WHEN, "de"),
+    ("wer pflegt die Website", Intent.WHO, "de"),
+    ("wessen Aufgabe ist das", Intent.WHO, "de"),
+    ("wen frage ich zu Kubernetes", Intent.WHO, "de"),
+    ("was ist ein Fingerabdruck", Intent.WHAT, "de"),
+    ("erzähl mir was über die Ausgangstabelle", Intent.WHAT, "de"),
+    ("beschreib den Ladevorgang", Intent.WHAT, "de"),
+    ("lass den Linter über die geänderten Dateien laufen", Intent.GENERAL, "de"),
+    ("Fehler beim Sperren der Datenbank", Intent.GENERAL, "de"),
+    ("Tests für Pfade mit Umlauten, wenn die Platte voll ist", Intent.GENERAL, "de"),
 )
 
 
@@ -110,7 +126,7 @@ def main() -> None:
     answer = {
         name: {
             language: round(sum(call(q) is intent for q, intent in rows) / len(rows), 3)
-            for language in ("en", "ru")
+            for language in ("en", "ru", "de")
             if (rows := [(q, intent) for q, intent, spoken in QUESTIONS if spoken == language])
         }
         for name, call in compared_methods().items()
@@ -118,9 +134,9 @@ def main() -> None:
     if options.json:
         print(json.dumps(answer, indent=2))
         return
-    table = MarkdownTable("method", "English", "Russian")
+    table = MarkdownTable("method", "English", "Russian", "German")
     for name, row in answer.items():
-        table.add(name, row["en"], row["ru"])
+        table.add(name, row["en"], row["ru"], row["de"])
     table.print()
 
 

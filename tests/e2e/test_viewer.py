@@ -134,4 +134,4 @@ def test_a_port_that_is_taken_is_said_in_words(house: House) -> None:
             assert said == ""
             assert process.wait(SOON) == 1
             assert process.stderr is not None
-            assert "give another --port" in process.stderr.read()
+            assert "choose another with --port" in process.stderr.read()

@@ -25,16 +25,21 @@ from tests.support import vector_of
         ("why did we drop redis", Intent.WHY),
         ("what caused the outage", Intent.WHY),
         ("почему мы выбрали postgres", Intent.WHY),
+        ("warum haben wir postgres genommen", Intent.WHY),
         ("when was the release", Intent.WHEN),
+        ("seit wann gibt es das Release", Intent.WHEN),
         ("когда был релиз", Intent.WHEN),
         ("who reviewed the parser", Intent.WHO),
         ("кто чинил парсер", Intent.WHO),
+        ("wer hat den Parser gebaut", Intent.WHO),
+        ("the WER of the second model", Intent.GENERAL),
         ("what is the retry policy", Intent.WHAT),
+        ("was bedeutet die Spalte tier", Intent.WHAT),
         ("расскажи про кэш", Intent.WHAT),
         ("retry policy", Intent.GENERAL),
     ],
 )
-def test_intents_in_english_and_russian(query: str, intent: Intent) -> None:
+def test_intents_in_english_russian_and_german(query: str, intent: Intent) -> None:
     assert classify_intent(query) is intent
 
 

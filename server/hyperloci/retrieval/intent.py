@@ -1,7 +1,7 @@
 """Intent: what a question wants to know: why, when, who, what, or anything (B.04, B.08).
 
 Rules over the question's words decide where one speaks; else the nearest exemplar, where vectors are at hand. Both are
-data (`retrieval/data/intents.toml`), in English and Russian.
+data (`retrieval/data/intents.toml`), in English, Russian and German.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def list_exemplars() -> list[tuple[str, Intent]]:
 
 
 def classify_intent(query: str) -> Intent:
-    """Return a query's intent by rules over its words, in English and Russian."""
+    """Return a query's intent by rules over its words, in English, Russian and German."""
     return next(
         (intent for intent in Intent if any(rule.search(query) for rule in _compile_rules(intent))), Intent.GENERAL
     )
