@@ -24,6 +24,9 @@ from tests.working_tree import WorkingTree
         ("why are aborted uploads no longer logged?", "log: suppress aborted uploads"),
         ("why is there no prefix any more?", "Don't prepend the name"),
         ("why are sockets off unless asked for?", "Make sockets false by default"),
+        ("warum wurde der Cache rausgeworfen?", "Remove cache"),
+        ("warum ist der Parser nicht mehr da?", "Stop shipping the parser"),
+        ("wieso heißt das Modul jetzt anders, wann wurde es umbenannt?", "Rename the module"),
         ("почему закрытые сокеты больше не пишутся?", "Skip closed sockets"),
     ],
 )

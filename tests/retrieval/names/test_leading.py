@@ -127,6 +127,14 @@ def test_a_function_cut_into_pieces_has_the_relations_of_them_all(memory: Memory
         ("what does parse_tags call?", "calls", "out", "parse_tags"),
         ("who added parse_tags", "changed", "in", "parse_tags"),
         ("кто вызывает parse_tags", "calls", "in", "parse_tags"),
+        ("wer ruft parse_tags auf?", "calls", "in", "parse_tags"),
+        ("wo wird die Funktion walk aufgerufen?", "calls", "in", "walk"),
+        ("was ruft parse_tags auf", "calls", "out", "parse_tags"),
+        ("welche Tests prüfen parse_tags", "tests", "in", "parse_tags"),
+        ("wo wird Limits benutzt", "calls", "in", "Limits"),
+        ("wo wird Limits importiert", "imports", "in", "Limits"),
+        ("Unterklassen von BaseTransport", "inherits", "in", "BaseTransport"),
+        ("wann wurde parse_tags eingeführt", "changed", "in", "parse_tags"),
     ],
 )
 def test_relations_are_asked_for_in_many_forms(question: str, label: str, direction: str, name: str) -> None:

@@ -1,7 +1,7 @@
 """Change words: a question for a reason and a commit's subject call one change by other words.
 
 Who asks why something was thrown out wants the commit that says "remove", "drop" or "replace". The groups are data
-(`retrieval/data/change_words.toml`), in English and Russian.
+(`retrieval/data/change_words.toml`), in English, Russian and German.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Question forms: what a question asks of what it names: the thing itself, its relations, the source of a message.
 
-The rules are data (`retrieval/data/code_questions.toml`), in English and Russian.
+The rules are data (`retrieval/data/code_questions.toml`), in English, Russian and German.
 """
 
 from __future__ import annotations
@@ -21,9 +21,16 @@ _THE: Final = (
     r"(?:the |a |an |our |this )?(?:function |method |class |struct |trait |interface |type |module |file |field |"
     r"setting |constant |option )?"
 )
+_DER: Final = (
+    r"(?:(?:die|der|das|den|dem|diese[rsnm]?) )?(?:(?:funktion|methode|klasse|schnittstelle|modul|datei|feld|"
+    r"einstellung|konstante) )?"
+)
 
 _AT_END: Final = re.compile(
-    r"(?:\(\))?(?: (?:function|method|class|module|file|called|used|tested|imported|added|changed|documented))?\W*$"
+    r"(?:\(\))?(?: (?:function|method|class|module|file|called|used|tested|imported|added|changed|documented"
+    r"|auf|aufgerufen|benutzt|verwendet|genutzt|gebraucht|importiert|geändert|eingeführt|geschrieben|hinzugefügt|angelegt"
+    r"|umbenannt))?\W*$",
+    re.IGNORECASE,
 )
 _ENDING: Final = ".:/#>-"
 """Signs that end a sentence rather than a name."""
@@ -54,7 +61,7 @@ def _relation_rules() -> tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...
         (
             tuple(form["labels"]),
             form["direction"],
-            re.compile(rule.replace("{the}", _THE).replace("{name}", _NAME), re.IGNORECASE),
+            re.compile(rule.replace("{the}", _THE).replace("{der}", _DER).replace("{name}", _NAME), re.IGNORECASE),
         )
         for form in _load_forms()["relations"]
         for rule in form["rules"]
