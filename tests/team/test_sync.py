@@ -177,6 +177,19 @@ def test_an_authors_purge_leaves_the_text_nowhere(join: Join, team: Team) -> Non
         assert not [row for row in rows.fetchall() if "read" in row[0]]
 
 
+def test_a_purge_that_arrives_leaves_no_word_in_the_keyword_index(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    ada.share("Pebbles count the days")
+    id = ada.share("The wombat vault opens at nine")
+    exchange(ada, bob)
+    erase_memory(ada.memory.store, ada.node(id).id, now=ada.clock())
+    exchange(ada, bob)
+    blocks = bob.memory.store.connection.execute("SELECT block FROM keyword_index_data").fetchall()
+    indexed = b"".join(row[0] for row in blocks)
+    assert b"pebbl" in indexed
+    assert b"ombat" not in indexed
+
+
 def test_who_is_not_the_author_forgets_for_all_but_erases_only_at_home(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     id = ada.share("Mine")

@@ -206,7 +206,8 @@ def sweep_file(store: Store) -> None:
         # In a file, and not in memory as usual: it is as large as the database.
         connection.execute("PRAGMA temp_store = FILE")
         try:
-            _rewrite_file(connection)
+            sweep_keywords(store)
+            connection.execute("VACUUM")
         finally:
             connection.execute("PRAGMA temp_store = MEMORY")
         blocked = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -217,11 +218,16 @@ def sweep_file(store: Store) -> None:
         )
 
 
-def _rewrite_file(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA secure_delete = ON")
+def sweep_keywords(store: Store) -> None:
+    """Drop the words of erased memories from the keyword index, and overwrite where they were.
+
+    Raises:
+        StoreError: the disk is full, or the like.
+    """
+    store.connection.execute("PRAGMA secure_delete = ON")
     # Deleting marks terms as deleted; merging all segments into one drops them.
-    connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('optimize')")
-    connection.execute("VACUUM")
+    with store.transaction():
+        store.connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('optimize')")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +288,8 @@ def _purge_from_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str 
             store = Store(connection, path)
             for row in found:
                 erase_memory(store, NodeId(row[0]), now=now)
-            _rewrite_file(connection)
+            sweep_keywords(store)
+            connection.execute("VACUUM")
             return "rewritten"
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)

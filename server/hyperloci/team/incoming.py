@@ -22,7 +22,7 @@ from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
-from hyperloci.store.purge import erase_memory, was_purged
+from hyperloci.store.purge import erase_memory, sweep_keywords, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
     IncomingRevision,
@@ -91,9 +91,10 @@ class IncomingChanges:
     def _erase_purged(self, changes: Sequence[IncomingRevision]) -> None:
         purged = [change.memory for change in changes if _is_purged(change)]
         rows = self.store.team.get_rows(memory.id for memory in purged)
-        for memory in purged:
-            if self.may_change(memory, rows.get(memory.id)):
-                erase_memory(self.store, NodeId(memory.id), now=self.clock())
+        allowed = [memory for memory in purged if self.may_change(memory, rows.get(memory.id))]
+        erased = [erase_memory(self.store, NodeId(memory.id), now=self.clock()) for memory in allowed]
+        if any(erased):
+            sweep_keywords(self.store)
 
     def may_change(self, memory: TeamMemory, row: TeamRow | None) -> bool:
         """Tell whether what the team says of a memory may touch the one that has its id here.
