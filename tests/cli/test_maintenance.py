@@ -12,8 +12,10 @@ from hyperloci.cli.common import load_settings
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.maintenance.scheduler import ROLE
 from hyperloci.memory import Memory
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.system.process_lock import Election, lock_path
+from hyperloci_hooks.spool import save_record
 from tests.cli.helpers import run
 
 
@@ -35,6 +37,50 @@ def talk(project: Path) -> None:
         text = "Let's use PostgreSQL for the invoices because SQLite locks up."
         at = system_clock() - 2 * MS_PER_DAY
         memory.add_turns("session-1", [Turn(uuid="turn-1", role=Speaker.USER, text=text, timestamp_ms=at)])
+
+
+def leave_end_in_spool(project: Path) -> None:
+    """Have a session that goes on, whose end a hook left in the spool."""
+    with Memory.open(load_settings(), project) as memory:
+        at = system_clock()
+        memory.add_turns("session-1", [Turn(uuid="turn-1", role=Speaker.USER, text="Hello there", timestamp_ms=at)])
+        known = memory.project
+        save_record(
+            memory.settings,
+            CaptureRecord(
+                id="end-1",
+                kind=CaptureKind.ENDED,
+                session_id="session-1",
+                project_id=known.id,
+                project_name=known.name,
+                project_root=str(known.root),
+                at=at,
+                text="exit",
+            ),
+        )
+
+
+def find_status(project: Path) -> str:
+    with Memory.open(load_settings(), project) as memory:
+        return str(memory.store.sessions.list_recent(memory.project.id, limit=1)[0].status)
+
+
+def test_upkeep_by_hand_stores_what_hooks_left_and_a_dry_run_leaves_it(project: Path) -> None:
+    leave_end_in_spool(project)
+    run("upkeep", "--dry-run")
+    assert find_status(project) == "active"
+    run("upkeep")
+    assert find_status(project) != "active"
+
+
+@pytest.mark.parametrize("command", [("remember", "Deploys need two reviews"), ("dead-end", "Caching", "too slow")])
+def test_what_is_told_after_a_sessions_end_is_not_counted_to_it(project: Path, command: tuple[str, ...]) -> None:
+    leave_end_in_spool(project)
+    id = json.loads(run(*command, "--json"))["id"]
+    with Memory.open(load_settings(), project) as memory:
+        told = memory.store.nodes.get_node(id)
+        assert told is not None
+        assert told.session_id is None
 
 
 @pytest.mark.req("B.11", "D.11")

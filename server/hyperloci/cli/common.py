@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from enum import IntEnum
@@ -75,6 +76,21 @@ def open_memory(project: Path, *, searches: bool = False) -> Iterator[Memory]:
         memory.keep_questions_encodable() if searches else contextlib.nullcontext(),
     ):
         yield memory
+
+
+def store_waiting_records(memory: Memory) -> None:
+    """Store what hooks left in the spool, in a process of its own; tell why if some goes on waiting."""
+    from hyperloci_hooks.drain import drain_in_subprocess
+    from hyperloci_hooks.spool import has_work
+
+    if not has_work(memory.settings):
+        return
+    try:
+        _, fault = drain_in_subprocess(memory.settings, Path(memory.project.root))
+    except (OSError, subprocess.TimeoutExpired) as error:
+        fault = str(error)
+    if fault:
+        errors.print(f"what hooks left waits on: {fault}", style="yellow")
 
 
 class ReportingCommand(PlainCommand):

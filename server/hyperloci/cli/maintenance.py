@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
+from hyperloci.cli.common import (
+    Exit,
+    JsonOption,
+    ProjectOption,
+    console,
+    errors,
+    open_memory,
+    print_error,
+    print_json,
+    store_waiting_records,
+)
 from hyperloci.cli.layout import make_table, to_one_line
 from hyperloci.store.ids import shorten_id
 
@@ -28,7 +38,7 @@ def upkeep(
     due: Annotated[bool, typer.Option("--due", help="Only jobs that are due now.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run maintenance now: close abandoned sessions, consolidate them, forget faded memories, and more.
+    """Run maintenance now: store what hooks left, close abandoned sessions, consolidate, forget what faded, and more.
 
     Idle servers run it by themselves. A dry run works on a copy of the database.
 
@@ -37,6 +47,8 @@ def upkeep(
       hyperloci upkeep
     """
     with open_memory(project) as memory:
+        if not dry_run:
+            store_waiting_records(memory)
         report = memory.run_maintenance(dry_run=dry_run, force=not due)
     if report is None:
         print_error("another process is running maintenance; try again when it is done.")

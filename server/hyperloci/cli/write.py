@@ -20,6 +20,7 @@ from hyperloci.cli.common import (
     find_in_project,
     open_memory,
     print_json,
+    store_waiting_records,
 )
 from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
@@ -66,6 +67,7 @@ def remember(
     Example: hyperloci remember "The CI runs on Python 3.11 only" --category constraint
     """
     with open_memory(project) as memory:
+        store_waiting_records(memory)  # The session that it is remembered in may have ended.
         remembered = memory.remember_fact(fact, category=category, scope=scope, replaces=replaces)
     _print_remembered(remembered, json)
 
@@ -81,6 +83,7 @@ def dead_end(
     Example: hyperloci dead-end "Caching sessions in Redis" "evictions logged users out"
     """
     with open_memory(project) as memory:
+        store_waiting_records(memory)
         remembered = memory.mark_dead_end(approach, reason)
     _print_remembered(remembered, json)
 
