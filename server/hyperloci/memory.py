@@ -857,7 +857,7 @@ class Memory:
             through_team: through the team's database instead of Git.
 
         Raises:
-            BadRequestError: nothing was chosen, or an argument is invalid.
+            BadRequestError: nothing was chosen, an argument is invalid, or a reader would share with the team.
             NotFoundError: no memory has one of the ids, or no team was joined.
             StoreError: the folder can't be written.
         """
@@ -868,9 +868,9 @@ class Memory:
                 "Nothing is chosen: give ids, or kinds or a time since when. Nothing is shared by itself."
             )
         if through_team:
-            from hyperloci.team.membership import load_membership
+            from hyperloci.team.membership import require_writer
 
-            load_membership(self.settings)
+            require_writer(self.settings)
         after = None if since is None else parse_time_bound(since, self._clock(), argument="since")
         nodes = [self._facts.resolve_node(id, "ids") for id in ids] or self._promotion.choose(kinds, after)
         return self._promotion.share(nodes, dry_run=dry_run, through_team=through_team)

@@ -73,6 +73,7 @@ def create_team(settings: Settings, url: str, name: str, member: str, *, passwor
         member_name=member,
         client=make_client_id(),
         invitation_url=_make_invitation_url(url, password),
+        role=identity.role,
     )
     save_membership(settings, membership)
     return membership
@@ -149,6 +150,7 @@ def join_team(settings: Settings, url: str, token: str) -> Membership:
         team_name=identity.team_name,
         member_name=identity.member_name,
         client=make_client_id(),
+        role=identity.role,
     )
     save_membership(settings, membership)
     return membership
@@ -252,7 +254,7 @@ def describe_team(store: Store, settings: Settings) -> TeamAccount:
     """
     membership, state = load_membership(settings), load_state(store)
     own, others = store.team.count_rows()
-    role: str | None = None
+    role = membership.role
     names: tuple[str, ...] = ()
     error = state.error
     try:
@@ -273,7 +275,7 @@ def describe_team(store: Store, settings: Settings) -> TeamAccount:
         projects=tuple(store.team.list_projects()),
         own=own,
         others=others,
-        waiting=store.team.count_waiting(),
+        waiting=0 if role == MemberRole.READER else store.team.count_waiting(),
         last_success=state.last_success,
         conflicts=tuple(store.team.list_conflicts()),
         refused=state.refused,

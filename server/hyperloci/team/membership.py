@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hyperloci.config import Settings
-from hyperloci.errors import ConfigurationError, NotFoundError
+from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.store.export_import import write_private_file
+from hyperloci.store.team.shared_values import MemberRole
 from hyperloci.system.values import dataclass
 
 NOT_JOINED = "This machine has joined no team: `hyperloci team join URL` does, and asks for your token."
@@ -27,6 +28,7 @@ class Membership:
         team, team_name, member_name: whose it is.
         client: names this machine in edits, so that what is told twice is stored once.
         invitation_url: what new members join with; None: the same as `url`.
+        role: what the team's database said last of what the member may do; None where it was not noted.
     """
 
     url: str = field(repr=False)
@@ -36,6 +38,7 @@ class Membership:
     member_name: str
     client: str
     invitation_url: str | None = field(default=None, repr=False)
+    role: str | None = None
 
 
 def make_client_id() -> str:
@@ -81,6 +84,21 @@ def save_membership(settings: Settings, membership: Membership) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(membership), indent=2, ensure_ascii=False)
     write_private_file(path, lambda out: out.write(text + "\n"))
+
+
+def require_writer(settings: Settings) -> None:
+    """Let only those share who can tell the team something.
+
+    Raises:
+        NotFoundError: the database belongs to no team.
+        BadRequestError: it belongs to one as a reader.
+    """
+    known = load_membership(settings)
+    if known.role == MemberRole.READER:
+        raise BadRequestError(
+            f"{known.member_name} is a reader in the team {known.team_name}, and shares nothing: nothing was changed. "
+            f"An admin makes a member of you: `hyperloci team invite {known.member_name}`, then `team sync` here."
+        )
 
 
 def drop_membership(settings: Settings) -> None:

@@ -81,6 +81,7 @@ class TeamSync:
             diverged=outgoing.diverged,
             vectors=vectors,
             refused=(*outgoing.refused, *incoming.refused),
+            role=truth.identity.role,
         )
 
     def _restart_if_lost(self, truth: SharedTruth, project: TeamProject) -> None:

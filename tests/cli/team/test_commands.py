@@ -129,6 +129,27 @@ def test_a_project_takes_part_only_when_the_user_says_so(team: str) -> None:
     assert "example.com/x" not in run("team", "status")
 
 
+def test_a_reader_shares_nothing_until_it_is_made_a_member(
+    team: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = run("team", "invite", "cleo", "--role", "reader").splitlines()[1]
+    with monkeypatch.context() as patch:
+        other = use_another_machine(tmp_path, patch)
+        run("team", "join", team, "--token", token, "--yes")
+        id = remember("Deploys go out on Tuesdays")
+        refused = invoke("share", id, "--team")
+        assert refused.exit_code == 2
+        assert "cleo is a reader in the team Engineers" in refused.stderr
+        share(other, id)  # As versions did that did not refuse it.
+        assert "0 may have to be told" in run("team", "status")
+    run("team", "invite", "cleo")
+    use_other = {"HOME": other, "CLAUDE_CONFIG_DIR": other / ".claude", "RLM_MEMORY_DB": other / "memory.db"}
+    for name, value in use_other.items():
+        monkeypatch.setenv(name, str(value))
+    run("team", "sync")
+    assert "Others get it" in run("share", remember("Deploys need two reviews"), "--team")
+
+
 def test_a_database_without_an_answer_is_told_in_one_line() -> None:
     found = invoke("team", "init", "postgresql:///x?host=/nonexistent-folder", "--as", "ada")
     assert found.exit_code == 1

@@ -186,7 +186,8 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What one exchange with the team did. `disputes`: contradictions found when what was received was compared."""
+    """What one exchange with the team did. `disputes`: contradictions found when what was received was compared;
+    `role`: the member's, None where nobody was asked."""
 
     sent: int = 0
     received: int = 0
@@ -194,6 +195,7 @@ class SyncReport:
     disputes: int = 0
     vectors: int = 0
     refused: tuple[str, ...] = field(default=())
+    role: MemberRole | None = None
 
     @property
     def changed(self) -> int:
