@@ -90,7 +90,9 @@ def _make_invitation_url(url: str, password: str) -> str:
 def _refuse_second_team(settings: Settings) -> None:
     if has_joined(settings):
         known = load_membership(settings)
-        raise BadRequestError(f"This machine is in the team {known.team_name}: `hyperloci team leave` first.")
+        raise BadRequestError(
+            f"This machine is in the team {known.team_name} as {known.member_name}: `hyperloci team leave` first."
+        )
 
 
 def invite_member(settings: Settings, name: str, role: MemberRole) -> tuple[str, str]:
@@ -130,19 +132,31 @@ def revoke_member(settings: Settings, name: str) -> int:
         connection.close()
 
 
+def find_joined_team(settings: Settings, url: str) -> Membership | None:
+    """Return the membership if this address was joined with or invites to it; None if a token must tell."""
+    if not has_joined(settings):
+        return None
+    known = load_membership(settings)
+    return known if url in (known.url, known.invitation_url) else None
+
+
 def join_team(settings: Settings, url: str, token: str) -> Membership:
-    """Join a team with an address and a token.
+    """Join a team with an address and a token; in the very team already, stay in it.
 
     Raises:
-        BadRequestError: another team was joined before.
+        BadRequestError: another team was joined before, or this one as somebody else.
         TeamError: the token is unknown.
     """
-    _refuse_second_team(settings)
     connection = connect(url)
     try:
         identity = members.identify_member(connection, token.strip())
     finally:
         connection.close()
+    if has_joined(settings):
+        known = load_membership(settings)
+        if (known.team, known.member_name) != (identity.team, identity.member_name):
+            _refuse_second_team(settings)
+        return known
     membership = Membership(
         url=url,
         token=token.strip(),

@@ -113,8 +113,30 @@ def test_a_token_is_asked_for_or_read_from_a_file_and_stands_in_no_command_line(
     assert "give one of them" in invoke("team", "join", team, "--token", "x", "--token-file", str(file)).stderr
 
 
-def test_a_second_team_is_refused_until_the_first_is_left(team: str) -> None:
-    assert "`hyperloci team leave` first" in invoke("team", "join", team, "--token", "x", "--yes").stderr
+def test_a_second_team_is_refused_until_the_first_is_left(
+    team: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = run("team", "invite", "bob").splitlines()[1]
+    use_another_machine(tmp_path, monkeypatch)
+    run("team", "init", team, "--name", "Others", "--as", "bob")
+    assert "`hyperloci team leave` first" in invoke("team", "join", team, "--token", token, "--yes").stderr
+    assert "Others at" in run("team", "status")
+
+
+def test_who_said_no_is_told_that_no_project_takes_part_and_joins_again_with_the_same_address(
+    team: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = run("team", "invite", "bob").splitlines()[1]
+    use_another_machine(tmp_path, monkeypatch)
+    said = invoke("team", "join", team, "--token", token, stdin="n\n")
+    assert "this project takes no part" in said.stderr
+    for command in ("sync", "status"):
+        assert "no project of this machine takes part" in invoke("team", command).stderr
+    assert "this project is" in run("team", "join", team, "--yes")
+    (tmp_path / "further").mkdir()
+    further = ("--project", str(tmp_path / "further"), "--yes")
+    assert "joined Engineers as bob" in run("team", "join", team, "--token", token, *further)
+    assert "no project" not in invoke("team", "status").stderr
 
 
 def test_who_has_joined_no_team_is_not_asked_whether_to_take_part() -> None:

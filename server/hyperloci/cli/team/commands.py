@@ -7,7 +7,7 @@ import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -34,6 +34,10 @@ app = typer.Typer(
       hyperloci team status
     """,
     no_args_is_help=True,
+)
+
+NO_PROJECT: Final = (
+    "no project of this machine takes part, so nothing is exchanged: run `hyperloci team join` in a project's folder."
 )
 
 TokenOption = Annotated[
@@ -170,13 +174,22 @@ def join(
         if url is None:
             load_membership(memory.settings)  # Who has joined no team is asked nothing.
         else:
-            joined = enrolment.join_team(memory.settings, url, _read_token(token, token_file))
+            known = enrolment.find_joined_team(memory.settings, url) if token is None and token_file is None else None
+            joined = known or enrolment.join_team(memory.settings, url, _read_token(token, token_file))
             console.print(f"joined {joined.team_name} as {joined.member_name}")
         wanted = as_project or enrolment.suggest_project(memory.project)
         if not yes:
-            typer.confirm(f"Take part in the team's {wanted} with {memory.project.root}?", abort=True, err=True)
+            _confirm_project(f"Take part in the team's {wanted} with {memory.project.root}?")
         linked = _link(memory, wanted)
     console.print(f"this project is {linked} there; `hyperloci team sync` exchanges now")
+
+
+def _confirm_project(question: str) -> None:
+    try:
+        typer.confirm(question, abort=True, err=True)
+    except typer.Abort:
+        errors.print("this project takes no part; `hyperloci team join` here asks again", style="yellow")
+        raise
 
 
 def _read_token(token: str | None, file: Path | None) -> str:
@@ -232,6 +245,7 @@ def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
 
     with open_memory(project) as memory:
         report = enrolment.sync_by_hand(memory.store, memory.settings)
+        takes_part = bool(memory.store.team.list_projects())
     if json:
         print_json(report)
     else:
@@ -239,6 +253,8 @@ def sync(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
         if report.disputes:
             found = count_things(report.disputes, "contradiction")
             console.print(f"! {found} with what is held here: hyperloci query 'is:contradicted'")
+    if not takes_part:
+        errors.print(NO_PROJECT, style="yellow")
     for line in report.refused:
         errors.print(f"not exchanged: {line}", style="yellow")
     if report.refused:
@@ -263,6 +279,8 @@ def status(project: ProjectOption = Path("."), json: JsonOption = False) -> None
     console.print(f"members: {', '.join(told.members) or 'unknown while it does not answer'}")
     for linked in told.projects:
         console.print(f"project {linked.project}: taken in up to change {linked.cursor}")
+    if not told.projects:
+        errors.print(NO_PROJECT, style="yellow")
     console.print(f"{told.own} of yours and {told.others} of others exchanged; {told.waiting} may have to be told")
     age = format_age(told.last_success, system_clock()) if told.last_success else "none yet"
     console.print(f"last exchange: {age}")
