@@ -441,3 +441,8 @@ def test_forms_unseen_when_the_rules_were_written_are_found_and_their_look_alike
     )
     assert report.recall >= 0.93
     assert report.false_positive_rate <= 0.02
+
+
+@pytest.mark.parametrize("order", ["abcdefghijklmnopqrstuvwxyz0123456789", "x" * 36])
+def test_the_form_of_a_token_with_its_characters_in_order_is_an_example_and_stays(order: str) -> None:
+    assert redact_secrets(f"the token is ghp_{order}").text == f"the token is ghp_{order}"
