@@ -238,6 +238,23 @@ def test_a_search_can_be_limited_to_an_entity_by_any_spelling(memory: Memory) ->
     assert memory.explain_fact(about.id).entities == ("Ada Lovelace",)
 
 
+@pytest.mark.req("B.13", "B.18")
+@pytest.mark.parametrize("corrected", ["the gizmo needs a restart after a major update only", "only after a major one"])
+def test_what_was_declared_of_a_fact_is_declared_of_its_correction(memory: Memory, corrected: str) -> None:
+    told = memory.remember_fact("the gizmo needs a restart after each update", entities=["the gizmo"])
+    right = memory.correct_fact(told.id, corrected)
+    assert [hit.id for hit in memory.search("major", entity_name="the gizmo").results] == [right.id]
+    newest = memory.remember_fact("it needs none any more", replaces=right.id)
+    assert [hit.id for hit in memory.search("needs", entity_name="the gizmo").results] == [newest.id]
+
+
+@pytest.mark.req("B.18")
+def test_a_declared_thing_is_known_in_later_facts_with_any_article(memory: Memory) -> None:
+    memory.remember_fact("it must be restarted", entities=["the gizmo"])
+    later = memory.remember_fact("Our gizmo hums at night.")
+    assert [hit.id for hit in memory.search("hums at night", entity_name="the gizmo").results][:1] == [later.id]
+
+
 @pytest.mark.req("SPEC-02.25", "SPEC-02.26", "D.02")
 def test_related_memories_are_walked_from_words_or_id(memory: Memory) -> None:
     cause = memory.remember_fact("The cache was never invalidated")

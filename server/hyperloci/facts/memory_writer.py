@@ -166,6 +166,8 @@ class MemoryWriter:
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
         """End what an older statement says in favour of a newer one, and join the two.
 
+        What somebody declared the older one to be about, the newer one is about too, whether or not it names it.
+
         Args:
             old, new: the statements.
             reason: why, for the log and the relation.
@@ -173,9 +175,17 @@ class MemoryWriter:
             until: the time up to which the older one held.
             automatic: whether rules decided it, not a person.
         """
+        if not automatic:
+            self._store.entities.add_mentions(new.key, self._list_declared(old), now=now)
         self._end(old, now=now, until=until)
         self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
         self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+    def _list_declared(self, node: Node) -> list[NodeKey]:
+        """Return the entities of a statement that somebody made known, or that its text doesn't name."""
+        named = self._linker.find_named(node.scope, node.content)
+        mentioned = [entity.node_key for entity in self._store.entities.list_of_node(node.key)]
+        return [key for key in mentioned if key not in named or self._store.entities.was_declared(key)]
 
     def expire(self, old: Node, reason: str, *, now: int, until: int) -> None:
         """End what a statement says whose time is over; nothing takes its place.

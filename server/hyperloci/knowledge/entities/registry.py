@@ -8,6 +8,7 @@ turn out to be any type. Names alike only in meaning are left to `merge`, which 
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -137,6 +138,12 @@ class EntityLinker:
         names = (*extract_entities(text, author=author), *self._find_known_phrases(scope, text))
         return self.link_mentions(node, scope, names, now=now)
 
+    def find_named(self, scope: str, text: str) -> set[NodeKey]:
+        """Return the known entities that a text names; nothing is stored."""
+        names = (*extract_entities(text), *self._find_known_phrases(scope, text))
+        bearers = self._bearers_of(scope, [squash_name(name.name) for name in names])
+        return {bearer.key for found in bearers.values() for bearer in found}
+
     def relink_mentions(self, node: NodeKey, scope: str, names: Iterable[EntityMention], *, now: int) -> None:
         """Link a memory again after its text changed."""
         self._store.entities.forget_mentions(node)
@@ -164,6 +171,9 @@ class EntityLinker:
         known = vocabulary().find_proper(name)
         for spelling in () if known is None else known.spellings:
             self._store.entities.add_alias(key, spelling)
+        bare = _ARTICLE.sub("", name)
+        if bare != name:
+            self._store.entities.add_alias(key, bare)
         sighted = self._sighted.pop((new.scope, squash_name(name)), None)
         if sighted is not None:
             self._store.entities.add_mention(sighted, key, now=now)
@@ -171,7 +181,10 @@ class EntityLinker:
             for place in self._store.positions.find_defining(new.scope, name, limit=MAX_DEFINITIONS):
                 self._store.entities.add_mention(place, key, now=now)
         scope_key = self._store.scopes.ensure_scope(new.scope, now=now)
-        bearers.append(NameBearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
+        bearer = NameBearer(key=key, kind=kind, scope_key=scope_key, forgotten=False)
+        bearers.append(bearer)
+        if bare != name:
+            self._bearers_of(new.scope, [squash_name(bare)])[squash_name(bare)].append(bearer)
         return key
 
     def _is_first_sighting(self, node: NodeKey, scope: str, squashed: str, named: EntityMention) -> bool:
@@ -259,6 +272,9 @@ class EntityLinker:
             if " " in phrases[name] or "-" in phrases[name] or self._store.entities.was_declared(bearers[0].key)
         ]
 
+
+_ARTICLE: Final = re.compile(r"^(?:the|an?|our|der|die|das|unsere?) +(?=\S)", re.IGNORECASE)
+"""`The gizmo` is spoken of as `a gizmo`, too."""
 
 _THINGS: Final = frozenset({EntityKind.TOOL, EntityKind.PROJECT, EntityKind.CONCEPT})
 """What one name is to several memories: a tool that is imported, a project on a page, a thing that is spoken of."""
