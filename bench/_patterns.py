@@ -244,6 +244,7 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.cli.install import toml_tables
+    from hyperloci.config import Settings
     from hyperloci.conversations.consolidation.context import options
     from hyperloci.conversations.consolidation.turn_view import TurnView
     from hyperloci.conversations.pyramid import sentence_features
@@ -323,9 +324,11 @@ def _make_late() -> None:
     list(toml_tables._find_blocks("", ("a",)))
     toml_tables._compile_line("a")
     with TemporaryDirectory() as folder:
-        (Path(folder) / "memory-auto-1.db").touch()
-        backups.list_scheduled(Path("memory.db"), Path(folder))
-        backups.list_before_migrations(Path("memory.db"), Path(folder))
+        settings = Settings(database=Path("memory.db"), state_dir=Path(folder), runtime_dir=Path(folder))
+        settings.backup_dir.mkdir()
+        (settings.backup_dir / "memory-auto-1.db").touch()
+        backups.list_scheduled(settings)
+        backups.list_before_migrations(settings)
 
 
 def main() -> None:

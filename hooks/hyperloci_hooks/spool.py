@@ -132,15 +132,9 @@ def list_unnamed_files(settings: Settings) -> list[Path]:
     return list_waiting_files(settings.spool_dir.parent)
 
 
-def accepts_unnamed(settings: Settings) -> bool:
-    """Return whether records that name no database belong to this one: only for the default database."""
-    usual = settings.state_dir.parent / "rlm-memory.db"
-    return os.path.realpath(usual) == os.path.realpath(settings.database)
-
-
 def has_work(settings: Settings) -> bool:
     """Return whether a file waits that this version of the program has not already failed to store."""
-    if list_waiting_files(settings.spool_dir) or (accepts_unnamed(settings) and list_unnamed_files(settings)):
+    if list_waiting_files(settings.spool_dir) or (settings.is_usual_database and list_unnamed_files(settings)):
         return True
     return any(_read_reason(path)[0] != __version__ for path, _ in list_set_aside(settings.spool_dir))
 
@@ -202,7 +196,7 @@ def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: T
 
 def _adopt_unnamed(settings: Settings) -> None:
     """Move the files that earlier versions left for the default database into its folder."""
-    files = list_unnamed_files(settings) if accepts_unnamed(settings) else []
+    files = list_unnamed_files(settings) if settings.is_usual_database else []
     if files:
         make_own_folders(settings.spool_dir)
     for path in files:
@@ -369,7 +363,7 @@ def _read_contents(path: Path, settings: Settings) -> SpoolFileContents:
 def _belongs_to_database(database: object, settings: Settings) -> bool:
     if isinstance(database, str):
         return os.path.realpath(database) == settings.installation_paths.database
-    return accepts_unnamed(settings)
+    return settings.is_usual_database
 
 
 def _read_whole_lines(path: Path) -> Iterator[bytes]:

@@ -241,6 +241,11 @@ class Settings:
         return self.state_dir / "backups"
 
     @property
+    def is_usual_database(self) -> bool:
+        """Whether the database is the one that an installation has unless told otherwise."""
+        return (self.state_dir.parent / "rlm-memory.db").resolve() == self.database.resolve()
+
+    @property
     def lock_dir(self) -> Path:
         """Folder of the locks that elect the owner of watchers and maintenance; the embedder's is beside its socket."""
         return self.state_dir / "locks"

@@ -31,6 +31,7 @@ from hyperloci.maintenance.backups import (
 from hyperloci.maintenance.decay import prune_faded
 from hyperloci.maintenance.job_list import JOBS
 from hyperloci.store import Store
+from hyperloci.store.migration import name_copies
 from tests.support import NOW, FakeClock, add, examples
 
 Usage = namedtuple("Usage", "total used free")
@@ -50,14 +51,14 @@ def test_a_backup_is_made_once_and_holds_everything(context: MaintenanceContext,
     add(context.store, "kept")
     assert back_up(context) == 1
     assert back_up(context) == 0
-    [backup] = list_scheduled(context.store.path, context.settings.backup_dir)
+    [backup] = list_scheduled(context.settings)
     assert backup.at == NOW
     assert contents(backup.path) == ["kept"]
     assert backup.path.stat().st_mode & 0o777 == 0o600
     clock.advance(FRESH_FOR_MS)
     add(context.store, "newer")
     assert back_up(context) == 2, "one made, and the older one of the same day deleted"
-    [backup] = list_scheduled(context.store.path, context.settings.backup_dir)
+    [backup] = list_scheduled(context.settings)
     assert sorted(contents(backup.path)) == ["kept", "newer"]
 
 
@@ -65,10 +66,7 @@ def test_days_weeks_and_a_month_are_kept(context: MaintenanceContext, clock: Fak
     for _ in range(70):
         back_up(context)
         clock.advance(MS_PER_DAY)
-    days = [
-        (clock.now - backup.at) // MS_PER_DAY
-        for backup in list_scheduled(context.store.path, context.settings.backup_dir)
-    ]
+    days = [(clock.now - backup.at) // MS_PER_DAY for backup in list_scheduled(context.settings)]
     assert days[:3] == [1, 2, 3]
     assert 4 <= len(days) <= 6
 
@@ -102,16 +100,40 @@ def test_the_newest_of_each_day_week_and_month_is_kept(hours: list[int], counts:
 def test_what_is_nobodys_scheduled_backup_is_left_alone(context: MaintenanceContext) -> None:
     folder = context.settings.backup_dir
     folder.mkdir(parents=True)
-    others = ["mine.db", "memory-auto-x.db", "other-auto-5.db", "memory-auto-5.db.txt", f"memory-auto-{10**20}.db"]
+    own = name_copies(context.settings.database)
+    others = ["mine.db", f"{own}-auto-x.db", "other-auto-5.db", f"{own}-auto-5.db.txt", f"{own}-auto-{10**20}.db"]
+    others += [f"{name_copies(folder / 'memory.db')}-auto-5.db", "memory-auto-5.db", "memory-v1-5.db"]
     for name in others:
         (folder / name).touch()
     for number in range(KEPT_OF_MIGRATIONS + 2):
-        (folder / f"memory-v{number}-{number}.db").touch()
+        (folder / f"{own}-v{number}-{number}.db").touch()
     (folder / "memory-auto-1.db.partial").touch()
-    gone = rotate_backups(context.store.path, context.settings, NOW)
-    assert sorted(path.name for path in gone) == ["memory-auto-1.db.partial", "memory-v0-0.db", "memory-v1-1.db"]
-    assert [backup.at for backup in list_before_migrations(context.store.path, folder)] == [4, 3, 2]
+    gone = rotate_backups(context.settings, NOW)
+    assert sorted(path.name for path in gone) == [f"{own}-v0-0.db", f"{own}-v1-1.db", "memory-auto-1.db.partial"]
+    assert [backup.at for backup in list_before_migrations(context.settings)] == [4, 3, 2]
     assert all((folder / name).exists() for name in others)
+
+
+def test_two_databases_of_one_name_each_have_their_own(tmp_path: Path, clock: FakeClock) -> None:
+    for said in ("first", "second"):
+        folder = tmp_path / said
+        folder.mkdir()
+        settings = Settings(database=folder / "notes.db", state_dir=tmp_path / "state", runtime_dir=tmp_path)
+        with Store.open(settings.database, clock=clock) as store:
+            add(store, said)
+            assert back_up(MaintenanceContext(store=store, settings=settings, clock=clock)) == 1
+        [backup] = list_scheduled(settings)
+        assert contents(backup.path) == [said]
+
+
+def test_copies_of_older_versions_are_the_usual_databases(tmp_path: Path) -> None:
+    usual = Settings(database=tmp_path / "rlm-memory.db", state_dir=tmp_path / "hyperloci", runtime_dir=tmp_path)
+    other = replace(usual, database=tmp_path / "elsewhere" / "rlm-memory.db")
+    usual.backup_dir.mkdir(parents=True)
+    (usual.backup_dir / "rlm-memory-auto-7.db").touch()
+    (usual.backup_dir / "rlm-memory-v3-8.db").touch()
+    assert [backup.at for backup in (*list_scheduled(usual), *list_before_migrations(usual))] == [7, 8]
+    assert [*list_scheduled(other), *list_before_migrations(other)] == []
 
 
 def test_they_can_be_switched_off(context: MaintenanceContext) -> None:
@@ -123,7 +145,7 @@ def test_they_can_be_switched_off(context: MaintenanceContext) -> None:
 
 def test_a_rehearsal_makes_none(context: MaintenanceContext) -> None:
     assert back_up(replace(context, dry_run=True)) == 0
-    assert list_scheduled(context.store.path, context.settings.backup_dir) == []
+    assert list_scheduled(context.settings) == []
 
 
 def test_a_disk_without_room_gets_none_and_nothing_is_pruned(
@@ -146,7 +168,7 @@ def test_before_memories_fade_away_a_backup_that_holds_them_is_made(
     clock.advance(30 * MS_PER_DAY)
     assert len(prune_faded(context).ids) == 1
     assert context.store.nodes.query_nodes() == []
-    [backup] = list_scheduled(context.store.path, context.settings.backup_dir)
+    [backup] = list_scheduled(context.settings)
     assert contents(backup.path) == ["faint"]
 
 

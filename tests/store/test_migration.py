@@ -222,7 +222,7 @@ def test_the_copy_from_before_has_the_vectors_as_they_were(version_8: Path, tmp_
     fill_8(version_8, random_rows(3))
     before = vectors_in(version_8)
     Store.open(version_8, backup_dir=tmp_path / "backups", clock=lambda: 77).close()
-    copy = tmp_path / "backups" / "memory-v8-77.db"
+    copy = tmp_path / "backups" / f"{migration.name_copies(version_8)}-v8-77.db"
     assert vectors_in(copy) == before
     # And can be migrated itself, when it is restored.
     Store.open(copy).close()
@@ -271,7 +271,7 @@ def test_a_database_in_use_is_copied_before_it_is_migrated(tmp_path: Path, reque
         assert migration.schema_version(store.connection) == step.number
         assert store.connection.execute("SELECT x FROM further").fetchone()[0] == 1
     (backup,) = backups.iterdir()
-    assert backup.name == f"memory-v{step.number - 1}-77.db"
+    assert backup.name == f"{migration.name_copies(path)}-v{step.number - 1}-77.db"
     with closing(sqlite3.connect(backup)) as copy:
         assert copy.execute("PRAGMA user_version").fetchone()[0] == step.number - 1
         assert copy.execute("SELECT content FROM nodes").fetchall() == [("kept",)]

@@ -1,7 +1,7 @@
 """Backups: one per day, and one before memories are pruned; older ones are thinned to one per week and per month.
 
 They are in the state folder, readable by the user only; `hyperloci restore-backup` restores one, and `purge` removes
-memories from them too.
+memories from them too. A file's name tells whose it is: two databases of one name may share a state folder.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreFullError
 from hyperloci.jobs import HOURLY, MaintenanceContext
 from hyperloci.store import Store
+from hyperloci.store.migration import name_copies
 from hyperloci.store.purge import list_unfinished_backups
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass
@@ -34,6 +35,9 @@ SPACE_FACTOR: Final = 2
 UNFINISHED_AFTER_MS: Final = HOURLY
 """A copy still unfinished after so long has no one who finishes it: copying a gigabyte takes seconds."""
 
+_MADE_FOR: Final = re.compile(r"-(?:auto|v\d{1,4})-\d{1,14}\.db\Z")
+"""How the name of a copy ends that Hyperloci made of some database."""
+
 
 @dataclass(frozen=True, slots=True)
 class Backup:
@@ -43,19 +47,30 @@ class Backup:
     at: int
 
 
-def list_scheduled(database: Path, backup_dir: Path) -> list[Backup]:
-    """Return the scheduled backups of a database, newest first."""
-    return _list_named(backup_dir, rf"{re.escape(database.stem)}-auto-(\d{{1,14}})\.db")
+def list_scheduled(settings: Settings) -> list[Backup]:
+    """Return the scheduled backups of the database, newest first."""
+    return _list_named(settings, "auto")
 
 
-def list_before_migrations(database: Path, backup_dir: Path) -> list[Backup]:
-    """Return the copies made before the schema of a database changed, newest first."""
-    return _list_named(backup_dir, rf"{re.escape(database.stem)}-v\d+-(\d{{1,14}})\.db")
+def list_before_migrations(settings: Settings) -> list[Backup]:
+    """Return the copies made before the schema of the database changed, newest first."""
+    return _list_named(settings, r"v\d+")
 
 
-def _list_named(folder: Path, pattern: str) -> list[Backup]:
+def list_restorable(settings: Settings) -> list[Path]:
+    """Return the copies that may be the database's, newest first: its own, and what somebody put into the folder."""
+    own = {backup.path for backup in (*list_scheduled(settings), *list_before_migrations(settings))}
+    found = [path for path in settings.backup_dir.glob("*.db") if path in own or not _MADE_FOR.search(path.name)]
+    return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+def _list_named(settings: Settings, occasion: str) -> list[Backup]:
+    """Return the copies of an occasion; older versions named no database, so theirs are the usual database's."""
+    folder, database = settings.backup_dir, settings.database
     if not folder.is_dir():
         return []
+    names = [name_copies(database)] + [database.stem] * settings.is_usual_database
+    pattern = rf"(?:{'|'.join(map(re.escape, names))})-{occasion}-(\d{{1,14}})\.db"
     named = ((path, re.fullmatch(pattern, path.name)) for path in folder.iterdir())
     found = [Backup(path, int(match[1])) for path, match in named if match is not None]
     return sorted(found, key=lambda backup: backup.at, reverse=True)
@@ -74,7 +89,7 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
         StoreError: it can't be written.
     """
     now = clock()
-    newest = next(iter(list_scheduled(store.path, settings.backup_dir)), None)
+    newest = next(iter(list_scheduled(settings)), None)
     if not is_enabled(settings) or (newest is not None and 0 <= now - newest.at < FRESH_FOR_MS):
         return None
     make_own_folders(settings.backup_dir)
@@ -85,20 +100,20 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
             f"No backup was made: {settings.backup_dir} has {free / 1e6:.0f} MB free, but the database takes "
             f"{size / 1e6:.0f} MB. Free space, or lower backups_daily, backups_weekly and backups_monthly."
         )
-    path = settings.backup_dir / f"{store.path.stem}-auto-{now}.db"
+    path = settings.backup_dir / f"{name_copies(store.path)}-auto-{now}.db"
     return Backup(store.back_up(path), now)
 
 
-def rotate_backups(database: Path, settings: Settings, now: int) -> list[Path]:
+def rotate_backups(settings: Settings, now: int) -> list[Path]:
     """Delete the scheduled backups that no day, week or month wants, the oldest of migrations, and unfinished ones."""
-    backups = list_scheduled(database, settings.backup_dir)
+    backups = list_scheduled(settings)
     kept = select_kept(backups, settings)
     old = [backup for backup in backups if backup not in kept]
-    old += list_before_migrations(database, settings.backup_dir)[KEPT_OF_MIGRATIONS:]
+    old += list_before_migrations(settings)[KEPT_OF_MIGRATIONS:]
     gone = [backup.path for backup in old]
     gone += [
         path
-        for path in list_unfinished_backups(database, settings.backup_dir)
+        for path in list_unfinished_backups(settings.database, settings.backup_dir)
         if _age_ms(path, now) > UNFINISHED_AFTER_MS
     ]
     for path in gone:
@@ -137,4 +152,4 @@ def back_up(context: MaintenanceContext) -> int:
     if context.dry_run:
         return 0
     made = ensure_backup(context.store, context.settings, context.clock)
-    return (made is not None) + len(rotate_backups(context.store.path, context.settings, context.clock()))
+    return (made is not None) + len(rotate_backups(context.settings, context.clock()))

@@ -223,7 +223,7 @@ def test_the_last_backup_is_shown_and_a_late_one_is_a_warning(
         made = ensure_backup(store, settings, system_clock)
         assert made is not None
         assert said()[0] is Severity.OK and str(made.path) in said()[1]
-        made.path.rename(made.path.with_name(f"memory-auto-{made.at - 8 * MS_PER_DAY}.db"))
+        made.path.rename(made.path.with_name(made.path.name.replace(str(made.at), str(made.at - 8 * MS_PER_DAY))))
         assert said()[0] is Severity.WARNING and "1 week ago" in said()[1]
     for part in ("DAILY", "WEEKLY", "MONTHLY"):
         monkeypatch.setenv(f"HYPERLOCI_BACKUPS_{part}", "0")

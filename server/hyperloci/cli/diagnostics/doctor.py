@@ -237,7 +237,7 @@ def _check_spool(settings: Settings, project: Path, repair: bool) -> Iterator[Di
     for path, reason in spool.list_set_aside(folder):
         mend = f"see {settings.log_file}; the next version tries it again; delete it to discard it"
         yield Diagnosis(Severity.NOTE, "spool", f"{path} could not be stored: {reason}", mend)
-    unnamed = [] if spool.accepts_unnamed(settings) else spool.list_unnamed_files(settings)
+    unnamed = [] if settings.is_usual_database else spool.list_unnamed_files(settings)
     if unnamed:
         many = count_things(len(unnamed), "record")
         message = f"{many} of hooks in {folder.parent} for no database: an earlier version left them"

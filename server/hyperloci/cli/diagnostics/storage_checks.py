@@ -126,9 +126,8 @@ def _existing_parent(path: Path) -> Path:
 
 def _restore_advice(settings: Settings) -> str:
     """Return how to replace a damaged database: by the newest backup, if there is one."""
-    backups = [(file.stat().st_mtime_ns, file) for file in settings.backup_dir.glob("*.db")]
-    if backups:
-        return f"hyperloci restore-backup {max(backups)[1]}"
+    if copies := backups.list_restorable(settings):
+        return f"hyperloci restore-backup {copies[0]}"
     return "hyperloci restore-backup FILE with a backup of your own; or move the file away to start empty"
 
 
@@ -183,7 +182,7 @@ def check_backups(settings: Settings, project: Path, repair: bool) -> Iterator[D
     if not backups.is_enabled(settings):
         yield Diagnosis(Severity.NOTE, "backups", "switched off (backups_daily, backups_weekly, backups_monthly are 0)")
         return
-    found = backups.list_scheduled(settings.database, settings.backup_dir)
+    found = backups.list_scheduled(settings)
     if not found:
         yield Diagnosis(
             Severity.NOTE, "backups", "none yet; one is made each day while a session is idle", "hyperloci upkeep"
