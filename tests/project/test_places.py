@@ -94,6 +94,29 @@ def test_a_copy_of_a_clone_is_asked_about_and_not_joined(settings: Settings, clo
     assert recalled(settings, clone) == {"We deploy on Tuesdays"}
 
 
+def test_a_copy_of_a_clone_that_moved_has_a_memory_of_its_own(settings: Settings, clone: Path, tmp_path: Path) -> None:
+    remember(settings, clone, "We deploy on Tuesdays")
+    moved = clone.rename(tmp_path / "moved")
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    copy = Path(shutil.copytree(moved, tmp_path / "copy"))
+    assert recalled(settings, copy) == set()
+    remember(settings, copy, "We deploy on Mondays")
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    assert told(settings, copy) == ("place", ["its Git folder is a copy of the other's"])
+
+
+def test_a_linked_copy_does_not_keep_a_clone_that_moves_from_its_memory(
+    settings: Settings, clone: Path, tmp_path: Path
+) -> None:
+    remember(settings, clone, "We deploy on Tuesdays")
+    copy = Path(shutil.copytree(clone, tmp_path / "copy"))
+    remember(settings, copy, "We deploy on Mondays")
+    with Memory.open(settings, copy) as memory:
+        memory.link_place(memory.find_link_target(str(clone)))
+    moved = clone.rename(tmp_path / "moved")
+    assert recalled(settings, moved) == {"We deploy on Tuesdays", "We deploy on Mondays"}
+
+
 def test_a_home_folder_that_is_copied_keeps_its_memories(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,10 +103,13 @@ def _decide_scope(store: Store, project: Project, replaced: ProjectPlace | None,
 
 
 def _scope_of_moved(store: Store, project: Project) -> Decision | None:
-    """Return the scope of the place whose token the Git folder has, if that place is gone, or is this very folder."""
+    """Return the scope of the place whose token the Git folder has, if that place is gone, or is this very folder.
+
+    A memory that moved along before is where it moved to: this folder is a copy of that one.
+    """
     if project.token is None:
         return None
-    gone = []
+    gone, kept_by = [], set()
     for place in store.places.find_by_token(project.token):
         if _is_same_folder(Path(place.path), project.place):
             return place.scope, place.reason
@@ -114,6 +117,9 @@ def _scope_of_moved(store: Store, project: Project) -> Decision | None:
             return place.scope, "moved"
         if _is_gone(place):
             gone.append(place)
+        elif place.reason != "linked":
+            kept_by.add(place.scope)
+    gone = [place for place in gone if place.scope not in kept_by]
     inode = read_inode(project.place)
     # The number alone may have been given out anew; a folder that was renamed keeps what is in it as it was.
     kept = [place for place in gone if place.inode == inode and _has_older_entry(project.place, place.last_seen_at)]
