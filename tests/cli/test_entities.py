@@ -37,6 +37,15 @@ def test_entities_are_listed_shown_and_merged(project: Path) -> None:
     run("entity", "nobody", *place, code=1)
 
 
+@pytest.mark.req("B.15", "B.18")
+def test_what_a_fact_is_about_is_declared_and_merged_under_another_name(project: Path) -> None:
+    place = ("--project", str(project))
+    run("remember", "It is restarted after each update", "--entity", "the main database", *place)
+    run("remember", "PostgreSQL listens on 5433", *place)
+    run("merge-entities", "PostgreSQL", "the main database", *place)
+    assert "the main database" in run("entity", "PostgreSQL", *place)
+
+
 def test_what_is_known_of_an_entity_stands_under_the_name_of_its_kind(tmp_path: Path, home: Path) -> None:
     folder = tmp_path / "project"
     (folder / "guide.md").write_text("# GaugeReader\n\nGaugeReader reads the level of a gauge every ten minutes.\n")

@@ -60,15 +60,22 @@ def remember(
     ] = "insight",
     scope: Annotated[str | None, typer.Option(help="project or global; default: by category.")] = None,
     replaces: Annotated[str | None, typer.Option(help="Id of the memory that this one replaces.")] = None,
+    entity: Annotated[
+        list[str] | None, typer.Option("--entity", "-e", help="What it is about; may be given several times.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Remember a fact.
 
-    Example: hyperloci remember "The CI runs on Python 3.11 only" --category constraint
+    Examples:
+      hyperloci remember "The CI runs on Python 3.11 only" --category constraint
+      hyperloci remember "Restart it after each update" --entity "the main database"
     """
     with open_memory(project) as memory:
         store_waiting_records(memory)  # The session that it is remembered in may have ended.
-        remembered = memory.remember_fact(fact, category=category, scope=scope, replaces=replaces)
+        remembered = memory.remember_fact(
+            fact, category=category, scope=scope, replaces=replaces, entities=entity or ()
+        )
     _print_remembered(remembered, json)
 
 
