@@ -10,6 +10,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.entities import entity_service
 from hyperloci.knowledge.entities.entity_service import summarise_entities
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
@@ -27,6 +28,18 @@ def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Mem
 
 def upkeep(memory: Memory) -> int:
     return summarise_entities(MaintenanceContext(store=memory.store, settings=memory.settings, clock=lambda: NOW))
+
+
+@pytest.mark.req("B.18")
+def test_one_run_summarises_all_that_wait_and_a_second_changes_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entity_service, "SUMMARY_BATCH", 1)
+    for port in range(memory.settings.entity_enrichment_min_mentions):
+        memory.remember_fact(f"PostgreSQL is on port {port}.")
+        memory.remember_fact(f"AuthService is in zone {port}.")
+    assert upkeep(memory) == 2
+    assert upkeep(memory) == 0
 
 
 @pytest.mark.req("B.15", "B.10")

@@ -35,7 +35,7 @@ MAX_SUMMARY_SOURCES: Final = 60
 """Memories that a summary is drawn from, the latest ones."""
 
 SUMMARY_BATCH: Final = 50
-"""Entities summarised in one maintenance run: each takes a few milliseconds."""
+"""Entities that are read at once to be summarised."""
 
 _DEFINES: Final = re.compile(r"^\W*(?:is|are|was|were|means|stands for|это|—|–|-)\b", re.IGNORECASE)
 
@@ -186,20 +186,26 @@ def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, 
 
 def summarise_entities(context: MaintenanceContext) -> int:
     """Summarise the entities that are mentioned often, in sentences from their memories (B.18)."""
-    store, done = context.store, 0
-    wanted = store.entities.list_unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARY_BATCH)
-    for entity in wanted:
-        node, summary = store.nodes.get_by_key(entity.node_key), ""
-        assert node is not None
-        with context.isolate_failure(node, "enrich") as attempt:
-            summary = summary_of(store, entity)
-            store.entities.set_summary(entity.node_key, summary, now=context.clock())
-        if attempt.failed:
-            with store.transaction():  # Nothing defines it; it goes behind all others in the queue.
-                store.entities.set_summary(entity.node_key, "", now=context.clock())
-        done += bool(summary)
-        context.yield_to_others()
+    entities, done = context.store.entities, 0
+    while wanted := entities.list_unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARY_BATCH):
+        for entity in wanted:
+            done += _summarise_entity(context, entity)
+            context.yield_to_others()
     return done
+
+
+def _summarise_entity(context: MaintenanceContext, entity: Entity) -> bool:
+    """Store an entity's summary, an empty one where nothing defines it; return whether there is one."""
+    store, summary = context.store, ""
+    node = store.nodes.get_by_key(entity.node_key)
+    assert node is not None
+    with context.isolate_failure(node, "enrich") as attempt:
+        summary = summary_of(store, entity)
+        store.entities.set_summary(entity.node_key, summary, now=context.clock())
+    if attempt.failed:
+        with store.transaction():
+            store.entities.set_summary(entity.node_key, "", now=context.clock())
+    return bool(summary)
 
 
 def summary_of(store: Store, entity: Entity) -> str:
