@@ -31,7 +31,7 @@ from hyperloci.maintenance.backups import (
 from hyperloci.maintenance.decay import prune_faded
 from hyperloci.maintenance.job_list import JOBS
 from hyperloci.store import Store
-from hyperloci.store.migration import name_copies
+from hyperloci.system.data_paths import name_copies
 from tests.support import NOW, FakeClock, add, examples
 
 Usage = namedtuple("Usage", "total used free")
@@ -100,9 +100,9 @@ def test_the_newest_of_each_day_week_and_month_is_kept(hours: list[int], counts:
 def test_what_is_nobodys_scheduled_backup_is_left_alone(context: MaintenanceContext) -> None:
     folder = context.settings.backup_dir
     folder.mkdir(parents=True)
-    own = name_copies(context.settings.database)
+    own = name_copies(str(context.settings.database))
     others = ["mine.db", f"{own}-auto-x.db", "other-auto-5.db", f"{own}-auto-5.db.txt", f"{own}-auto-{10**20}.db"]
-    others += [f"{name_copies(folder / 'memory.db')}-auto-5.db", "memory-auto-5.db", "memory-v1-5.db"]
+    others += [f"{name_copies(str(folder / 'memory.db'))}-auto-5.db", "memory-auto-5.db", "memory-v1-5.db"]
     for name in others:
         (folder / name).touch()
     for number in range(KEPT_OF_MIGRATIONS + 2):

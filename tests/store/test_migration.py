@@ -33,6 +33,7 @@ from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.fingerprints import Fingerprints
 from hyperloci.store.vectors.scan_codes import make_sign_code, words_per_code
 from hyperloci.store.vectors.stored_vectors import make_code
+from hyperloci.system.data_paths import name_copies
 from tests.support import NOW, FakeClock, add, random_rows
 
 Matrix = NDArray[np.float32]
@@ -222,7 +223,7 @@ def test_the_copy_from_before_has_the_vectors_as_they_were(version_8: Path, tmp_
     fill_8(version_8, random_rows(3))
     before = vectors_in(version_8)
     Store.open(version_8, backup_dir=tmp_path / "backups", clock=lambda: 77).close()
-    copy = tmp_path / "backups" / f"{migration.name_copies(version_8)}-v8-77.db"
+    copy = tmp_path / "backups" / f"{name_copies(str(version_8))}-v8-77.db"
     assert vectors_in(copy) == before
     # And can be migrated itself, when it is restored.
     Store.open(copy).close()
@@ -271,7 +272,7 @@ def test_a_database_in_use_is_copied_before_it_is_migrated(tmp_path: Path, reque
         assert migration.schema_version(store.connection) == step.number
         assert store.connection.execute("SELECT x FROM further").fetchone()[0] == 1
     (backup,) = backups.iterdir()
-    assert backup.name == f"{migration.name_copies(path)}-v{step.number - 1}-77.db"
+    assert backup.name == f"{name_copies(str(path))}-v{step.number - 1}-77.db"
     with closing(sqlite3.connect(backup)) as copy:
         assert copy.execute("PRAGMA user_version").fetchone()[0] == step.number - 1
         assert copy.execute("SELECT content FROM nodes").fetchall() == [("kept",)]

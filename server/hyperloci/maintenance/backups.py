@@ -18,8 +18,8 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreFullError
 from hyperloci.jobs import HOURLY, MaintenanceContext
 from hyperloci.store import Store
-from hyperloci.store.migration import name_copies
 from hyperloci.store.purge import list_unfinished_backups
+from hyperloci.system.data_paths import name_copies
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass
 
@@ -69,7 +69,7 @@ def _list_named(settings: Settings, occasion: str) -> list[Backup]:
     folder, database = settings.backup_dir, settings.database
     if not folder.is_dir():
         return []
-    names = [name_copies(database)] + [database.stem] * settings.is_usual_database
+    names = [name_copies(str(database))] + [database.stem] * settings.is_usual_database
     pattern = rf"(?:{'|'.join(map(re.escape, names))})-{occasion}-(\d{{1,14}})\.db"
     named = ((path, re.fullmatch(pattern, path.name)) for path in folder.iterdir())
     found = [Backup(path, int(match[1])) for path, match in named if match is not None]
@@ -100,7 +100,7 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
             f"No backup was made: {settings.backup_dir} has {free / 1e6:.0f} MB free, but the database takes "
             f"{size / 1e6:.0f} MB. Free space, or lower backups_daily, backups_weekly and backups_monthly."
         )
-    path = settings.backup_dir / f"{name_copies(store.path)}-auto-{now}.db"
+    path = settings.backup_dir / f"{name_copies(str(store.path))}-auto-{now}.db"
     return Backup(store.back_up(path), now)
 
 

@@ -15,7 +15,7 @@ from hyperloci.store.database.connection import APPLICATION_ID, refuse_foreign_d
 from hyperloci.store.database.database_copy import copy_to_file
 from hyperloci.store.database.database_files import lock_database
 from hyperloci.store.database.error_translation import translate_block_errors
-from hyperloci.system.data_paths import database_key
+from hyperloci.system.data_paths import name_copies
 from hyperloci.system.values import dataclass
 
 _CODES_STEP = 9
@@ -55,11 +55,6 @@ def latest_version() -> int:
     return load_migrations()[-1].number
 
 
-def name_copies(database: Path) -> str:
-    """Return how the names of a database's copies begin: by its file's name, and by a key of its path."""
-    return f"{database.stem}-{database_key(str(database))}"
-
-
 def migrate_schema(connection: sqlite3.Connection, path: Path, backup_dir: Path, clock: Clock) -> list[str]:
     """Bring the schema up to date under a lock and return the names of the steps taken.
 
@@ -79,7 +74,7 @@ def migrate_schema(connection: sqlite3.Connection, path: Path, backup_dir: Path,
             version = _checked_version(connection, path)
             steps = [migration for migration in migrations if migration.number > version]
             if version and steps:
-                copy_to_file(connection, backup_dir / f"{name_copies(path)}-v{version}-{clock()}.db")
+                copy_to_file(connection, backup_dir / f"{name_copies(str(path))}-v{version}-{clock()}.db")
             return [step.name for step in steps if _apply_step(connection, step)]
 
 

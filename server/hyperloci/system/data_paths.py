@@ -84,6 +84,11 @@ def database_key(database: str) -> str:
     return f"{key:016x}"[:12]
 
 
+def name_copies(database: str) -> str:
+    """Return how the names of a database's copies begin: by its file's name, and by a key of its path."""
+    return f"{os.path.splitext(os.path.basename(database))[0]}-{database_key(database)}"
+
+
 def drop_empty_home(environ: MutableMapping[str, str]) -> None:
     """Take an empty `HOME` out of a process's environment, so that `~` is what the password database says."""
     if environ.get("HOME") == "":
