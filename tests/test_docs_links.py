@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 PAGE_IN_SOURCE = re.compile(r"\bdocs/[\w/-]+\.md\b")
@@ -53,6 +54,14 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_no_page_of_a_subject_has_two_headings_with_one_anchor(folder: str) -> None:
     for page in (ROOT / "docs" / folder).glob("*.md"):
         assert [anchor for anchor, times in Counter(_list_anchors(page)).items() if times > 1] == [], page.name
+
+
+def test_every_reason_is_on_the_first_page_of_reasons() -> None:
+    listed = set(LINK.findall((ROOT / "docs" / "why.md").read_text(encoding="utf-8")))
+    pages = sorted((ROOT / "docs" / "why").glob("*.md"))
+    sections = [(page, title) for page in pages for title in SECTION.findall(_read_prose(page))]
+    assert sections
+    assert [title for page, title in sections if f"why/{page.name}#{_make_anchor(title)}" not in listed] == []
 
 
 def test_every_page_that_a_comment_names_exists() -> None:
