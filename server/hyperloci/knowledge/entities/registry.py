@@ -171,7 +171,7 @@ class EntityLinker:
         known = vocabulary().find_proper(name)
         for spelling in () if known is None else known.spellings:
             self._store.entities.add_alias(key, spelling)
-        bare = _ARTICLE.sub("", name)
+        bare = _ARTICLE.sub("", name) if new.origin is Origin.TOOL else name
         if bare != name:
             self._store.entities.add_alias(key, bare)
         sighted = self._sighted.pop((new.scope, squash_name(name)), None)
@@ -274,7 +274,7 @@ class EntityLinker:
 
 
 _ARTICLE: Final = re.compile(r"^(?:the|an?|our|der|die|das|unsere?) +(?=\S)", re.IGNORECASE)
-"""`The gizmo` is spoken of as `a gizmo`, too."""
+"""Who declares `the gizmo` speaks of `our gizmo`, too; `The Who` that a rule found is no `Who`."""
 
 _THINGS: Final = frozenset({EntityKind.TOOL, EntityKind.PROJECT, EntityKind.CONCEPT})
 """What one name is to several memories: a tool that is imported, a project on a page, a thing that is spoken of."""
