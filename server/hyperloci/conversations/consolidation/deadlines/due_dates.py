@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -73,6 +73,9 @@ _GERMAN: Final = re.compile(
 """Days as German deadlines name them, and the ends of times."""
 
 _GERMAN_UNITS: Final = {"woche": "week", "monats": "month", "jahres": "year"}
+
+_Expression = tuple[int, str, DateExpression]
+"""An expression of a date, its place in the text, and the word before it."""
 
 
 def read_due_date(text: str, said_at: int) -> str | None:
@@ -170,14 +173,15 @@ def names_past_day(text: str, said_at: int) -> bool:
 
 def read_day_features(text: str) -> Iterator[str]:
     """Yield how a text names days: one, several, the word before each, or only in words that elsewhere are none."""
-    number = len(_find_days(text, _EPOCH))
+    found = list(_iter_expressions(text))
+    number = sum(1 for _ in (*_keep_days(found, _EPOCH), *_read_forms(text, _EPOCH)))
     if number:
         yield "day"
     elif any(read_loose_days(text, _EPOCH)):
         yield "loose day"
     if number > 1:
         yield "days"
-    yield from (f"day after:{before}" for _, before, _ in _iter_expressions(text))
+    yield from (f"day after:{before}" for _, before, _ in found)
 
 
 def _read_today(said_at: int) -> dt.date:
@@ -186,15 +190,15 @@ def _read_today(said_at: int) -> dt.date:
 
 def _find_days(text: str, today: dt.date) -> list[dt.date]:
     """Return the last day of each time that a text names, in the order of the text; what is no day is left out."""
-    return [day for _, day in sorted([*_read_expressions(text, today), *_read_forms(text, today)])]
+    return [day for _, day in sorted([*_keep_days(_iter_expressions(text), today), *_read_forms(text, today)])]
 
 
-def _read_expressions(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
-    """Yield what the grammar of dates reads, each with its place in the text."""
-    for place, before, found in _iter_expressions(text):
+def _keep_days(found: Iterable[_Expression], today: dt.date) -> Iterator[tuple[int, dt.date]]:
+    """Yield the days that expressions mean, each with its place in the text; what is no day is left out."""
+    for place, before, expression in found:
         with contextlib.suppress(ValueError, OverflowError):
             if before not in _BEHIND:
-                yield place, _last_day(found, today)
+                yield place, _last_day(expression, today)
 
 
 def _read_starts(text: str, today: dt.date) -> Iterator[dt.date]:
@@ -205,7 +209,7 @@ def _read_starts(text: str, today: dt.date) -> Iterator[dt.date]:
                 yield _last_day(found, today)
 
 
-def _iter_expressions(text: str) -> Iterator[tuple[int, str, DateExpression]]:
+def _iter_expressions(text: str) -> Iterator[_Expression]:
     """Yield the expressions of dates in a text, each with its place and the word before it."""
     words, at, behind = DateText(text), 0, 0
     while at < len(words.words):
