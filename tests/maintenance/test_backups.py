@@ -24,6 +24,7 @@ from hyperloci.maintenance.backups import (
     back_up,
     ensure_backup,
     list_before_migrations,
+    list_restorable,
     list_scheduled,
     rotate_backups,
     select_kept,
@@ -126,14 +127,22 @@ def test_two_databases_of_one_name_each_have_their_own(tmp_path: Path, clock: Fa
         assert contents(backup.path) == [said]
 
 
-def test_copies_of_older_versions_are_the_usual_databases(tmp_path: Path) -> None:
+def test_copies_of_older_versions_are_offered_to_the_usual_database_and_never_deleted(
+    tmp_path: Path, clock: FakeClock
+) -> None:
     usual = Settings(database=tmp_path / "rlm-memory.db", state_dir=tmp_path / "hyperloci", runtime_dir=tmp_path)
     other = replace(usual, database=tmp_path / "elsewhere" / "rlm-memory.db")
     usual.backup_dir.mkdir(parents=True)
-    (usual.backup_dir / "rlm-memory-auto-7.db").touch()
-    (usual.backup_dir / "rlm-memory-v3-8.db").touch()
-    assert [backup.at for backup in (*list_scheduled(usual), *list_before_migrations(usual))] == [7, 8]
-    assert [*list_scheduled(other), *list_before_migrations(other)] == []
+    former = {usual.backup_dir / name for name in (f"rlm-memory-auto-{NOW}.db", "rlm-memory-v3-8.db")}
+    for path in former:
+        path.touch()
+    assert set(list_restorable(usual)) == former
+    assert list_restorable(other) == []
+    with Store.open(usual.database, clock=clock) as store:
+        made = ensure_backup(store, usual, clock)
+    assert made is not None, "a copy that may be another's is none of its own"
+    assert rotate_backups(usual, NOW) == []
+    assert list_restorable(usual)[0] == made.path and former < set(list_restorable(usual))
 
 
 def test_they_can_be_switched_off(context: MaintenanceContext) -> None:

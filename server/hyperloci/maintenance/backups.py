@@ -58,19 +58,33 @@ def list_before_migrations(settings: Settings) -> list[Backup]:
 
 
 def list_restorable(settings: Settings) -> list[Path]:
-    """Return the copies that may be the database's, newest first: its own, and what somebody put into the folder."""
-    own = {backup.path for backup in (*list_scheduled(settings), *list_before_migrations(settings))}
-    found = [path for path in settings.backup_dir.glob("*.db") if path in own or not _MADE_FOR.search(path.name)]
-    return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    """Return the copies that may be the database's: its own, then what somebody put into the folder; newest first.
+
+    Copies of older versions, whose names don't say whose they are, may be those of the usual database.
+    """
+    own = [backup.path for backup in (*list_scheduled(settings), *list_before_migrations(settings))]
+    others = (path for path in settings.backup_dir.glob("*.db") if path not in own)
+    former = settings.database.stem if settings.is_usual_database else ""
+    put = [path for path in others if _may_belong(path, former)]
+    return [path for paths in (own, put) for path in sorted(paths, key=_read_time, reverse=True)]
+
+
+def _may_belong(path: Path, former: str) -> bool:
+    """Return whether somebody put a file there, or an older version made it of a database of that name."""
+    made = _MADE_FOR.search(path.name)
+    return made is None or path.name[: made.start()] == former
+
+
+def _read_time(path: Path) -> int:
+    return path.stat().st_mtime_ns
 
 
 def _list_named(settings: Settings, occasion: str) -> list[Backup]:
-    """Return the copies of an occasion; older versions named no database, so theirs are the usual database's."""
-    folder, database = settings.backup_dir, settings.database
+    """Return the copies of an occasion; not those of older versions, whose names don't say whose they are."""
+    folder = settings.backup_dir
     if not folder.is_dir():
         return []
-    names = [name_copies(str(database))] + [database.stem] * settings.is_usual_database
-    pattern = rf"(?:{'|'.join(map(re.escape, names))})-{occasion}-(\d{{1,14}})\.db"
+    pattern = rf"{re.escape(name_copies(str(settings.database)))}-{occasion}-(\d{{1,14}})\.db"
     named = ((path, re.fullmatch(pattern, path.name)) for path in folder.iterdir())
     found = [Backup(path, int(match[1])) for path, match in named if match is not None]
     return sorted(found, key=lambda backup: backup.at, reverse=True)
