@@ -95,6 +95,15 @@ def test_what_faded_is_listed_by_a_dry_run_and_forgotten_by_a_real_one(project: 
     assert json.loads(run("query", "gateway cores", "--json"))["results"][0]["id"] == fact
 
 
+def test_what_waits_to_be_forgotten_says_what_it_waits_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gateway", "mirror", "proxy"):
+        faded(project, f"The old {name} has two cores")
+    assert "2 wait (--limit)" in run("prune", "--limit", "1", "--dry-run")
+    monkeypatch.setenv("HYPERLOCI_PRUNE_CAP", "1")
+    assert "2 wait (prune_cap is 1 a day)" in run("prune", "--dry-run")
+    assert "2 wait (prune_cap is 1 a day)" in run("prune", "--limit", "2", "--dry-run")
+
+
 @pytest.mark.req("B.15")
 def test_what_is_weak_is_listed_with_its_days(project: Path) -> None:
     fact = faded(project, "The old gateway has two cores", days=10)

@@ -97,9 +97,8 @@ def prune(
     for hit in hits:
         console.print(Text(to_one_line(hit.content, f"{shorten_id(hit.id)}  [{hit.subtype or hit.type}]  ")))
     verb = "would be forgotten" if dry_run else "forgotten; restorable for 30 days"
-    console.print(
-        f"{len(done.ids)} {verb}" + (f"; {done.left} wait (prune_cap is {done.cap} a day)" if done.left else "")
-    )
+    why = "--limit" if limit is not None and len(done.ids) == limit else f"prune_cap is {done.cap} a day"
+    console.print(f"{len(done.ids)} {verb}" + (f"; {done.left} wait ({why})" if done.left else ""))
 
 
 def _prune_edges(project: Path, *, dry_run: bool, json: bool) -> None:
