@@ -31,7 +31,7 @@ def test_a_process_told_an_offset_lives_in_another_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_value", "ms"), [("", 0), ("1.5", 1_500), ("-60", -60_000), ("soon", 0), ("inf", 0), ("nan", 0)]
+    ("given_value", "ms"), [("", 0), ("1.5", 1_500), ("-60", -60_000), ("soon", 0), ("inf", 0), ("nan", 0), ("1e30", 0)]
 )
 def test_an_offset_is_read_in_seconds(given_value: str, ms: int) -> None:
     assert read_offset({OFFSET_VARIABLE: given_value}) == ms

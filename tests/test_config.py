@@ -197,6 +197,13 @@ def test_a_variable_like_no_setting_is_not_taken_for_one_that_begins_alike() -> 
     ]
 
 
+@pytest.mark.parametrize("said", ["soon", "nan", "1e30"])
+def test_a_clock_that_cannot_be_moved_so_is_told(said: str) -> None:
+    (told,) = list_idle_variables({"HYPERLOCI_CLOCK_OFFSET": said})
+    assert told.startswith(f"HYPERLOCI_CLOCK_OFFSET={said} is no number of seconds")
+    assert list_idle_variables({"HYPERLOCI_CLOCK_OFFSET": "-86400.5"}) == []
+
+
 def test_a_settings_file_that_is_named_and_missing_is_told(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     told = list_idle_variables({"HYPERLOCI_CONFIG": str(file)})
@@ -210,7 +217,7 @@ def test_every_variable_that_is_read_is_known(tmp_path: Path) -> None:
     names = [config.name_variable(field.name) for field in fields(Settings)]
     known = dict.fromkeys((*names, *idle_settings._OTHER_VARIABLES), "x")
     known = {name: value for name, value in known.items() if name[10:].lower() not in config.CLAIMS}
-    known["HYPERLOCI_CONFIG"] = str(tmp_path)
+    known |= {"HYPERLOCI_CONFIG": str(tmp_path), "HYPERLOCI_CLOCK_OFFSET": "1"}
     assert list_idle_variables(known) == []
 
 

@@ -33,12 +33,22 @@ OFFSET_VARIABLE = "HYPERLOCI_CLOCK_OFFSET"
 and tests only: memories made under it carry the shifted times."""
 
 
-def read_offset(environ: Mapping[str, str]) -> int:
-    """Return the clock's offset in milliseconds; 0 where the variable is absent, or no finite number of seconds."""
+_MAX_OFFSET_SECONDS = 100 * 365 * 86_400.0
+"""A hundred years: what lies further on no calendar here has days for."""
+
+
+def is_offset(text: str) -> bool:
+    """Tell whether a text is a number of seconds that the clock can be moved by."""
     try:
-        return round(float(environ.get(OFFSET_VARIABLE) or 0) * 1_000)
-    except (OverflowError, ValueError):
-        return 0
+        return abs(float(text)) <= _MAX_OFFSET_SECONDS
+    except ValueError:
+        return False
+
+
+def read_offset(environ: Mapping[str, str]) -> int:
+    """Return the clock's offset in milliseconds; 0 where the variable is absent, or nothing to move it by."""
+    said = environ.get(OFFSET_VARIABLE) or "0"
+    return round(float(said) * 1_000) if is_offset(said) else 0
 
 
 _OFFSET_MS = read_offset(os.environ)

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final
 
+from hyperloci.clock import OFFSET_VARIABLE, is_offset
 from hyperloci.config import CLAIMS, OTHER_NAMES, Settings, name_variable
 from hyperloci.names import suggest_name
 
 _PREFIXES: Final = ("HYPERLOCI_", "RLM_MEMORY")
 _FILE_VARIABLE: Final = "HYPERLOCI_CONFIG"
 _OTHER_VARIABLES: Final = (
-    *(_FILE_VARIABLE, "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_HOOK_CLIENT", "HYPERLOCI_CLOCK_OFFSET"),
+    *(_FILE_VARIABLE, "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_HOOK_CLIENT", OFFSET_VARIABLE),
     "HYPERLOCI_TEAM_TOKEN",
 )
 """Variables that are read elsewhere than with the settings."""
@@ -44,13 +45,14 @@ def list_idle_settings(settings: Settings) -> list[str]:
 
 
 def list_idle_variables(environ: Mapping[str, str]) -> list[str]:
-    """Return in words which variables change nothing: those of no setting, and one that names a missing file."""
-    named = environ.get(_FILE_VARIABLE)
+    """Return in words which variables change nothing: unknown ones, and what no file or clock can follow."""
+    idle = []
+    named, offset = environ.get(_FILE_VARIABLE), environ.get(OFFSET_VARIABLE)
     if named and not os.path.exists(os.path.expanduser(named)):
-        missing = [f"{_FILE_VARIABLE} names {named}, which does not exist: no settings are read from it"]
-    else:
-        missing = []
-    return [*missing, *_list_unknown_variables(environ)]
+        idle.append(f"{_FILE_VARIABLE} names {named}, which does not exist: no settings are read from it")
+    if offset and not is_offset(offset):
+        idle.append(f"{OFFSET_VARIABLE}={offset:.40} is no number of seconds up to a hundred years; the clock stays")
+    return [*idle, *_list_unknown_variables(environ)]
 
 
 def _list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
