@@ -49,6 +49,18 @@ def test_a_question_of_time_alone_gets_everything_of_the_kind_in_it(memory: Memo
     assert set(found(memory.search("what did we decide since January 4?"))) == set(decisions[1:])
 
 
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize("time", ["in January 2027", "last week", "on 2027-01-06", "since 5 January 2027"])
+def test_what_happened_in_a_time_gets_what_is_of_it_by_whatever_words_the_time_is_told(
+    memory: Memory, clock: FakeClock, decisions: list[str], time: str
+) -> None:
+    tell(memory, clock, 400, "The changed things of version 2027 were dropped")
+    for question in (f"what changed {time}?", f"what did we do {time}"):
+        answer = memory.search(question)
+        assert decisions[1] in found(answer), question
+        assert not any(hit.notes and "outside" in " ".join(hit.notes) for hit in answer.results), question
+
+
 def test_bounds_that_the_caller_gives_come_first(memory: Memory, decisions: list[str]) -> None:
     answer = memory.search("what did we decide about the retry policy last week?", after="yesterday")
     assert found(answer) == [decisions[2]]

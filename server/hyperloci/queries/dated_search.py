@@ -117,7 +117,7 @@ class DatedSearch:
         self, query: str, asked: QuestionTime, bounds: TimeBounds, remark: tuple[str, ...], conditions: Conditions
     ) -> DatedResult:
         text = remove_words(query, bounds.expression)
-        request = read_recall_request(query) or read_recall_request(text)
+        request = read_recall_request(query) or read_recall_request(text, is_dated=True)
         subject = text if request is None else remove_words(request.subject, bounds.expression)
         kinds = _narrow_to_kind(conditions, request)
         # A question for a time and nothing else is answered by what is of that time, the latest first.

@@ -103,8 +103,13 @@ def _load_scorer() -> _TargetScorer:
     return _TargetScorer(told["threshold"], groups, tuple(beginnings), weights)
 
 
-def read_recall_request(query: str) -> RecallRequest | None:
-    """Return what a question asks of the memory itself; None if it asks about a subject, or nothing."""
+def read_recall_request(query: str, *, is_dated: bool = False) -> RecallRequest | None:
+    """Return what a question asks of the memory itself; None if it asks about a subject, or nothing.
+
+    Args:
+        query: the question.
+        is_dated: whether it named a time whose words were taken out of it.
+    """
     words = _WORD.findall(query.lower().replace("’", "'"))
     if not words or len(words) > MAX_WORDS:
         return None
@@ -112,6 +117,7 @@ def read_recall_request(query: str) -> RecallRequest | None:
     held, covered = _match_groups(words, scorer)
     subject = [word for at, word in enumerate(words) if at not in covered and not _says_nothing(word)]
     held |= set() if subject else {"bare"}
+    held |= {"dated"} if is_dated else set()
     sums = {target: _sum_weights(table, held, len(subject)) for target, table in scorer.weights.items()}
     best = max(sums, key=lambda target: sums[target])
     if sums[best] < scorer.threshold:
