@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -103,6 +104,62 @@ def test_a_copy_of_a_clone_that_moved_has_a_memory_of_its_own(settings: Settings
     remember(settings, copy, "We deploy on Mondays")
     assert recalled(settings, moved) == {"We deploy on Tuesdays"}
     assert told(settings, copy) == ("place", ["its Git folder is a copy of the other's"])
+
+
+def test_a_clone_that_moved_has_its_memory_though_a_copy_of_it_was_opened_first(
+    settings: Settings, clone: Path, tmp_path: Path
+) -> None:
+    remember(settings, clone, "We deploy on Tuesdays")
+    moved = clone.rename(tmp_path / "moved")
+    copy = Path(shutil.copytree(moved, tmp_path / "copy"))
+    # It can't be told from a clone that was moved to another disk.
+    assert recalled(settings, copy) == {"We deploy on Tuesdays"}
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    again = moved.rename(tmp_path / "again")
+    assert recalled(settings, again) == {"We deploy on Tuesdays"}
+
+
+def test_a_clone_that_moved_keeps_its_memory_where_two_processes_open_it_and_a_copy_at_once(
+    settings: Settings, clone: Path, tmp_path: Path
+) -> None:
+    remember(settings, clone, "We deploy on Tuesdays")
+    moved = clone.rename(tmp_path / "moved")
+    copy = Path(shutil.copytree(moved, tmp_path / "copy"))
+    environ = {
+        **os.environ,
+        "RLM_MEMORY_DB": str(settings.database),
+        "HYPERLOCI_STATE_DIR": str(settings.state_dir),
+        "HYPERLOCI_RUNTIME_DIR": str(settings.runtime_dir),
+        "HYPERLOCI_CONFIG": os.devnull,
+        "HYPERLOCI_EMBEDDER": "false",
+    }
+    starters = [
+        subprocess.Popen(
+            [sys.executable, "-c", _OPEN_WHEN_TOLD, str(place)], env=environ, stdin=subprocess.PIPE, cwd=tmp_path
+        )
+        for place in (moved, copy, moved, copy)
+    ]
+    for process in starters:
+        assert process.stdin is not None
+        process.stdin.close()
+    assert [process.wait(60) for process in starters] == [0, 0, 0, 0]
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    # The first that was opened, of those that can't be told apart, shares it.
+    assert recalled(settings, copy) in (set(), {"We deploy on Tuesdays"})
+    with Store.open(settings.database, backup_dir=settings.backup_dir) as store:
+        assert (check_integrity(store), count_violations(store)) == ([], {})
+
+
+_OPEN_WHEN_TOLD = """
+import os, sys
+from pathlib import Path
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+settings, place = Settings.from_env(os.environ), Path(sys.argv[1])
+sys.stdin.read()
+with Memory.open(settings, place) as memory:
+    memory.latest(5)
+"""
 
 
 def test_a_linked_copy_does_not_keep_a_clone_that_moves_from_its_memory(

@@ -105,7 +105,8 @@ def _decide_scope(store: Store, project: Project, replaced: ProjectPlace | None,
 def _scope_of_moved(store: Store, project: Project) -> Decision | None:
     """Return the scope of the place whose token the Git folder has, if that place is gone, or is this very folder.
 
-    A memory that moved along before is where it moved to: this folder is a copy of that one.
+    A memory that moved along before is where it moved to: this folder is a copy of that one, unless it is the folder
+    that moved, and the copy was opened first.
     """
     if project.token is None:
         return None
@@ -119,11 +120,10 @@ def _scope_of_moved(store: Store, project: Project) -> Decision | None:
             gone.append(place)
         elif place.reason != "linked":
             kept_by.add(place.scope)
-    gone = [place for place in gone if place.scope not in kept_by]
     inode = read_inode(project.place)
     # The number alone may have been given out anew; a folder that was renamed keeps what is in it as it was.
     kept = [place for place in gone if place.inode == inode and _has_older_entry(project.place, place.last_seen_at)]
-    same = kept or gone
+    same = kept or [place for place in gone if place.scope not in kept_by]
     return (same[0].scope, "moved") if len({place.scope for place in same}) == 1 else None
 
 
