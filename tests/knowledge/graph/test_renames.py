@@ -94,9 +94,15 @@ def test_a_fact_that_is_confirmed_after_it_stays_tied_and_is_not_outdated(
 ) -> None:
     tree.write("firmware/contactor.c", ENGAGE)
     memory.index_path()
-    memory.confirm_fact(fact)
-    assert notes(memory, fact) == ()
-    assert anchors(memory, fact) == [("firmware/contactor.c", "contactor_engage")]
+    for _ in range(2):
+        memory.confirm_fact(fact)
+        assert notes(memory, fact) == ()
+        assert anchors(memory, fact) == [("firmware/contactor.c", "contactor_engage")]
+    tree.write("firmware/contactor.c", ENGAGE.replace("PIN, 1", "PIN, 0"))
+    memory.index_path()
+    assert notes(memory, fact) == (
+        "outdated: `contactor_engage` in firmware/contactor.c changed since this was stored",
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ PENDING_FACTS: Final = 5_000
 def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
     """Tie a fact to the symbols it names, where a name means exactly one; return how many.
 
-    Earlier anchors are replaced, so that a fact confirmed after a change is no longer outdated; to a symbol that was
-    renamed it stays tied. Runs in the transaction that stores or confirms the fact.
+    Earlier anchors are made anew, so that a fact confirmed after a change is no longer outdated; to a symbol that it
+    doesn't name, as that was renamed, it stays tied. Runs in the transaction that stores or confirms the fact.
 
     Args:
         store: the open store.
@@ -46,8 +46,8 @@ def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
         return 0
     known = store.positions.list_anchors([node.key])
     store.positions.drop_anchors(node.key)
-    renamed = [(anchor.path, anchor.symbol) for anchor in known if anchor.former_symbol is not None]
-    return _put_anchors(store, node.key, [*renamed, *_choose_anchor_places(store, node.content, scope_key)], scope_key)
+    places = [(anchor.path, anchor.symbol) for anchor in known]
+    return _put_anchors(store, node.key, [*places, *_choose_anchor_places(store, node.content, scope_key)], scope_key)
 
 
 def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
@@ -85,11 +85,11 @@ def _choose_anchor_places(store: Store, text: str, scope_key: int) -> list[tuple
 
 
 def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], scope_key: int) -> int:
-    for path, symbol in places:
-        now = store.positions.get_symbol_text(scope_key, path, symbol)
-        if now is not None:
-            store.positions.put_anchor(make_anchor(key, scope_key, (path, symbol), now))
-    return len(places)
+    texts = {place: store.positions.get_symbol_text(scope_key, *place) for place in places}
+    for place, text in texts.items():
+        if text is not None:
+            store.positions.put_anchor(make_anchor(key, scope_key, place, text))
+    return sum(text is not None for text in texts.values())
 
 
 def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
