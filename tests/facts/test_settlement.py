@@ -35,6 +35,15 @@ def test_who_holds_ends_the_others_and_their_history_says_who_decided(
     assert memory.list_disputes("contradicts").disputes == ()
 
 
+@pytest.mark.req("B.13", "B.18")
+def test_who_holds_is_about_what_the_other_was_declared_to_be_about(memory: Memory) -> None:
+    one = memory.remember_fact("Rates outside the EU are always rounded up.", entities=["the gizmo"]).id
+    two = memory.remember_fact("Rates outside the EU are never rounded up.").id
+    memory.settle_dispute(memory.list_disputes("contradicts").disputes[0].id, holds=two)
+    assert "no longer valid" in state(memory, one)
+    assert [hit.id for hit in memory.search("rates", entity_name="the gizmo").results] == [two]
+
+
 def test_when_all_hold_nothing_ends_and_nothing_is_disputed(memory: Memory, rivals: tuple[str, str, str]) -> None:
     assert memory.settle_dispute(rivals[2], holds=None) == ()
     assert state(memory, rivals[0]) == state(memory, rivals[1]) == ()

@@ -100,6 +100,17 @@ def test_a_correction_ends_the_memory_everywhere_and_names_what_replaced_it(join
     assert [step.target for step in steps] == [ada.node(old).key]
 
 
+@pytest.mark.req("B.13", "B.18")
+def test_a_correction_that_arrives_is_about_what_the_memory_was_declared_to_be_about(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    old = ada.memory.remember_fact("It needs a restart after each update", entities=["the gizmo"]).id
+    ada.set_visibility(old, Visibility.SHARED)
+    exchange(ada, bob)
+    new = bob.share("Only after a major one", replaces=old)
+    exchange(bob, ada)
+    assert [hit.id for hit in ada.memory.search("major", entity_name="the gizmo").results] == [new]
+
+
 def test_two_corrections_of_one_memory_are_both_kept_and_shown_to_both_as_a_contradiction(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     old = ada.share("Deploys go out on Tuesdays")

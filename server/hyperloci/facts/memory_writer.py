@@ -166,7 +166,7 @@ class MemoryWriter:
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
         """End what an older statement says in favour of a newer one, and join the two.
 
-        What somebody declared the older one to be about, the newer one is about too, whether or not it names it.
+        Where a person decided it, the newer one is about what the older one was declared to be about.
 
         Args:
             old, new: the statements.
@@ -176,10 +176,14 @@ class MemoryWriter:
             automatic: whether rules decided it, not a person.
         """
         if not automatic:
-            self._store.entities.add_mentions(new.key, self._list_declared(old), now=now)
+            self.carry_declared(old, new, now=now)
         self._end(old, now=now, until=until)
         self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
         self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+    def carry_declared(self, old: Node, new: Node, *, now: int) -> None:
+        """Have a statement be about what somebody declared an older one to be about, whether or not it names it."""
+        self._store.entities.add_mentions(new.key, self._list_declared(old), now=now)
 
     def _list_declared(self, node: Node) -> list[NodeKey]:
         """Return the entities of a statement that somebody made known, or that its text doesn't name."""

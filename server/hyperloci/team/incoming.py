@@ -252,6 +252,7 @@ class _IncomingPage:
             if old.visibility is not Visibility.SHARED and old.origin is not Origin.TEAMMATE:
                 continue  # A private memory is replaced by nobody else's word.
             if old.key not in known:
+                self._writer.carry_declared(old, node, now=self.now)
                 store.edges.link_nodes("supersedes", node.key, [old.key], now=self.now, evidence="as the team has it")
             self._dispute_rivals(node, old)
 

@@ -717,6 +717,26 @@ def test_two_machines_of_one_person_forget_together(make_person: Callable[[str],
     assert not desk.has(id)
 
 
+@pytest.mark.req("B.13", "B.18")
+def test_a_correction_by_another_machine_is_about_what_the_fact_was_declared_to_be_about(
+    make_person: Callable[[str], Person],
+) -> None:
+    desk, laptop = make_person("desk"), make_person("laptop")
+    for machine in (desk, laptop):
+        machine.memory.settings = replace(machine.memory.settings, author="Ada <ada@example.com>")
+        machine.memory.sign_as()
+    id = desk.memory.remember_fact("It needs a restart after each update.", entities=["the gizmo"]).id
+    desk.memory.share([id])
+    desk.commit()
+    laptop.pull(desk)
+    right = laptop.memory.correct_fact(id, "Only after a major one.").id
+    laptop.memory.share([right])
+    laptop.commit()
+    desk.pull(laptop)
+    assert not desk.node(id).holds
+    assert [hit.id for hit in desk.memory.search("major", entity_name="the gizmo").results] == [right]
+
+
 def test_a_memory_that_is_shared_does_not_fade(ada: Person) -> None:
     id = ada.remember("CI runs on Linux.", "insight")
     ada.memory.share([id])

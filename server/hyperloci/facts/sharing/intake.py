@@ -242,6 +242,8 @@ class SharedIntake:
             if may_end or old.valid_until is not None:
                 # Its author may have told before that it ended, and what with only now.
                 if may_end or rivals:
+                    # Rules join the two here, but on the word of a person who corrected the one by the other.
+                    writer.carry_declared(old, new, now=now)
                     writer.supersede(old, new, reason, now=now, until=old.valid_until or now, automatic=True)
             else:
                 # One's own words end on one's own word.
