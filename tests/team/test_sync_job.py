@@ -10,7 +10,12 @@ import pytest
 
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.maintenance.job_list import JOBS
+from hyperloci.memory import Memory
+from hyperloci.store.team.shared_truth import SharedTruth
+from hyperloci.store.team.shared_values import SyncReport
+from hyperloci.team.enrolment import leave_team
 from hyperloci.team.membership import Membership, find_membership_file, has_joined, load_membership, save_membership
+from hyperloci.team.sync import TeamSync
 from hyperloci.team.sync_job import LONGEST_WAIT_MS, SyncState, load_state, sync_with_team
 from tests.team.machines import Machine, Team
 
@@ -47,6 +52,20 @@ def test_what_was_shared_is_told(machine: Machine) -> None:
     assert run_job(machine) == 1
     assert machine.memory.store.team.count_waiting() == 0
     assert load_state(machine.memory.store).last_success == machine.clock()
+
+
+def test_who_leaves_during_an_exchange_has_left(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = TeamSync._exchange
+
+    def leave_meanwhile(sync: TeamSync, truth: SharedTruth) -> SyncReport:
+        with Memory.open(machine.memory.settings, machine.memory.project.root, clock=machine.clock) as other:
+            leave_team(other.store, other.settings, None)
+        return exchange(sync, truth)
+
+    monkeypatch.setattr(TeamSync, "_exchange", leave_meanwhile)
+    assert machine.membership.role is None  # As one of an older version, whose role the exchange tells.
+    run_job(machine)
+    assert not has_joined(machine.memory.settings)
 
 
 def test_a_rehearsal_asks_nobody(machine: Machine) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,12 @@ def save_membership(settings: Settings, membership: Membership) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(membership), indent=2, ensure_ascii=False)
     write_private_file(path, lambda out: out.write(text + "\n"))
+
+
+def note_role(settings: Settings, membership: Membership, role: MemberRole) -> None:
+    """Keep what the team's database said of a member, unless somebody left the team meanwhile, or joined another."""
+    if role != membership.role and has_joined(settings) and load_membership(settings) == membership:
+        save_membership(settings, replace(membership, role=role))
 
 
 def require_writer(settings: Settings) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Final
 
 from hyperloci.errors import TeamUnreachableError
@@ -13,7 +13,7 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.team.shared_values import SyncReport
 from hyperloci.system.values import dataclass
-from hyperloci.team.membership import Membership, has_joined, load_membership, save_membership
+from hyperloci.team.membership import Membership, has_joined, load_membership, note_role
 from hyperloci.team.sync import TeamSync
 
 _log = logging.getLogger(__name__)
@@ -89,8 +89,8 @@ def sync_now(store: Store, membership: Membership, context: MaintenanceContext) 
     except TeamUnreachableError as error:
         note_failure(store, error, now=context.clock())
         raise
-    if report.role is not None and report.role != membership.role:
-        save_membership(context.settings, replace(membership, role=report.role))
+    if report.role is not None:
+        note_role(context.settings, membership, report.role)
     if report.changed or report.refused or load_state(store).failures or load_state(store).last_success is None:
         note_success(store, report, now=context.clock())
     return report
