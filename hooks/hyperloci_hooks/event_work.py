@@ -63,6 +63,7 @@ class EventWork:
         self._settings: Settings | None = None
         self._unkept: CaptureRecord | None = None
         self._news = ""
+        self._wrong: list[str] = []
         self._ready: str | None = None
         self._spooling = threading.Lock()
 
@@ -74,7 +75,7 @@ class EventWork:
             return self._make_answer()
         try:
             context = self._handle_event(event, told)
-            return self._make_answer(context if event.injects else "", self._news)
+            return self._make_answer(context if event.injects else "", self._join_notices())
         except Exception as error:  # The edge of an event: its record waits, and the session goes on.
             self.write_log(describe_error(error), level="ERROR")
             self.spool_record()
@@ -149,7 +150,8 @@ class EventWork:
         place = self._find_place(told)
         if self._client != self._wired and self._is_captured_elsewhere(place):
             return None
-        settings = self._settings = Settings.from_env(self._environ, place)
+        settings, self._wrong = Settings.from_usable(self._environ, place)
+        self._settings = settings
         if get_text(told, "agent_id") and not settings.capture_subagents:
             return None
         project = identify_project(place, override=settings.project)
@@ -235,6 +237,12 @@ class EventWork:
         self.spooled = not journal
         return True
 
+    def _join_notices(self) -> str:
+        """Return what the user is told: of settings that can't be used at a session's start alone."""
+        wrong = self._wrong if self._name == "SessionStart" else []
+        told = [f"Hyperloci: a setting is wrong, so its default holds: {fault}"[:MAX_NOTICE_CHARS] for fault in wrong]
+        return "\n".join([*told, self._news] if self._news else told)
+
     @property
     def is_lost(self) -> bool:
         """Whether there is a record that is neither stored nor in the spool."""
@@ -246,7 +254,11 @@ class EventWork:
 
         if self._name != "SessionStart" or not isinstance(error, HyperlociError) or isinstance(error, StoreBusyError):
             return ""
-        kind = "a setting is wrong" if isinstance(error, ConfigurationError) else "the memory does not work"
+        kind = (
+            "nothing is kept, as a setting is wrong"
+            if isinstance(error, ConfigurationError)
+            else "the memory does not work"
+        )
         return f"Hyperloci: {kind}: {error}"[:MAX_NOTICE_CHARS]
 
     def write_log(self, message: str, *, level: str = "WARNING") -> None:

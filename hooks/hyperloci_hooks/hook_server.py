@@ -327,7 +327,7 @@ class HookServer:
     def _means_this_database(self, environ: Mapping[str, str]) -> bool:
         """Return whether a hook's environment leads to this server's database."""
         try:
-            return Settings.from_env(environ).installation_paths.database == self._where.database
+            return Settings.from_usable(environ)[0].installation_paths.database == self._where.database
         except ConfigurationError:
             return False
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.names import find_document_name, suggest_name
-from hyperloci.setting_values import convert_value, require_one_of, require_profile
+from hyperloci.setting_values import PROFILES, convert_value, require_one_of, require_profile
 from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
 from hyperloci.system.values import dataclass
@@ -141,7 +141,7 @@ class Settings:
     state_dir: Path
     runtime_dir: Path
     synchronous: str = "normal"
-    profile: str = "bundled"
+    profile: str = PROFILES[0]
     model: str | None = None
     nli_model: str | None = None
     profiles: Mapping[str, Any] = field(default_factory=dict)
@@ -261,29 +261,19 @@ class Settings:
         Raises:
             ConfigurationError: the user's file does not parse, or one of its keys or variables is unknown or wrong.
         """
-        known = dict(environ)
-        try:
-            folder, users = Path(find_claude_dir(known)), Path(find_user_file(known))
-        except ValueError as error:
-            raise ConfigurationError(f"environment: {error}.") from error
-        settings = cls(
-            database=folder / "rlm-memory.db",
-            state_dir=folder / "hyperloci",
-            runtime_dir=Path(choose_runtime_dir(known)),
-        )
-        settings = _apply_values(settings, read_toml(users), str(users))
-        from_environment = _read_environment(environ)
-        if project_root is not None:
-            own = _ProjectFile.read_file(find_project_file(project_root.absolute()))
-            if "project" in from_environment and is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
-                own.values["project"] = from_environment.pop("project")
-            if "claude_program" in from_environment and is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
-                del from_environment["claude_program"]
-                own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
-            settings = own.apply_to(settings)
-        settings = _apply_values(settings, from_environment, "environment")
-        require_profile(settings.profile, settings.profiles, settings.model)
-        return settings
+        return _read_settings(environ, project_root)
+
+    @classmethod
+    def from_usable(cls, environ: Mapping[str, str], project_root: Path | None = None) -> tuple[Settings, list[str]]:
+        """Build the settings in force for who goes on without those whose value can't be used: hooks.
+
+        Such a setting has its default. Returned with the settings is what is wrong with which.
+
+        Raises:
+            ConfigurationError: a file does not parse, a key is unknown, or what says whose memory it is can't be used.
+        """
+        faults: list[str] = []
+        return _read_settings(environ, project_root, faults), faults
 
 
 @dataclass(slots=True)
@@ -321,6 +311,57 @@ class _ProjectFile:
         if name == "project":
             return replace(settings, claimed_project=convert_value(name, value, None, str(self.path)))
         return _apply_values(settings, {name: value}, str(self.path))
+
+
+def _read_settings(environ: Mapping[str, str], project_root: Path | None, faults: list[str] | None = None) -> Settings:
+    """Build the settings in force; with `faults` what can't be used is added to them, and left out."""
+    known = dict(environ)
+    try:
+        folder, users = Path(find_claude_dir(known)), Path(find_user_file(known))
+    except ValueError as error:
+        raise ConfigurationError(f"environment: {error}.") from error
+    settings = Settings(
+        database=folder / "rlm-memory.db",
+        state_dir=folder / "hyperloci",
+        runtime_dir=Path(choose_runtime_dir(known)),
+    )
+    settings = _apply_usable(settings, read_toml(users), str(users), faults)
+    from_environment = _read_environment(environ)
+    if project_root is not None:
+        own = _ProjectFile.read_file(find_project_file(project_root.absolute()))
+        if "project" in from_environment and is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
+            own.values["project"] = from_environment.pop("project")
+        if "claude_program" in from_environment and is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
+            del from_environment["claude_program"]
+            own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
+        settings = own.apply_to(settings)
+    settings = _apply_usable(settings, from_environment, "environment", faults)
+    try:
+        require_profile(settings.profile, settings.profiles, settings.model)
+    except ConfigurationError as error:
+        if faults is None:
+            raise
+        faults.append(str(error))
+        settings = replace(settings, profile=PROFILES[0])
+    return settings
+
+
+_WHOSE: Final = frozenset({"database", "state_dir", "runtime_dir", "project"})
+"""Settings that say whose memory it is: their default may be another's."""
+
+
+def _apply_usable(settings: Settings, values: Mapping[str, Any], source: str, faults: list[str] | None) -> Settings:
+    if faults is None:
+        return _apply_values(settings, values, source)
+    optional = {setting.name for setting in fields(Settings)} - CLAIMS - _WHOSE
+    for name, value in values.items():
+        try:
+            settings = _apply_values(settings, {name: value}, source)
+        except ConfigurationError as error:
+            if name not in optional:
+                raise
+            faults.append(str(error))
+    return settings
 
 
 OTHER_NAMES: Final = {"database": "RLM_MEMORY_DB"}

@@ -61,6 +61,52 @@ def test_an_event_is_dated_by_the_clock_of_its_hook_and_not_of_the_server_that_s
     assert before <= turn.event_time <= read_clock(environ)
 
 
+def test_a_setting_that_is_wrong_has_its_default_and_the_user_is_told_at_a_sessions_start(tmp_path: Path) -> None:
+    project, environ = make_place(tmp_path)
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "hyperloci.toml").write_text('inject_chars = 12000\nsynchronous = "full"\n')
+    wrong = {**environ, "HYPERLOCI_LOG_LEVEL": "WARN", "HYPERLOCI_PROFILE": "nope"}
+    start = EventWork("SessionStart", wrong, cwd=str(project), lend=lend).answer_event(
+        json.dumps({"session_id": "s", "source": "startup"}).encode()
+    )
+    lines = start["systemMessage"].splitlines()
+    assert [line.startswith("Hyperloci: a setting is wrong, so its default holds: ") for line in lines] == [True] * 3
+    assert "hyperloci.toml: inject_chars=12000 must be between 0 and 9500." in lines[0]
+    assert "log_level='WARN'" in lines[1] and "profile='nope' is unknown" in lines[2]
+    told = EventWork("UserPromptSubmit", wrong, cwd=str(project), lend=lend).answer_event(
+        json.dumps({"session_id": "s", "prompt": "We deploy on Tuesdays, whatever happens."}).encode()
+    )
+    assert "systemMessage" not in told
+    (tmp_path / ".claude" / "hyperloci.toml").unlink()
+    with Memory.open(Settings.from_env(environ, project), project) as memory:
+        assert [turn.content for turn in memory.store.nodes.query_nodes(subtypes=("episode",))] == [
+            "We deploy on Tuesdays, whatever happens."
+        ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"RLM_MEMORY_DB": "~no_such_user_at_all/memory.db"},
+        {"HYPERLOCI_STATE_DIR": "~no_such_user_at_all/state"},
+        {"HYPERLOCI_CONFIG": "broken.toml"},
+        {"HYPERLOCI_CONFIG": "misspelt.toml"},
+    ],
+    ids=lambda wrong: next(iter(wrong.values())),
+)
+def test_where_a_setting_does_not_say_whose_memory_it_is_nothing_is_kept_in_anothers(
+    tmp_path: Path, wrong: dict[str, str]
+) -> None:
+    project, environ = make_place(tmp_path)
+    (tmp_path / "broken.toml").write_text("database = \n")
+    (tmp_path / "misspelt.toml").write_text('databse = "/somewhere/else.db"\n')
+    wrong = {name: str(tmp_path / value) if value.endswith("toml") else value for name, value in wrong.items()}
+    work = EventWork("SessionStart", {**environ, **wrong}, cwd=str(project), lend=lend)
+    answer = work.answer_event(json.dumps({"session_id": "s", "source": "startup"}).encode())
+    assert answer["systemMessage"].startswith("Hyperloci: nothing is kept, as a setting is wrong: ")
+    assert not list(tmp_path.rglob("*.db"))
+
+
 def test_a_start_whose_record_cannot_be_stored_in_time_has_what_was_rendered_ahead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
