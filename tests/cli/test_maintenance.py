@@ -16,7 +16,7 @@ from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.system.process_lock import Election, lock_path
 from hyperloci_hooks.spool import save_record
-from tests.cli.helpers import run
+from tests.cli.helpers import invoke, run
 
 
 @pytest.fixture
@@ -71,6 +71,13 @@ def test_upkeep_by_hand_stores_what_hooks_left_and_a_dry_run_leaves_it(project: 
     assert find_status(project) == "active"
     run("upkeep")
     assert find_status(project) != "active"
+
+
+def test_the_list_of_sessions_says_that_some_of_them_waits_to_be_stored(project: Path) -> None:
+    leave_end_in_spool(project)
+    assert "waiting to be stored: 1 record of hooks; `hyperloci upkeep`" in " ".join(invoke("sessions").stderr.split())
+    run("upkeep")
+    assert invoke("sessions").stderr == ""
 
 
 @pytest.mark.parametrize("command", [("remember", "Deploys need two reviews"), ("dead-end", "Caching", "too slow")])

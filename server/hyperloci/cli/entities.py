@@ -87,7 +87,11 @@ def merge_entities(
 ) -> None:
     """Merge two entities that are the same thing, or undo a merge.
 
+    Both must be known: `hyperloci entities` lists what memories mention, and `remember --entity` declares what no rule
+    takes for a name.
+
     Examples:
+      hyperloci remember "It is restarted on Sundays" --entity "the main database"
       hyperloci merge-entities PostgreSQL "the main database"
       hyperloci merge-entities --undo 3
     """

@@ -12,6 +12,7 @@ from rich.text import Text
 from hyperloci.cli.common import JsonOption, ProjectOption, console, errors, open_memory, print_json
 from hyperloci.cli.layout import NO_SESSIONS, NOTHING_YET, count_things, describe_age, make_table, print_memory
 from hyperloci.cli.stats_text import describe_stats
+from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
@@ -170,6 +171,7 @@ def sessions(
     """
     with open_memory(project) as memory:
         found = memory.list_recent_sessions(limit)
+        _tell_waiting_records(memory.settings)
     if json:
         print_json(found)
         return
@@ -183,3 +185,13 @@ def sessions(
         table.add_row(shorten_id(session["id"]), where, session["status"], began, seen, str(session["turns"]))
     console.print(table)
     console.print("hyperloci timeline --session ID tells one; hyperloci recap sums the latest up.", style="dim")
+
+
+def _tell_waiting_records(settings: Settings) -> None:
+    """Tell on stderr that what hooks left in the spool is not among the sessions yet."""
+    from hyperloci_hooks.spool import list_waiting_files
+
+    if waiting := list_waiting_files(settings.spool_dir):
+        many = count_things(len(waiting), "record")
+        how = "`hyperloci upkeep` or the next session stores them"
+        errors.print(f"waiting to be stored: {many} of hooks; {how}", style="yellow")
