@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hyperloci.config import Settings
     from hyperloci.memory import Memory
     from hyperloci.model.record import CaptureRecord
+    from hyperloci_hooks.spool import TryMarks
 
 MAX_NOTICE_CHARS: Final = 300
 
@@ -64,6 +65,7 @@ class EventWork:
         self._unkept: CaptureRecord | None = None
         self._news = ""
         self._wrong: list[str] = []
+        self._marks: TryMarks | None = None
         self._ready: str | None = None
         self._spooling = threading.Lock()
 
@@ -202,12 +204,18 @@ class EventWork:
             self.write_log(f"{self._name}: the turns are stored, but not consolidated yet: {error}")
 
     def _drain_spool(self, memory: Any) -> None:
-        from hyperloci_hooks.spool import drain_spool
+        from hyperloci_hooks.spool import TryMarks, drain_spool
 
+        self._marks = TryMarks()
         try:
-            drain_spool(memory)
+            drain_spool(memory, marks=self._marks)
         except OSError as error:
             self.write_log(f"can't read the spool: {error}")
+
+    def clear_try_marks(self) -> None:
+        """Take the marks off what is being stored out of the spool: the process ends for another reason."""
+        if self._marks is not None:
+            self._marks.clear()
 
     def spool_record(self, *, journal: bool = False) -> bool:
         """Save an unstored record to the spool; return whether nothing is left to store.

@@ -191,11 +191,9 @@ class _EventFinisher:
             work.write_log(caught.getvalue())
 
     def _handle_timeout(self, work: EventWork) -> None:
-        from hyperloci_hooks.spool import clear_try_marks
-
         seconds = _allow_seconds(self._event.name)
         in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - seconds)
-        clear_try_marks()
+        work.clear_try_marks()
         work.write_log(f"{self._event.name} ran out of time{' before its record was made' if in_vain else ''}")
         if in_vain:
             self._note_outcome(outcome_log.DROPPED)

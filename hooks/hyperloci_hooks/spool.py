@@ -56,9 +56,6 @@ REASON: Final = ".why"
 
 _TRIED: Final = re.compile(r"\.try(\d)$")
 
-_under_way: list[tuple[Path, Path]] = []
-"""The files that this process is storing, by their temporary and their original names."""
-
 PASSING: Final = (StoreBusyError, StoreFullError, StoreReadOnlyError, StoreCorruptError, StoreVersionError)
 """Errors of the database, not of the record: the record waits until they are fixed."""
 
@@ -76,6 +73,32 @@ class SpoolFileContents:
     good: tuple[CaptureRecord, ...]
     bad: int
     foreign: str | None = None
+
+
+class TryMarks:
+    """The marks in the names of the files that are being stored: who goes on to live takes them off."""
+
+    def __init__(self) -> None:
+        self._marked: list[tuple[Path, Path]] = []
+
+    def mark(self, path: Path) -> Path | None:
+        """Count a try in a file's name; return its path now, None if another process stored it."""
+        marked = _without_try_mark(path).with_suffix(f".try{_count_tries(path) + 1}{path.suffix}")
+        with contextlib.suppress(FileNotFoundError):
+            path.replace(marked)
+            self._marked.append((marked, path))
+            return marked
+        return None
+
+    def clear(self) -> None:
+        """Give the files their names back: the process does not end because of them."""
+        for marked, path in self._marked:
+            with contextlib.suppress(FileNotFoundError):
+                marked.replace(path)
+
+    def forget(self) -> None:
+        """Have no marks to clear: what was marked is stored, set aside or cleared."""
+        self._marked.clear()
 
 
 class RecordSink(Protocol):
@@ -161,7 +184,9 @@ def _age_ms(path: Path, now: int) -> float:
         return 0.0
 
 
-def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: True) -> int:
+def drain_spool(
+    memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: True, marks: TryMarks | None = None
+) -> int:
     """Store every waiting record of the memory's database, oldest first, and return how many.
 
     Lines that are not records, records that can't be stored in any state of the database, and records that killed the
@@ -172,6 +197,7 @@ def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: T
     Args:
         memory: where to store them.
         may_go_on: called before each batch; False stops.
+        marks: takes the marks of what is being stored, for another thread that may end the process.
 
     Raises:
         StoreError: the database could not take a record; it and the following ones keep waiting.
@@ -189,7 +215,7 @@ def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: T
     try:
         _adopt_unnamed(settings)
         _retry_set_aside(settings.spool_dir)
-        return _drain_files(memory, list_waiting_files(settings.spool_dir), may_go_on)
+        return _drain_files(memory, list_waiting_files(settings.spool_dir), may_go_on, marks or TryMarks())
     finally:
         election.resign()
 
@@ -213,7 +239,7 @@ def _retry_set_aside(folder: Path) -> None:
             path.with_suffix(REASON).unlink(missing_ok=True)
 
 
-def _drain_files(memory: RecordSink, files: Sequence[Path], may_go_on: Callable[[], bool]) -> int:
+def _drain_files(memory: RecordSink, files: Sequence[Path], may_go_on: Callable[[], bool], marks: TryMarks) -> int:
     fresh = [path for path in files if not _count_tries(path)]
     # Files in progress when a process died are tried alone and last: they may kill this one too.
     batches = [fresh[start : start + BATCH_FILES] for start in range(0, len(fresh), BATCH_FILES)]
@@ -222,11 +248,11 @@ def _drain_files(memory: RecordSink, files: Sequence[Path], may_go_on: Callable[
     for batch in batches:
         if not may_go_on():
             break
-        stored += _store_marked(memory, batch)
+        stored += _store_marked(memory, batch, marks)
     return stored
 
 
-def _store_marked(memory: RecordSink, files: Sequence[Path]) -> int:
+def _store_marked(memory: RecordSink, files: Sequence[Path], marks: TryMarks) -> int:
     """Store files, with a mark in their names meanwhile that counts the tries."""
     contents: dict[Path, SpoolFileContents] = {}
     for path in files:
@@ -237,18 +263,15 @@ def _store_marked(memory: RecordSink, files: Sequence[Path]) -> int:
         if content.foreign is not None:
             _move_to_own_spool(memory.settings, path, content.foreign)
             continue
-        marked = _without_try_mark(path).with_suffix(f".try{_count_tries(path) + 1}{path.suffix}")
-        with contextlib.suppress(FileNotFoundError):
-            path.replace(marked)
-            _under_way.append((marked, path))
+        if (marked := marks.mark(path)) is not None:
             contents[marked] = content
     try:
         return _store_contents(memory, contents) if contents else 0
     except BaseException:
-        clear_try_marks()
+        marks.clear()
         raise
     finally:
-        _under_way.clear()
+        marks.forget()
 
 
 def _move_to_own_spool(settings: Settings, path: Path, database: str) -> None:
@@ -261,13 +284,6 @@ def _move_to_own_spool(settings: Settings, path: Path, database: str) -> None:
     home.mkdir(exist_ok=True, mode=0o700)
     with contextlib.suppress(FileNotFoundError):
         path.replace(home / path.name)
-
-
-def clear_try_marks() -> None:
-    """Give the files in progress their names back: the process does not end because of them."""
-    for marked, path in _under_way:
-        with contextlib.suppress(FileNotFoundError):
-            marked.replace(path)
 
 
 def _count_tries(path: Path) -> int:
