@@ -25,7 +25,7 @@ from hyperloci.conversations.consolidation.finding_plans import FindingPlan, Fin
 from hyperloci.conversations.consolidation.finding_writer import FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
-from hyperloci.conversations.consolidation.rewording import find_standing_memories
+from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId, Tier

@@ -1,5 +1,5 @@
 """Rewording: what a model found in a turn beside what rules made of the same turn at its end, so that nothing is
-remembered twice, and what a project holds true on the subjects of some turns, for the model that reads them (B.17)."""
+remembered twice (B.17)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import INWARD
-
-MAX_CANDIDATES: Final = 300
-"""The newest statements that are looked at."""
-
-SHARED_WORDS: Final = 2
-"""A memory is on a subject of the turns if they have so many of its words, or all of a shorter one's."""
-
-STANDING_SUBTYPES: Final = ("decision", "constraint", "preference", "deadline", "dead_end", "procedure")
-"""Kinds that a session replaces."""
 
 OVERLAP: Final = 0.5
 """Share of the words of the shorter of two statements of one turn from which on one words the other anew: a finding
@@ -88,15 +79,3 @@ def _overlap(text: str, other: str) -> float:
     """Return how many of the words of the shorter text the other one has, 0..1."""
     mine, theirs = meaningful_words(text), meaningful_words(other)
     return len(mine & theirs) / min(len(mine), len(theirs)) if mine and theirs else 0.0
-
-
-def find_standing_memories(store: Store, scope: str, turns: Sequence[Node]) -> list[Node]:
-    """Return the statements of a project that share words with some turns, those that share most first."""
-    said = frozenset[str]().union(*(meaningful_words(turn.content) for turn in turns))
-    shared: list[tuple[int, Node]] = []
-    for node in store.nodes.query_nodes(subtypes=STANDING_SUBTYPES, scopes=(scope,), limit=MAX_CANDIDATES):
-        words = meaningful_words(node.content)
-        count = len(words & said)
-        if count >= min(SHARED_WORDS, len(words)) > 0 and not node.metadata.get("flags"):
-            shared.append((count, node))
-    return [node for _, node in sorted(shared, key=lambda item: -item[0])]
