@@ -24,8 +24,8 @@ from bench._shared import MarkdownTable
 from bench.train_extraction import read_writer
 from hyperloci.conversations.consolidation.context import scorer
 from hyperloci.conversations.consolidation.context.scorer import Candidate, Statement, list_candidates, read_features
-from hyperloci.conversations.consolidation.statement_scorer import estimate_probability
 from hyperloci.conversations.consolidation.turn_view import USER
+from hyperloci.knowledge.logistic import weigh_names
 
 WEIGHTS_FILE = Path(scorer.__file__).parent / "data" / "context_scorer.json"
 
@@ -90,7 +90,7 @@ def judge(samples: Iterable[Sample], weights: Mapping[str, float], gate: float) 
     """Return how many statements get the right words, others, none though they need some, and some though none."""
     found: Counter[str] = Counter()
     for sample in samples:
-        scores = [estimate_probability(weights, features) for features in sample.features]
+        scores = [weigh_names(weights, features) for features in sample.features]
         best = max(range(len(scores)), key=scores.__getitem__, default=-1)
         gets = best >= 0 and scores[best] >= gate
         if sample.has_context:

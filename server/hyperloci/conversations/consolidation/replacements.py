@@ -39,6 +39,7 @@ from hyperloci.conversations.consolidation.replacement.standing import (
     was_said_before,
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
+from hyperloci.knowledge.logistic import to_probability
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node, last_day_of
@@ -191,17 +192,16 @@ class ReplacementResolver:
         # Who confirms it, or would correct it, is told why it ended, and has it hold on.
         self._store.nodes.update_node(rule.id, now=self._clock(), metadata={**rule.metadata, "released": passage})
 
-    def review_statements(self, scope: str | None = None, limit: int = REVIEWED_AT_ONCE) -> int:
+    def review_statements(self, scope: str | None = None) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
 
         A statement that comes in late, of a transcript that is imported, may itself be ended by later ones.
 
         Args:
             scope: only statements of sessions of this project.
-            limit: how many statements.
         """
         ended = 0
-        for new in self._store.consolidations.list_reviews(scope, limit):
+        for new in self._store.consolidations.list_reviews(scope, REVIEWED_AT_ONCE):
             likely, successors = self._judge_by_meaning(new) if new.valid_until is None else ([], [])
             with self._store.transaction():
                 if self._store.consolidations.finish_review(new.key):
@@ -361,7 +361,7 @@ def _weigh_both(by_words: float, by_meaning: float) -> float:
     """
     if by_words >= SURE:
         return max(by_words, by_meaning)
-    together = 1.0 / (1.0 + math.exp(-(_to_odds(by_words) + _to_odds(by_meaning)) / 2))
+    together = to_probability((_to_odds(by_words) + _to_odds(by_meaning)) / 2)
     surer = max(by_words, by_meaning)
     return max(together, surer if min(by_words, by_meaning) >= SUPPORT else min(surer, SURE_BY_MEANING - 0.01))
 

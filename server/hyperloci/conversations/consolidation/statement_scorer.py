@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.knowledge.logistic import add_weights, weigh_names
 from hyperloci.system.values import dataclass
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "statement_scorer.json"
@@ -49,7 +50,7 @@ class ScorerWeights:
 
     def score(self, features: Iterable[str]) -> float:
         """Return how sure it is that a sentence with these features is worth keeping, 0..1."""
-        return estimate_probability(self.keep, features)
+        return weigh_names(self.keep, features)
 
     def choose_kind(self, features: Iterable[str], *, besides: Collection[FindingKind] = ()) -> FindingKind:
         """Return the likeliest kind of a statement with these features (`read_kind_features`).
@@ -67,18 +68,9 @@ class ScorerWeights:
     def weigh_kinds(self, features: Iterable[str]) -> dict[FindingKind, float]:
         """Return how likely a statement with these features is of each kind; together 1."""
         names = frozenset(("", *features))
-        odds = {kind: math.exp(_add_weights(weights, names)) for kind, weights in self.kinds.items()}
+        odds = {kind: math.exp(add_weights(weights, names)) for kind, weights in self.kinds.items()}
         total = math.fsum(odds.values())
         return {kind: value / total for kind, value in odds.items()}
-
-
-def estimate_probability(weights: Mapping[str, float], features: Iterable[str]) -> float:
-    """Return the probability that a logistic model gives to features: a weight each; the intercept has no name."""
-    return 1.0 / (1.0 + math.exp(-_add_weights(weights, ("", *features))))
-
-
-def _add_weights(weights: Mapping[str, float], names: Iterable[str]) -> float:
-    return math.fsum(weights.get(name, 0.0) for name in names)  # The same in whichever order a set has them.
 
 
 @functools.cache

@@ -6,7 +6,6 @@ The weights are data (`data/sentence_weights.toml`); the features look at who sa
 from __future__ import annotations
 
 import functools
-import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.conversations.pyramid.turn_sentences import TurnSentence
+from hyperloci.knowledge.logistic import to_probability
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.retrieval.relevance import is_smalltalk
 from hyperloci.text.action_line import read_action_line
@@ -88,4 +88,4 @@ def estimate_worth(sentence: TurnSentence) -> float:
     """Return how likely a sentence is worth keeping by itself, 0..1."""
     weights = load_weights()
     total = weights["bias"] + sum(weights.get(name, 0.0) for name in list_features(sentence))
-    return 1 / (1 + math.exp(-total))
+    return to_probability(total)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from hyperloci.knowledge.contradictions.forest import Forest
 from hyperloci.knowledge.contradictions.pair_features import find_clashing_figures, find_opposites, measure_pair
 from hyperloci.knowledge.contradictions.rules import quote_words
 from hyperloci.knowledge.contradictions.statement_profile import find_cue, profile_statement
+from hyperloci.knowledge.logistic import to_probability
 from hyperloci.system.values import dataclass
 
 CONTRADICTION_GATE: Final = 0.66
@@ -124,7 +124,7 @@ def _score_features(measured: Sequence[Mapping[str, float]]) -> list[float]:
         return []
     model = _load_model()
     rows = [model.read_row(features) for features in measured]
-    return [1 / (1 + math.exp(-model.start - total)) for total in model.forest.sum_leaves(rows)]
+    return [to_probability(model.start + total) for total in model.forest.sum_leaves(rows)]
 
 
 @functools.cache

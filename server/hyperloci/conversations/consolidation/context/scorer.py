@@ -31,7 +31,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from hyperloci.conversations.consolidation.statement_scorer import estimate_probability
 from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
 from hyperloci.conversations.consolidation.turn_view import Sentence, TurnView, find_prompt_before, find_reply_before
 from hyperloci.conversations.referents import (
@@ -40,6 +39,7 @@ from hyperloci.conversations.referents import (
     lacks_subject,
     leans_on_context,
 )
+from hyperloci.knowledge.logistic import weigh_names
 from hyperloci.system.values import dataclass
 
 OWN: Final = "own"
@@ -208,7 +208,7 @@ def _bucket(count: int) -> str:
 def score_candidates(statement: Statement, candidates: Sequence[Candidate]) -> list[float]:
     """Return how likely each candidate is needed in order to understand a statement, 0..1."""
     weights = load_weights()
-    return [estimate_probability(weights, features) for features in read_features(statement, candidates)]
+    return [weigh_names(weights, features) for features in read_features(statement, candidates)]
 
 
 @functools.cache

@@ -23,6 +23,7 @@ from hyperloci.conversations.consolidation.replacement.features import (
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.knowledge.logistic import weigh_values
 from hyperloci.text.language.sentences import sentence_spans
 
 PART: Final = 0.75
@@ -60,11 +61,7 @@ def score_part(new: ComparedStatement, old: ComparedStatement, around: Surroundi
         new, old: the two.
         around: what the assistant said right before and after the newer one, and what it did.
     """
-    weights = load_part_weights()
-    odds = weights[""] + math.fsum(
-        weights.get(name, 0.0) * value for name, value in read_part_features(new, old, around).items()
-    )
-    return 1.0 / (1.0 + math.exp(-odds))
+    return weigh_values(load_part_weights(), read_part_features(new, old, around))
 
 
 def names_some_items(new: ComparedStatement, old: ComparedStatement) -> bool:

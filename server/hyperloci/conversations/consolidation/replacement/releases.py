@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -20,6 +19,7 @@ from typing import Final
 from hyperloci.conversations.consolidation.statement_features import is_asking, read_cues, split_words
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_view import USER, TurnView
+from hyperloci.knowledge.logistic import weigh_values
 
 RELEASED: Final = 0.7
 """Probability from which on it has come: of writers nothing was learned from 115 of 321 are told, with 16 of 461
@@ -113,9 +113,7 @@ def _read_stems(text: str) -> frozenset[str]:
 
 
 def _weigh(features: Mapping[str, float]) -> float:
-    weights = load_release_weights()
-    odds = weights[""] + math.fsum(weights.get(name, 0.0) * value for name, value in features.items())
-    return 1.0 / (1.0 + math.exp(-odds))
+    return weigh_values(load_release_weights(), features)
 
 
 @functools.cache

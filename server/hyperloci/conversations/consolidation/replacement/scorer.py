@@ -22,6 +22,7 @@ from hyperloci.conversations.consolidation.replacement.features import (
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings
 from hyperloci.knowledge.contradictions.forest import Forest
+from hyperloci.knowledge.logistic import to_probability
 from hyperloci.system.values import dataclass
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "replacement_scorer.json"
@@ -72,7 +73,7 @@ class ReplacementModel:
                 odds[at] = (odds[at] + self.start + leaves) / 2
         for at, row in enumerate(rows):
             odds[at] += math.fsum(weight * row.get(name, 0.0) for name, weight in self.actions.items())
-        return [1.0 / (1.0 + math.exp(-value)) for value in odds]
+        return [to_probability(value) for value in odds]
 
 
 class ReplacementScorer:
