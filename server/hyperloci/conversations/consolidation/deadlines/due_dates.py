@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.conversations.consolidation.deadlines.day_names import drop_day_names
 from hyperloci.conversations.consolidation.deadlines.loose_days import read_loose_days
 from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month, make_day
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words
@@ -107,7 +108,7 @@ def read_last_due_date(text: str, said_at: int) -> str | None:
 
 
 def _list_days_ahead(text: str, said_at: int) -> list[str]:
-    today = _read_today(said_at)
+    today, text = _read_today(said_at), drop_day_names(text)
     days = _find_days(text, today) or sorted([*_read_starts(text, today), *read_loose_days(text, today)])
     return [day.isoformat() for day in days if day >= today]
 
@@ -167,7 +168,7 @@ def _read_calendar_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.dat
 def names_past_day(text: str, said_at: int) -> bool:
     """Return whether a text names days of the calendar, all of which are past."""
     today = _read_today(said_at)
-    days = _find_days(text, today)
+    days = _find_days(drop_day_names(text), today)
     return bool(days) and all(day < today for day in days)
 
 
