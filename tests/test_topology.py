@@ -208,6 +208,11 @@ def test_a_glob_in_full_finds_files_of_the_project_and_nothing_for_files_elsewhe
     assert {place[0] for place in places(everything)} > {"docs/ctf.md", "notes/settings.md"}
     found = memory.search("cache", where={"path": f"{root}/app"}, limit=50)
     assert {hit.source.path for hit in found.results} == {"app/cache.py"}
+    link = memory.project.root.parent / "link to it"
+    link.symlink_to(memory.project.root.parent)
+    linked = f'"{link}/{memory.project.root.name}'
+    assert places(memory.search_by_query_line(f'in:{linked}/docs/**"', limit=50)) == places(inside)
+    assert places(memory.search_by_query_line(f'in:{linked}"', limit=50)) == places(everything)
 
 
 @pytest.mark.req("D.01")

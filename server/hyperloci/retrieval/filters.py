@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -145,10 +147,24 @@ def build_conditions(
 
 
 def _name_from_root(pattern: str, root: str) -> str:
-    """Return a glob of files as it is from the project's root; one of other files stays as it is."""
-    if pattern.rstrip("/") == root:
-        return "**"
-    return pattern.removeprefix(f"{root.rstrip('/')}/")
+    """Return a glob of files as it is from the project's root, which a link may lead to; else as it is."""
+    for written in (pattern, _follow_links(pattern)):
+        if written.rstrip("/") == root.rstrip("/"):
+            return "**"
+        if written.startswith(f"{root.rstrip('/')}/"):
+            return written.removeprefix(f"{root.rstrip('/')}/")
+    return pattern
+
+
+def _follow_links(pattern: str) -> str:
+    """Return an absolute glob with the real path of the folders before its first wildcard."""
+    if not os.path.isabs(pattern):
+        return pattern
+    fixed = _WILDCARD.split(pattern, maxsplit=1)[0].rpartition("/")[0]
+    return f"{Path(os.path.realpath(fixed)).as_posix()}{pattern[len(fixed) :]}"
+
+
+_WILDCARD: Final = re.compile(r"[*?\[]")
 
 
 def _resolve_scopes(scope: Any, project: str) -> tuple[str, ...]:
