@@ -127,6 +127,16 @@ def test_two_databases_of_one_name_each_have_their_own(tmp_path: Path, clock: Fa
         assert contents(backup.path) == [said]
 
 
+def test_a_database_that_a_link_leads_to_has_one_row_of_copies(tmp_path: Path, clock: FakeClock) -> None:
+    real = Settings(database=tmp_path / "notes.db", state_dir=tmp_path / "state", runtime_dir=tmp_path)
+    linked = replace(real, database=tmp_path / "link.db")
+    linked.database.symlink_to(real.database)
+    for settings in (real, linked):
+        with Store.open(settings.database, clock=clock) as store:
+            ensure_backup(store, settings, clock)
+    assert len(list_scheduled(real)) == len(list_scheduled(linked)) == len(list(real.backup_dir.iterdir())) == 1
+
+
 def test_copies_of_older_versions_are_offered_to_the_usual_database_and_never_deleted(
     tmp_path: Path, clock: FakeClock
 ) -> None:

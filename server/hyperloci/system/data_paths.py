@@ -85,8 +85,9 @@ def database_key(database: str) -> str:
 
 
 def name_copies(database: str) -> str:
-    """Return how the names of a database's copies begin: by its file's name, and by a key of its path."""
-    return f"{os.path.splitext(os.path.basename(database))[0]}-{database_key(database)}"
+    """Return how the names of a database's copies begin: by its file's name, and by a key of its path; not a link's."""
+    real = os.path.realpath(database)
+    return f"{os.path.splitext(os.path.basename(real))[0]}-{database_key(real)}"
 
 
 def drop_empty_home(environ: MutableMapping[str, str]) -> None:
