@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.stored_vectors import make_code
+from hyperloci.system.data_paths import name_copies
 from tests.support import NOW, FakeClock, vector_of
 
 UNIQUE = "zqxunmistakable"
@@ -306,6 +308,19 @@ def test_a_backup_of_an_older_schema_that_holds_it_is_deleted_and_named(
     assert not old.exists()
     memory.close()
     assert places_with(tmp_path, UNIQUE) == []
+
+
+def test_a_backup_of_another_database_is_never_deleted(memory: Memory, settings: Settings, tmp_path: Path) -> None:
+    id = memory.remember_fact(TEXT).id
+    old = settings.backup_dir / f"{name_copies(str(tmp_path / 'another' / 'memory.db'))}-v0-1.db"
+    own = settings.backup_dir / f"{name_copies(str(settings.database))}-v0-1.db"
+    for path in (old, own):
+        memory.store.back_up(path)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA user_version = 0")
+    purged = memory.purge([id])
+    assert (purged.backups_deleted, purged.backups_unreadable) == ((str(own),), (str(old),))
+    assert old.exists() and not own.exists()
 
 
 def test_a_backup_that_can_not_be_read_is_named(memory: Memory, settings: Settings) -> None:

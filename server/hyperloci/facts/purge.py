@@ -50,6 +50,7 @@ def purge_memories(store: Store, settings: Settings, facts: Facts, ids: Sequence
     for torn in list_unfinished_backups(store.path, settings.backup_dir):
         torn.unlink(missing_ok=True)
     backups = purge_from_backups(
+        store.path,
         list_managed_backups(store.path, settings.backup_dir),
         list(dict.fromkeys((*known, *(gone.id for gone in erased)))),
         now=now,

@@ -24,6 +24,7 @@ from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
 from hyperloci.store.store import Store
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
+from hyperloci.system.data_paths import is_copy_of_another
 from hyperloci.system.values import dataclass
 
 PURGE_OPERATION: Final = "purge"
@@ -237,7 +238,7 @@ class PurgedBackups:
     Attributes:
         rewritten: held the memory and hold it no more.
         deleted: held it and have a schema that this program can no longer edit.
-        unreadable: could not be read or written; they may still hold it.
+        unreadable: could not be read or written, or hold it with such a schema and are another database's.
     """
 
     rewritten: tuple[Path, ...] = ()
@@ -261,12 +262,13 @@ def _find_in_managed_places(database: Path, backup_dir: Path, ending: str) -> li
     return sorted({path for folder, name in places for path in folder.glob(name + ending) if path.is_file()})
 
 
-def purge_from_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> PurgedBackups:
-    """Take memories out of backups."""
+def purge_from_backups(database: Path, paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> PurgedBackups:
+    """Take memories out of backups in the places of a database's; one that is another's is never deleted."""
     done: dict[str, list[Path]] = {"rewritten": [], "deleted": [], "unreadable": []}
     for path in paths:
         try:
-            state = _purge_from_backup(path, node_ids, now)
+            may_delete = not is_copy_of_another(str(path), str(database))
+            state = _purge_from_backup(path, node_ids, now, may_delete=may_delete)
         except (sqlite3.Error, StoreError, OSError):
             state = "unreadable"
         if state is not None:
@@ -274,7 +276,7 @@ def purge_from_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now
     return PurgedBackups(**{state: tuple(found) for state, found in done.items()})
 
 
-def _purge_from_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str | None:
+def _purge_from_backup(path: Path, node_ids: Sequence[NodeId], now: int, *, may_delete: bool) -> str | None:
     with _open_backup(path) as connection:
         if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             return None
@@ -291,6 +293,8 @@ def _purge_from_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str 
             sweep_keywords(store)
             connection.execute("VACUUM")
             return "rewritten"
+    if not may_delete:
+        return "unreadable"
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     return "deleted"

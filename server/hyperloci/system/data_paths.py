@@ -76,18 +76,27 @@ def find_paths(environ: dict[str, str]) -> InstallationPaths:
     return InstallationPaths(values["database"], values["state_dir"], values["runtime_dir"])
 
 
+_KEY_CHARS = 12
+
+
 def database_key(database: str) -> str:
     """Return the short name of a database by its path."""
     key = _FNV_OFFSET
     for byte in os.fsencode(os.path.normcase(os.path.realpath(database))):
         key = ((key ^ byte) * _FNV_PRIME) & _KEY_MASK
-    return f"{key:016x}"[:12]
+    return f"{key:016x}"[:_KEY_CHARS]
 
 
 def name_copies(database: str) -> str:
     """Return how the names of a database's copies begin: by its file's name, and by a key of its path; not a link's."""
     real = os.path.realpath(database)
     return f"{os.path.splitext(os.path.basename(real))[0]}-{database_key(real)}"
+
+
+def is_copy_of_another(file: str, database: str) -> bool:
+    """Tell whether a copy's name says that it was made of another database, or of this one where it lay before."""
+    parts = os.path.basename(file).rsplit("-", 3)
+    return len(parts) == 4 and len(parts[1]) == _KEY_CHARS and parts[1] != database_key(database)
 
 
 def drop_empty_home(environ: MutableMapping[str, str]) -> None:
