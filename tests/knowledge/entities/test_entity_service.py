@@ -42,6 +42,24 @@ def test_one_run_summarises_all_that_wait_and_a_second_changes_nothing(
     assert upkeep(memory) == 0
 
 
+@pytest.mark.req("B.18")
+def test_an_entity_that_is_purged_while_others_are_summarised_is_passed_over(memory: Memory) -> None:
+    told = [memory.remember_fact(f"PostgreSQL is on port {port}.").id for port in range(3)]
+    for port in range(4):
+        memory.remember_fact(f"AuthService is in zone {port}.")
+
+    def purge_meanwhile() -> bool:
+        with Memory.open(memory.settings, memory.project.root, clock=lambda: NOW) as other:
+            if told:
+                other.purge([told.pop() for _ in range(len(told))])
+        return False
+
+    context = MaintenanceContext(
+        store=memory.store, settings=memory.settings, clock=lambda: NOW, should_stop=purge_meanwhile
+    )
+    assert summarise_entities(context) == 1
+
+
 @pytest.mark.req("B.15", "B.10")
 def test_a_profile_has_the_facts_events_and_companions_of_an_entity(memory: Memory) -> None:
     fact = memory.remember_fact("AuthService keeps its tokens in Redis.")

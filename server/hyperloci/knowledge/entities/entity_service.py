@@ -198,7 +198,8 @@ def _summarise_entity(context: MaintenanceContext, entity: Entity) -> bool:
     """Store an entity's summary, an empty one where nothing defines it; return whether there is one."""
     store, summary = context.store, ""
     node = store.nodes.get_by_key(entity.node_key)
-    assert node is not None
+    if node is None:  # Purged since the batch was read.
+        return False
     with context.isolate_failure(node, "enrich") as attempt:
         summary = summary_of(store, entity)
         store.entities.set_summary(entity.node_key, summary, now=context.clock())
