@@ -105,6 +105,17 @@ def test_a_fact_that_is_confirmed_after_it_stays_tied_and_is_not_outdated(
     )
 
 
+def test_a_global_fact_that_is_confirmed_in_another_project_stays_tied(memory: Memory, tree: WorkingTree) -> None:
+    tree.write("firmware/contactor.c", CLOSE)
+    memory.index_path()
+    fact = memory.remember_fact(FACT, category="constraint", scope="global").id
+    elsewhere = memory.project.root.parent / "elsewhere"
+    elsewhere.mkdir()
+    with Memory.open(memory.settings, elsewhere) as other:
+        other.confirm_fact(fact)
+    assert anchors(memory, fact) == [("firmware/contactor.c", "contactor_close")]
+
+
 @pytest.mark.parametrize(
     "after",
     [

@@ -46,8 +46,11 @@ def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
         return 0
     known = store.positions.list_anchors([node.key])
     store.positions.drop_anchors(node.key)
-    places = [(anchor.path, anchor.symbol) for anchor in known]
-    return _put_anchors(store, node.key, [*places, *_choose_anchor_places(store, node.content, scope_key)], scope_key)
+    places: dict[int, list[tuple[str, str]]] = {}
+    for anchor in known:
+        places.setdefault(anchor.scope_key, []).append((anchor.path, anchor.symbol))
+    places.setdefault(scope_key, []).extend(_choose_anchor_places(store, node.content, scope_key))
+    return sum(_put_anchors(store, node.key, found, scope) for scope, found in places.items())
 
 
 def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
