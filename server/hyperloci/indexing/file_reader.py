@@ -28,6 +28,7 @@ from hyperloci.text.chunking.notebook import NotebookText, read_notebook
 from hyperloci.text.decoding import decode_text
 from hyperloci.text.sanitize.prompt_injection import find_name_flags
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+from hyperloci.text.settings_words import describe_settings
 
 RACY_NS: Final = 20_000_000
 """Two writes this near may bear the same time: kernels keep file times by the tick, 1 to 10 ms."""
@@ -203,8 +204,14 @@ def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[st
         flags=tuple(dict.fromkeys((*of_name, *(sanitize(chunk.text).flags if prepared.flags else ())))),
         names=find_mentions(chunk.text, chunk.code, chunk.position),
         facets=classify_chunk_facets(chunk),
-        hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",
+        hints=_find_hints(chunk),
     )
+
+
+def _find_hints(chunk: TextChunk) -> str:
+    if chunk.kind is ChunkKind.CODE:
+        return spelled_out(chunk.text)
+    return describe_settings(chunk.position.path, chunk.breadcrumb[-1], chunk.text) if chunk.breadcrumb else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hyperloci.spaces import causal, code_view, goal, references
 from hyperloci.spaces import entity_names as names
 from hyperloci.system.values import dataclass
+from hyperloci.text.settings_words import describe_settings
 
 if TYPE_CHECKING:
     from hyperloci.model.chunk import CodeFacts
@@ -61,8 +62,10 @@ def semantic_view(title: str, content: str) -> str:
 
 
 def _whole_text(sight: EncoderInput) -> str:
-    title = sight.title if sight.facts is None else code_view.describe_place(sight.title)
-    return semantic_view(title, sight.content)
+    if sight.facts is not None:
+        return semantic_view(code_view.describe_place(sight.title), sight.content)
+    subject = describe_settings(sight.path, sight.title.rpartition(" > ")[2], sight.content)
+    return semantic_view(f"{sight.title}: {subject}" if subject else sight.title, sight.content)
 
 
 def make_views(sight: EncoderInput) -> Views:

@@ -43,7 +43,21 @@ _CHANGELOG_NAMES: Final = frozenset(
 )
 
 _CONFIG: Final = frozenset(
-    {".toml", ".yaml", ".yml", ".json", ".jsonc", ".json5", ".ini", ".cfg", ".conf", ".properties", ".mk", ".service"}
+    {
+        ".toml",
+        ".yaml",
+        ".yml",
+        ".cff",
+        ".json",
+        ".jsonc",
+        ".json5",
+        ".ini",
+        ".cfg",
+        ".conf",
+        ".properties",
+        ".mk",
+        ".service",
+    }
 )
 _CONFIG_NAMES: Final = frozenset(
     {
@@ -58,8 +72,17 @@ _CONFIG_NAMES: Final = frozenset(
         "go.mod",
         "requirements.txt",
         "constraints.txt",
+        "codeowners",
+        "maintainers",
+        "owners",
+        "rust-toolchain",
         ".editorconfig",
         ".gitattributes",
+        ".node-version",
+        ".nvmrc",
+        ".python-version",
+        ".ruby-version",
+        ".tool-versions",
         ".dockerignore",
         ".env.example",
         ".env.sample",
