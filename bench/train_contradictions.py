@@ -32,7 +32,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from bench._shared import MarkdownTable
 from hyperloci.knowledge.contradictions import pair_judge, rules
-from hyperloci.knowledge.contradictions.forest import Forest
+from hyperloci.knowledge.contradictions.forest import Forest, Tree, pack_trees
 from hyperloci.knowledge.contradictions.pair_features import measure_pair
 from hyperloci.knowledge.contradictions.statement_profile import profile_statement
 from hyperloci.text.language.vocabulary import vocabulary
@@ -228,14 +228,14 @@ def fit_trees(pairs: Sequence[StatementPair], names: Sequence[str]) -> dict[str,
         "about": "Log-odds of a contradiction: start, and the sum of the trees; bench train_contradictions makes them.",
         "features": list(names),
         "start": round(float(np.log(share / (1 - share))), 4),
-        "trees": [_tree_to_json(stage[0].tree_, 0, LEARNING_RATE) for stage in model.estimators_],
+        "trees": pack_trees([_read_tree(stage[0].tree_, 0, LEARNING_RATE) for stage in model.estimators_]),
     }
 
 
-def _tree_to_json(tree: Any, node: int, rate: float) -> Any:
+def _read_tree(tree: Any, node: int, rate: float) -> Tree:
     if tree.children_left[node] < 0:
         return round(rate * float(tree.value[node][0][0]), 4)
-    below, above = (_tree_to_json(tree, side[node], rate) for side in (tree.children_left, tree.children_right))
+    below, above = (_read_tree(tree, side[node], rate) for side in (tree.children_left, tree.children_right))
     return [int(tree.feature[node]), round(float(tree.threshold[node]), 4), below, above]
 
 

@@ -25,10 +25,11 @@ from sklearn.metrics import average_precision_score
 
 from bench._labelled_sessions import FOLDER, LabelledProject, read_projects
 from bench._shared import MarkdownTable
-from bench.train_replacements import tree_to_json
+from bench.train_replacements import read_tree
 from hyperloci.conversations.consolidation import pasted_lines
 from hyperloci.conversations.consolidation.pasted_lines import PASTED, read_line_features
 from hyperloci.conversations.consolidation.turn_view import ACTION, USER
+from hyperloci.knowledge.contradictions.forest import pack_trees
 
 WEIGHTS_FILE = Path(pasted_lines.__file__).parent / "data" / "pasted_lines.json"
 MESSAGES_FILE = FOLDER.parent / "pasted_messages.jsonl"
@@ -131,7 +132,7 @@ class Fitted:
         return {
             "features": [str(name) for name in self.vectors.get_feature_names_out()],
             "start": round(float(self.trees._baseline_prediction.item()), 4),
-            "trees": [tree_to_json(stage[0].nodes, 0) for stage in self.trees._predictors],
+            "trees": pack_trees([read_tree(stage[0].nodes, 0) for stage in self.trees._predictors]),
         }
 
 

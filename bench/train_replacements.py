@@ -52,6 +52,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_after,
     find_reply_before,
 )
+from hyperloci.knowledge.contradictions.forest import Tree, pack_trees
 from hyperloci.model.turn import TurnKind
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
@@ -502,16 +503,16 @@ def train_trees(pairs: Sequence[Pair], known: set[str]) -> dict[str, Any]:
     return {
         "features": [str(name) for name in vectors.get_feature_names_out()],
         "start": round(float(model._baseline_prediction.item()), 4),
-        "trees": [tree_to_json(stage[0].nodes, 0) for stage in model._predictors],
+        "trees": pack_trees([read_tree(stage[0].nodes, 0) for stage in model._predictors]),
     }
 
 
-def tree_to_json(nodes: Any, at: int) -> Any:
-    """Return a tree as `forest.Forest` reads it."""
+def read_tree(nodes: Any, at: int) -> Tree:
+    """Return a grown tree as `forest.pack_trees` takes it."""
     node = nodes[at]
     if node["is_leaf"]:
         return round(float(node["value"]), 4)
-    below, above = (tree_to_json(nodes, int(node[side])) for side in ("left", "right"))
+    below, above = (read_tree(nodes, int(node[side])) for side in ("left", "right"))
     return [int(node["feature_idx"]), round(float(node["num_threshold"]), 4), below, above]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.system.packed_numbers import pack_numbers, unpack_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +18,35 @@ _NO_TEST: Final = 0
 """What a leaf asks."""
 
 Tree = Sequence[Any] | float
-"""A leaf's log-odds, or a feature's place, a bound, the tree up to that bound, and the tree above it."""
+"""A tree as it is grown: a leaf's log-odds, or a feature's place, a bound, the tree up to that bound, and the tree
+above it."""
+
+
+def pack_trees(trees: Sequence[Tree]) -> dict[str, Any]:
+    """Return trees as `Forest` reads them: all nodes in flat arrays, level by level.
+
+    First the roots, then two by two the sides of each. Trees ask the same things again and again: each test, whether a
+    feature is above a bound, is kept once, and a node has its number.
+    """
+    order: list[Tree] = list(trees)
+    tests: dict[tuple[int, float], int] = {}
+    asked: list[int] = []
+    leaves: list[float] = []
+    for tree in order:  # which grows
+        if isinstance(tree, int | float):
+            asked.append(_NO_TEST)
+            leaves.append(tree)
+        else:
+            place, bound, *sides = tree
+            asked.append(tests.setdefault((place, bound), len(tests) + 1))
+            order += sides
+    return {
+        "roots": len(trees),
+        "asked": pack_numbers("H", asked),
+        "places": pack_numbers("H", [place for place, _ in tests]),
+        "bounds": pack_numbers("d", [bound for _, bound in tests]),
+        "leaves": pack_numbers("d", leaves),
+    }
 
 
 class Forest:
@@ -26,51 +56,65 @@ class Forest:
     walks few, and loading numpy takes longer. Both add the same leaves in the same order.
     """
 
-    def __init__(self, trees: Sequence[Tree]) -> None:
-        self._trees: tuple[Tree, ...] = tuple(trees)
+    def __init__(self, packed: Mapping[str, Any]) -> None:
+        """Read what `pack_trees` returned."""
+        self._roots: int = packed["roots"]
+        self._asked = unpack_numbers("H", packed["asked"])
+        self._places = unpack_numbers("H", packed["places"])
+        self._bounds = unpack_numbers("d", packed["bounds"])
+        self._leaves = unpack_numbers("d", packed["leaves"])
 
     def sum_leaves(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """Return for each row of features the sum of the leaves it leads to, added tree by tree."""
         if not rows:
             return []
-        if "numpy" not in sys.modules:
-            return [sum(_walk_tree(tree, row) for tree in self._trees) for row in rows]
-        return self._arrays.sum_leaves(rows)
+        if "numpy" in sys.modules:
+            return self._arrays.sum_leaves(rows)
+        return [functools.reduce(float.__add__, self._walk_trees(row), 0.0) for row in rows]
+
+    def _walk_trees(self, row: Sequence[float]) -> Iterator[float]:
+        """Yield the leaf of each tree."""
+        asked, following = self._asked, self._following
+        above = [False, *(row[place] > bound for place, bound in zip(self._places, self._bounds, strict=True))]
+        for at in range(self._roots):
+            while test := asked[at]:
+                at = following[at] + above[test]
+            yield self._leaves[following[at]]
+
+    @functools.cached_property
+    def _following(self) -> list[int]:
+        """For each node its first side, the second is beside it; for a leaf its place among the leaves."""
+        sides, leaves = itertools.count(self._roots, 2), itertools.count()
+        return [next(leaves if test == _NO_TEST else sides) for test in self._asked]
 
     @functools.cached_property
     def _arrays(self) -> _ForestArrays:
-        arrays = _ForestArrays(self._trees)
-        # Every garbage collection would go through the tens of thousands of lists that nothing reads any more.
-        self._trees = ()
-        return arrays
+        return _ForestArrays(self._roots, self._asked, self._places, self._bounds, self._leaves)
 
 
 class _ForestArrays:
-    """All nodes of all trees in flat arrays, level by level: first the roots, then two by two the sides of each.
+    """The nodes of all trees for numpy.
 
-    Trees ask the same things again and again: whether a feature is above a bound is found once for each row, before the
-    walk. A leaf leads to itself, so every walk takes as many steps as the deepest tree has.
+    Every test is made once for each row, before the walk. A leaf leads to itself, so every walk takes as many steps as
+    the deepest tree has.
     """
 
-    def __init__(self, trees: Sequence[Tree]) -> None:
+    def __init__(
+        self, roots: int, asked: Sequence[int], places: Sequence[int], bounds: Sequence[float], leaves: Sequence[float]
+    ) -> None:
         import numpy as np
 
-        order: list[Tree] = list(trees)
-        tests: dict[tuple[int, float], int] = {}
-        nodes: list[tuple[int, int, float]] = []
-        for at, tree in enumerate(order):  # which grows
-            if isinstance(tree, int | float):
-                nodes.append((_NO_TEST, at, tree))
-                continue
-            place, bound, *sides = tree
-            nodes.append((tests.setdefault((place, bound), len(tests) + 1), len(order), 0.0))
-            order += sides
-        asked, below, leaves = zip(*nodes, strict=True)
-        self._roots, self._steps = len(trees), max(map(_measure_depth, trees))
-        self._places = np.array([place for place, _ in tests], dtype=np.intp)
-        self._bounds = np.array([bound for _, bound in tests])
-        self._asked, self._below = np.array(asked, dtype=np.intp), np.array(below, dtype=np.intp)
-        self._leaves = np.array(leaves)
+        self._roots = roots
+        self._asked, self._places = np.array(asked, dtype=np.intp), np.array(places, dtype=np.intp)
+        self._bounds = np.asarray(bounds)
+        inner = self._asked != _NO_TEST
+        self._below = np.arange(len(inner))
+        self._below[inner] = np.arange(roots, len(inner), 2)
+        self._leaves = np.zeros(len(inner))
+        self._leaves[~inner] = leaves
+        self._steps, begin, end = 0, 0, roots
+        while sides := 2 * int(np.count_nonzero(inner[begin:end])):
+            self._steps, begin, end = self._steps + 1, end, end + sides
 
     def sum_leaves(self, rows: Sequence[Sequence[float]]) -> list[float]:
         import numpy as np
@@ -87,19 +131,6 @@ class _ForestArrays:
             test += row
             at = self._below.take(at, mode="clip")
             at += results.take(test, mode="clip")
-        # One after the other, as `sum` adds.
+        # One after the other, as the walk without numpy adds.
         sums: list[float] = self._leaves.take(at).cumsum(axis=1)[:, -1].tolist()
         return sums
-
-
-def _walk_tree(tree: Tree, values: Sequence[float]) -> float:
-    """Return the leaf that values lead to."""
-    while not isinstance(tree, int | float):
-        place, bound, below, above = tree
-        tree = below if values[place] <= bound else above
-    return tree
-
-
-def _measure_depth(tree: Tree) -> int:
-    """Return how many steps lead to the farthest leaf."""
-    return 0 if isinstance(tree, int | float) else 1 + max(map(_measure_depth, tree[2:]))

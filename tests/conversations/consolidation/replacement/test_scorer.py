@@ -22,7 +22,7 @@ from hyperloci.conversations.consolidation.replacement.scorer import (
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.replacements import POSSIBLE, SURE
-from hyperloci.knowledge.contradictions.forest import Forest
+from hyperloci.knowledge.contradictions.forest import Forest, pack_trees
 from tests.support import examples
 
 OTHERS = [
@@ -124,7 +124,7 @@ def test_weights_and_trees_have_half_a_say_each() -> None:
         weights={"": -1.0, "same unit": 1.0},
         features=("same unit",),
         start=1.0,
-        forest=Forest([[0, 0.5, 0.0, -1.0]]),
+        forest=Forest(pack_trees([[0, 0.5, 0.0, -1.0]])),
         actions={"done gone": 1.0},
     )
     assert model.estimate([{"same unit": 1.0, "never trained": 5.0}, {"same unit": 0.0}]) == [0.5, 0.5]
@@ -132,7 +132,9 @@ def test_weights_and_trees_have_half_a_say_each() -> None:
 
 
 def test_what_is_far_by_its_weights_asks_no_trees() -> None:
-    model = ReplacementModel(weights={"": FAR - 1}, features=(), start=20.0, forest=Forest([0.0]), actions={})
+    model = ReplacementModel(
+        weights={"": FAR - 1}, features=(), start=20.0, forest=Forest(pack_trees([0.0])), actions={}
+    )
     assert model.estimate([{}])[0] < 0.01
 
 
