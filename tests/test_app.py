@@ -101,11 +101,11 @@ def test_a_session_over_stdio_loads_no_library_that_only_other_uses_of_the_sdk_n
 import sys
 from pathlib import Path
 import anyio
-from hyperloci.app import serve_stdio_session
+from hyperloci.app import OTHER_USES, serve_stdio_session
 from hyperloci.config import Settings
 home = Path({str(tmp_path)!r})
 anyio.run = lambda *arguments: print(
-    *{{"cryptography", "uvicorn", "click", "httpx2", "rich", "mcp.client.client"}}.intersection(sys.modules),
+    *{{*OTHER_USES, "uvicorn", "click", "rich", "mcp.client.client"}}.intersection(sys.modules),
     *(name for name, module in list(sys.modules.items()) for value in vars(module).values() if is_stand_in(value)),
 )
 def is_stand_in(value):
@@ -113,7 +113,8 @@ def is_stand_in(value):
 serve_stdio_session(Settings(database=home / "m.db", state_dir=home, runtime_dir=home), home)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert set(done.stdout.split()) == {"mcp.server.request_state"}
+    of_sdk = ("request_state", "transport_security", "lowlevel.server", "mcpserver.server")
+    assert set(done.stdout.split()) == {f"mcp.server.{name}" for name in of_sdk}
 
 
 def test_an_sdk_that_was_not_tried_loads_all_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,14 @@ acknowledged is on the disk long before, so nothing is lost if this is cut short
 TRIED_SDK: Final = "2.3."
 """The SDK's version that was tried with stand-ins for what it names."""
 
+OTHER_USES: Final = (
+    *("cryptography", "httpx2", "starlette", "sse_starlette"),
+    *("mcp.server.auth.middleware", "mcp.server.auth.provider", "mcp.server.auth.routes"),
+    *("mcp.server.streamable_http", "mcp.server.streamable_http_manager", "mcp.server.sse"),
+    "mcp_types._v2026_07_28",
+)
+"""What the SDK names for HTTP, for clients and for its newest protocol, which the fewest clients speak."""
+
 LOG_BYTES: Final = 2_000_000
 LOG_FILES: Final = 2
 """Enough to look back over some weeks of warnings; a log is never worth a user's disk."""
@@ -243,7 +251,7 @@ def _spare_unused_libraries() -> contextlib.AbstractContextManager[None]:
 
     if not version("mcp").startswith(TRIED_SDK):
         return contextlib.nullcontext()
-    return load_late(["cryptography", "httpx2"], bare=["mcp"], without=["uvicorn", "rich"])
+    return load_late(OTHER_USES, bare=["mcp"], without=["uvicorn", "rich"])
 
 
 async def _run_stdio_server(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:

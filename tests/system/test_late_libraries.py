@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from hyperloci.system.late_libraries import load_late
 
@@ -106,3 +107,26 @@ def test_a_bare_package_runs_its_own_code_when_it_is_asked_for_a_name(tmp_path: 
     assert (shelf.Favourite("thin").cut(), shelf.made, shelf.boards) == ("thin", ["a spoon"], boards)
     with pytest.raises(AttributeError, match="ladder"):
         _ = shelf.ladder
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_module_within_a_package_is_loaded_when_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "shelf/tools/__init__.py").write_text("wood = 'oak'\n")
+    with load_late(["shelf.tools.knives"]):
+        user = importlib.import_module("kitchen_user")
+    tools = importlib.import_module("shelf.tools")
+    assert (tools.wood, hasattr(tools, "knives"), "shelf.tools.knives" in sys.modules) == ("oak", False, False)
+    assert user.cut("thin") == "thin"
+    assert tools.knives is sys.modules["shelf.tools.knives"]
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_pydantic_reads_a_union_of_stand_ins_as_one_of_the_classes_they_stand_for(tmp_path: Path) -> None:
+    models = "import pydantic\nclass Fork(pydantic.BaseModel):\n    tines: int\n"
+    (tmp_path / "drawer.py").write_text(models + "class Spoon(pydantic.BaseModel):\n    soup: str\n")
+    (tmp_path / "kitchen_user.py").write_text("import drawer\nCutlery = drawer.Fork | drawer.Spoon\n")
+    with load_late(["drawer"]):
+        user = importlib.import_module("kitchen_user")
+    assert "drawer" not in sys.modules
+    read = TypeAdapter(user.Cutlery).validate_python({"soup": "leek"})
+    assert isinstance(read, importlib.import_module("drawer").Spoon)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, cast
@@ -25,8 +26,11 @@ def load_late(
     catch one as an exception catches nothing. Afterwards an import finds the libraries themselves. What was loaded
     before stays as it is.
 
+    pydantic, asked for the schema of a stand-in, gets that of the class it stands for.
+
     Args:
-        libraries: names of top-level packages that have stand-ins.
+        libraries: names of packages and modules that have stand-ins, and all modules within them. Of a module within a
+            package the package itself is loaded.
         bare: names of top-level packages whose modules are loaded without the package's own code (`__init__`), which
             runs when the package is asked for a name that it does not have yet; by then or never.
         without: names of top-level packages whose import raises `ModuleNotFoundError`.
@@ -41,6 +45,9 @@ def load_late(
         sys.meta_path.remove(finder)
         for name in finder.made:
             sys.modules.pop(name, None)
+            package, _, last = name.rpartition(".")
+            if package in sys.modules:
+                vars(sys.modules[package]).pop(last, None)
 
 
 def _not_loaded(names: Sequence[str]) -> frozenset[str]:
@@ -74,10 +81,10 @@ class _StandInFinder:
         self.made: list[str] = []
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        library = fullname.partition(".")[0]
-        if library in self._without:
+        if fullname.partition(".")[0] in self._without:
             raise ModuleNotFoundError(f"{fullname} is not loaded here", name=fullname)
-        return ModuleSpec(fullname, cast(Any, self), is_package=True) if library in self._libraries else None
+        named = any(name in self._libraries for name in itertools.accumulate(fullname.split("."), "{}.{}".format))
+        return ModuleSpec(fullname, cast(Any, self), is_package=True) if named else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         self.made.append(spec.name)
@@ -104,6 +111,9 @@ class _StandInType(type):
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(cls._load(), name)
+
+    def __get_pydantic_core_schema__(cls, source: object, handler: Callable[[object], Any]) -> Any:
+        return handler(cls._load())
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls._load())
