@@ -379,3 +379,18 @@ def test_a_process_whose_input_ends_leaves_nothing_running(tree: WorkingTree, tm
     process.communicate(timeout=60)
 
     assert process.returncode == 0
+
+
+def test_what_indexes_is_loaded_only_by_the_session_that_watches(tmp_path: Path, tree: WorkingTree) -> None:
+    loaded = "print(*{'watchdog.observers', 'hyperloci.indexing.indexer'}.intersection(sys.modules))"
+    made, _, rest = WATCHING.partition("watchers.start()\n")
+    script = f"{made}{loaded}\nwatchers.start()\n{rest}{loaded}"
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path, tree.root],
+        input="",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=DEADLINE,
+    )
+    assert done.stdout.splitlines()[:2] == ["", "owner"]

@@ -12,14 +12,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.indexing.watching.event_queue import ChangeInbox
-from hyperloci.indexing.watching.file_events import FileWatch
-from hyperloci.indexing.watching.watch_worker import WatchPace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import Project
 from hyperloci.store import Store
@@ -27,6 +25,10 @@ from hyperloci.store.database.error_translation import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 from hyperloci.system.process_lock import RETRY_SECONDS, Election, lock_path
 from hyperloci.system.values import dataclass
+
+if TYPE_CHECKING:
+    from hyperloci.indexing.watching.file_events import FileWatch
+    from hyperloci.indexing.watching.watch_worker import WatchPace
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0
@@ -73,7 +75,7 @@ class ProjectWatcher:
         on_change: Callable[[IndexReport], None] | None = None,
         *,
         pace: WatchPace | None = None,
-        make_watch: Callable[[Callable[[str], None]], FileWatch] = FileWatch,
+        make_watch: Callable[[Callable[[str], None]], FileWatch] | None = None,
         retry_seconds: float = RETRY_SECONDS,
         back_off_seconds: float = FIRST_BACK_OFF_SECONDS,
     ) -> None:
@@ -85,7 +87,7 @@ class ProjectWatcher:
             clock: tells the time.
             on_change: called in the worker's thread after a run that changed something.
             pace: how often things happen.
-            make_watch: makes the watch over the file system.
+            make_watch: makes the watch over the file system; by default a `FileWatch`.
             retry_seconds: how often the lock is asked for.
             back_off_seconds: the first wait after a failure.
         """
@@ -93,7 +95,7 @@ class ProjectWatcher:
         self._project = project
         self._clock = clock
         self._on_change = on_change
-        self._pace = pace or WatchPace()
+        self._pace = pace
         self._make_watch = make_watch
         self._retry = retry_seconds
         self._back_off = back_off_seconds
@@ -142,7 +144,12 @@ class ProjectWatcher:
 
     def _watch_until_stopped(self, canary: Path) -> None:
         """Own the watchers until stopped, or until something fails."""
-        inbox = ChangeInbox(quiet=self._pace.quiet, longest=self._pace.longest)
+        # Of a project's sessions one indexes: the others need not hold what that takes.
+        from hyperloci.indexing.watching.file_events import FileWatch
+        from hyperloci.indexing.watching.watch_worker import WatchPace, WatchWorker
+
+        pace = self._pace or WatchPace()
+        inbox = ChangeInbox(quiet=pace.quiet, longest=pace.longest)
         with self._lock:
             self._inbox = inbox
         if self._thread.stopping.is_set():
@@ -158,8 +165,8 @@ class ProjectWatcher:
                 self._clock,
                 inbox=inbox,
                 stop=self._thread.stopping,
-                pace=self._pace,
-                make_watch=self._make_watch,
+                pace=pace,
+                make_watch=self._make_watch or FileWatch,
                 canary=canary,
                 tell=self._status.update,
                 on_change=self._on_change,
