@@ -190,3 +190,9 @@ def test_expressions_lie_in_order_and_hold_what_the_text_does(parts: list[str]) 
     for one, other in itertools.pairwise(found):
         assert one.first < one.end <= other.first < other.end
     assert all(each.text in text.text for each in found)
+
+
+def test_templates_with_the_same_place_hold_one_table_of_its_words() -> None:
+    templates = {id(template): template for several in dates._templates().values() for template in several}
+    places = [place for template in templates.values() for place in template[1]]
+    assert len({id(said) for _, _, said in places}) < len(places) / 3

@@ -21,22 +21,20 @@ _MIN_STEM_CHARS: Final = 4
 
 
 @functools.cache
-def read_opposites() -> frozenset[tuple[str, str]]:
-    """Return the pairs of `data/antonyms.toml`, of words and of their stems, both ways round."""
+def _read_opposites() -> dict[str, tuple[str, ...]]:
+    """Return the opposites of each word of `data/antonyms.toml`, and those of its stem, which are stems."""
     text = (Path(__file__).parent / "data/antonyms.toml").read_text(encoding="utf-8")
     pairs = [line.split() for line in tomllib.loads(text)["pairs"]]
-    found = {pair for a, b in pairs for pair in ((a, b), (stem_of(a), stem_of(b)))}
-    return frozenset(found | {(b, a) for a, b in found})
-
-
-@functools.cache
-def _words_with_opposites() -> frozenset[str]:
-    return frozenset(one for one, _ in read_opposites())
+    found: dict[str, dict[str, None]] = {}
+    for one, other in (pair for a, b in pairs for pair in ((a, b), (stem_of(a), stem_of(b)))):
+        found.setdefault(one, {})[other] = None
+        found.setdefault(other, {})[one] = None
+    return {one: tuple(others) for one, others in found.items()}
 
 
 def has_opposite(word: str) -> bool:
     """Return whether a word or stem has an opposite in the table."""
-    return word in _words_with_opposites()
+    return word in _read_opposites()
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -44,8 +42,8 @@ def are_opposites(a: str, b: str) -> bool:
     """Return whether two words in lower case mean the opposite; symmetric, never true of a word and itself."""
     if a == b:
         return False
-    one, other = stem_of(a), stem_of(b)
-    if one != other and not read_opposites().isdisjoint({(a, b), (one, other)}):
+    one, other, opposites = stem_of(a), stem_of(b), _read_opposites()
+    if one != other and (b in opposites.get(a, ()) or other in opposites.get(one, ())):
         return True
     return _is_formed_opposite(a, b) or _is_formed_opposite(b, a)
 
@@ -56,20 +54,12 @@ def _find_keys(word: str) -> tuple[frozenset[str], frozenset[str]]:
 
     Of two words that mean the opposite, one tells what the other is known by.
     """
-    stem, partners = stem_of(word), _find_partners()
+    stem, opposites = stem_of(word), _read_opposites()
     roots = {stem_of(word.removeprefix(prefix)) for prefix in _PREFIXES if word.startswith(prefix)}
     ends = {word.removesuffix(end) for end in ("less", "ful") if word.endswith(end)}
     counted = {word.removeprefix(start).lstrip("-") for start in _COUNTING if word.startswith(start)}
-    told = {*partners.get(word, ()), *partners.get(stem, ()), *roots, *ends, *counted}
+    told = {*opposites.get(word, ()), *opposites.get(stem, ()), *roots, *ends, *counted}
     return frozenset({word, stem, *ends, *counted}), frozenset(told)
-
-
-@functools.cache
-def _find_partners() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for one, other in read_opposites():
-        found.setdefault(one, set()).add(other)
-    return {one: frozenset(others) for one, others in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

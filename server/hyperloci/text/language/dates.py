@@ -421,10 +421,11 @@ def _language_templates(language: str) -> Iterator[_Template]:
     texts = [(Form.DAY, {"count": int(days)}, text) for days, several in table["days"].items() for text in several]
     texts += [(Form(form), {}, text) for form, several in table["forms"].items() for text in several]
     texts += [(Form.ALONE, {}, text) for text in ("{weekday}", "{month} {year}?", "{year}")]
+    read = functools.cache(functools.partial(_place, known))  # Many templates have the same places.
     for form, parts, text in texts:
         choices = [((place[:-1],), ()) if place.endswith("?") else ((place,),) for place in text.split()]
         for places in itertools.product(*choices):
-            yield form, tuple(_place(known, place) for place in itertools.chain(*places)), parts
+            yield form, tuple(map(read, itertools.chain(*places))), parts
 
 
 def _place(known: Mapping[str, Mapping[str, _Parts]], text: str) -> _Place:

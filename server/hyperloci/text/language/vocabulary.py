@@ -125,9 +125,10 @@ def vocabulary() -> Vocabulary:
 
 def _read_names() -> Iterator[KnownName]:
     tables = json.loads((_FOLDER / "vocabulary.json").read_text(encoding="utf-8"))
+    nothing = frozenset[str]()  # One for all: each that is empty would take as much as one of four.
     for kind, names in tables.items():
         for name, entry in names.items():
-            ordinary = frozenset(map(fold, entry.get("ordinary", ())))
+            ordinary = frozenset(map(fold, entry["ordinary"])) if "ordinary" in entry else nothing
             spellings = (name, *entry.get("aliases", ()))
             yield KnownName(name, EntityKind(kind), spellings, entry.get("family", ""), ordinary)
 
