@@ -365,6 +365,13 @@ def startup_modules(house: House) -> set[str]:
     return {name.partition(".")[0] for name in list_imports(house, "-c", "pass")} | {"sitecustomize", "usercustomize"}
 
 
+BESIDE_PROMPTS = (
+    *("dis", "tempfile", "hyperloci.project.git_log", "hyperloci.knowledge.names.resolver"),
+    *("hyperloci.conversations.capture.foreign_transcripts", "hyperloci.conversations.edited_lines"),
+)
+"""What other events need, or texts that name code."""
+
+
 def test_what_sees_to_an_event_loads_nothing_that_is_slow(house: House) -> None:
     slow = ("torch", "transformers", "sentence_transformers", "sklearn", "mcp", "pydantic", "rich", "typer", "asyncio")
     for event, also in (
@@ -372,7 +379,7 @@ def test_what_sees_to_an_event_loads_nothing_that_is_slow(house: House) -> None:
         ("SessionEnd", ("numpy", "sqlite3")),
         ("Stop", ("numpy",)),
         ("SessionStart", ("numpy",)),
-        ("UserPromptSubmit", ("numpy",)),
+        ("UserPromptSubmit", ("numpy", *BESIDE_PROMPTS)),
     ):
         loaded = imported(house, "hyperloci_hooks.finisher", event, "mark")
         assert "hyperloci_hooks.events" in loaded

@@ -6,6 +6,8 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any, ClassVar
@@ -115,3 +117,17 @@ def test_a_value_that_is_not_a_number_differs_as_in_the_standard_library() -> No
     ours, theirs = define(values.dataclass, frozen=True), define(dataclasses.dataclass, frozen=True)
     one, other = float("nan"), float("nan")
     assert (ours(x=1, y=one) == ours(x=1, y=other)) is (theirs(x=1, y=one) == theirs(x=1, y=other)) is False
+
+
+def test_to_define_a_class_with_a_docstring_loads_nothing_that_reads_signatures() -> None:
+    script = """
+import sys
+from hyperloci.system.values import dataclass
+@dataclass(frozen=True, slots=True)
+class Point:
+    "A point."
+    x: int
+print(Point(1), *{"ast", "dis"}.intersection(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["Point(x=1)"]

@@ -9,8 +9,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hyperloci.conversations.capture.foreign_transcripts import strip_hook_context
-from hyperloci.conversations.capture.tool_names import read_object, rename_use
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, FLAT, NAMES, SILENT, Dialect, load_dialect
 
 NEW_SOURCES: Final = ("new",)
@@ -46,9 +44,13 @@ def translate_payload(table: Dialect, payload: Mapping[str, Any]) -> dict[str, A
     if told.get("source") in NEW_SOURCES:
         told["source"] = "startup"
     if isinstance(told.get("prompt"), str):
+        from hyperloci.conversations.capture.foreign_transcripts import strip_hook_context
+
         told["prompt"] = strip_hook_context(told["prompt"])
     name = told.get("tool_name")
     if isinstance(name, str):
+        from hyperloci.conversations.capture.tool_names import read_object, rename_use
+
         told["tool_name"], told["tool_input"] = rename_use(table.name, name, told.get("tool_input"))
         told["tool_response"] = read_object(told.get("tool_response"))
     return told

@@ -10,16 +10,17 @@ import contextlib
 import os
 import re
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from hyperloci.project.git_folder import BrokenRepositoryError, find_external_storage, open_repository
-from hyperloci.project.git_log import HEADER_FORMAT, Commit, read_log
 from hyperloci.system.values import dataclass
+
+if TYPE_CHECKING:
+    from hyperloci.project.git_log import Commit
 
 CALL_TIMEOUT_SECONDS: Final = 30.0
 """For calls that answer at once; a cold disk under a large repository may take some seconds."""
@@ -154,6 +155,8 @@ class GitRepository:
         Fewer may come without a reason: one that exceeds the reader's budget is the last.
         Merges come without changes: they are those of the commits merged.
         """
+        from hyperloci.project.git_log import HEADER_FORMAT, read_log
+
         options = [*_LOG_OPTIONS, *_DETAIL_OPTIONS[details], f"--format={HEADER_FORMAT}"]
         commits: list[Commit] = []
         if not shas:
@@ -254,6 +257,8 @@ class GitRepository:
     @contextlib.contextmanager
     def _stream_git(self, arguments: Sequence[str], stdin: str, seconds: float) -> Iterator[Iterator[bytes]]:
         """Run Git and give its output line by line; it is killed after `seconds`, and when the block ends."""
+        import tempfile
+
         with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
             given.write(stdin.encode())
             given.seek(0)

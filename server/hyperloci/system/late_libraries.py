@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -55,11 +54,13 @@ def _not_loaded(names: Sequence[str]) -> frozenset[str]:
 
 
 def _add_bare_package(name: str) -> None:
-    spec = importlib.util.find_spec(name)
+    from importlib.util import find_spec, module_from_spec
+
+    spec = find_spec(name)
     if spec is None or spec.loader is None:
         return
     loader = spec.loader
-    package = sys.modules[name] = importlib.util.module_from_spec(spec)
+    package = sys.modules[name] = module_from_spec(spec)
 
     def run_own_code(wanted: str) -> Any:
         # Not for an import of a module, which asks for these first.

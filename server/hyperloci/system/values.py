@@ -10,10 +10,15 @@ library's.
 
 from __future__ import annotations
 
-import dataclasses
 import reprlib
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, cast
+
+from hyperloci.system.late_libraries import load_late
+
+with load_late(["inspect"]):
+    # For the signature of a class without a docstring: all here have one, and a hook has no other use for it.
+    import dataclasses
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity
+from hyperloci.store.keywords import analysis
 from hyperloci.store.keywords.analysis import MAX_KNOWN_RUNS, MAX_TERM_CHARS, analyse_query, analyse_text, stop_words
 from hyperloci.store.keywords.keyword_index import MAX_HELD
 from hyperloci.store.search import keyword_search
@@ -520,3 +521,8 @@ def test_what_failed_together_leaves_nothing_for_the_next_text(store: Store) -> 
     kept = add(store, "the harbour")
     assert set(search(store, "lantern harbour")) == {int(kept.key)}
     assert store.keywords.count_texts() == 1
+
+
+def test_words_of_other_alphabets_need_no_pattern_that_takes_long_to_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "_runs", lambda: pytest.fail("compiled"))
+    assert analyse_text("проверка_ключей Schlüssel") == ["проверка_ключей", "schlüssel"]

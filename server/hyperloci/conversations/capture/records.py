@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import is_written_by_user, prepare_turn_text
 from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
 from hyperloci.model.turn import TurnKind
@@ -73,6 +72,8 @@ class RecordFactory:
         tool_use_id: str | None = None,
     ) -> CaptureRecord | None:
         """Record what a tool did, in one line; None where that is not worth keeping."""
+        from hyperloci.conversations.capture.tool_use import describe_tool_use
+
         use = describe_tool_use(tool_name, arguments, response, error=error, root=str(self._project.root))
         prepared = None if use is None else prepare_turn_text(use.line, TurnKind.ACTION)
         if use is None or prepared is None:

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.conversations.capture.tool_use import clip_line
 from hyperloci.model.turn import TurnKind
 from hyperloci.text.sanitize.cleaning import PRIVATE_MARK
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -52,6 +51,8 @@ def prepare_turn_text(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedTex
     if not prepared.text.replace(PRIVATE_MARK, "").strip():
         return None
     if kind is TurnKind.ACTION:
+        from hyperloci.conversations.capture.tool_use import clip_line
+
         # A placeholder may be longer than its secret: cut here too, or a second look would cut elsewhere.
         return replace(prepared, text=clip_line(prepared.text[:MAX_EPISODE_CHARS]))
     if len(prepared.text) > MAX_EPISODE_CHARS + MARK_CHARS:

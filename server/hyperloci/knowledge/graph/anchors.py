@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hyperloci.knowledge.graph.renames import hash_symbol, make_anchor
-from hyperloci.knowledge.names.resolver import match_symbols
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths, is_path_of_file
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
@@ -100,6 +99,8 @@ def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple
     names = find_code_names(text)
     if not names:
         return
+    from hyperloci.knowledge.names.resolver import match_symbols
+
     found, paths = match_symbols(store, (scope_key,), names), find_paths(text)
     for name in names:
         meant = [(thing.path, thing.symbol) for thing in found[name]]

@@ -28,6 +28,7 @@ _ASCII_RUNS: Final = "".join(chr(code) if chr(code).isalnum() or chr(code) == "_
 _WORD: Final = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN: Final = re.compile(r"[a-z]+")
+_FIRST_WIDE: Final = "\u2e80"
 _WIDE_CHARS: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 
 _STEMMER: Final = Stemmer.Stemmer("porter")
@@ -74,7 +75,9 @@ def _runs() -> re.Pattern[str]:
 
 
 def _expand_wide(word: str) -> list[str]:
-    """Return the terms of a word with CJK characters, which stand without spaces: their pairs, and what is between."""
+    """Return the terms of a word; of CJK characters, which stand without spaces, their pairs, and what is between."""
+    if max(word) < _FIRST_WIDE:
+        return list(_expand_word(word.strip("_")))
     found: list[str] = []
     for run in _runs().finditer(word):
         wide = run[1]
