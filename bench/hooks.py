@@ -119,7 +119,7 @@ def measure_events(runs: int, memories: int) -> dict[str, dict[str, float]]:
         folder = Path(name)
         project = folder / "project"
         (project / ".git").mkdir(parents=True)
-        keep = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
+        keep = {key: os.environ[key] for key in ("PATH", "PYTHONPATH", "SYSTEMROOT") if key in os.environ}
         environ = keep | {"HOME": str(folder), "CLAUDE_PROJECT_DIR": str(project), "HYPERLOCI_EMBEDDER": "false"}
         with Memory.open(Settings.from_env(environ), project) as memory:
             fill_memory(memory, memories)

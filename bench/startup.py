@@ -1,7 +1,12 @@
-"""Start-up, memory and tokens: `python -m bench startup [--runs 10] [--json]`.
+"""Start-up, memory and tokens.
+
+    python -m bench startup [--runs 10] [--json]
+    python -m bench startup --steps
 
 Spawns `hyperloci serve` and an empty server of the same SDK in turns, speaks the handshake over stdio, and prints the
-time from spawn to the answered `initialize`, the resident memory then, and what `tools/list` costs in characters.
+time from spawn to the answered `initialize`, the resident memory then, and what `tools/list` costs in characters. With
+`--steps` it prints what a server holds after each step of a session, in a folder that is too broad to be watched and in
+a project.
 """
 
 from __future__ import annotations
@@ -22,6 +27,9 @@ import psutil
 from bench._shared import MarkdownTable, save_result
 
 EMPTY = "from mcp.server.mcpserver import MCPServer\nMCPServer('empty').run('stdio')\n"
+
+SETTLED_SECONDS = 4.0
+"""How long services are waited for."""
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -49,7 +57,8 @@ def private_environment(folder: Path) -> dict[str, str]:
 class ServerProcess:
     """A server process, spoken to line by line."""
 
-    def __init__(self, command: list[str], folder: Path) -> None:
+    def __init__(self, command: list[str], folder: Path, place: Path | None = None) -> None:
+        """Start it in a place, or in the folder itself, with all its files in the folder."""
         self._begun = time.perf_counter()
         self.process = subprocess.Popen(
             command,
@@ -57,7 +66,7 @@ class ServerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=private_environment(folder),
-            cwd=folder,
+            cwd=place or folder,
             text=True,
         )
 
@@ -76,6 +85,11 @@ class ServerProcess:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
+
+    def call_tool(self, number: int, name: str, arguments: dict[str, Any]) -> None:
+        """Call a tool and wait for its answer."""
+        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
+        self.send_request({**call, "params": {"name": name, "arguments": arguments}})
 
     @property
     def age_ms(self) -> float:
@@ -111,14 +125,55 @@ def measure_listing(command: list[str], folder: Path) -> dict[str, Any]:
     server.send_notification({"jsonrpc": "2.0", "method": "notifications/initialized"})
     tools = server.send_request({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]["tools"]
     text = json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
-    for number, (name, arguments) in enumerate(
-        [("remember_fact", {"fact": "Deploys run on Fridays"}), ("search_memory", {"query": "when do deploys run"})], 3
-    ):
-        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
-        server.send_request({**call, "params": {"name": name, "arguments": arguments}})
+    server.call_tool(3, "remember_fact", {"fact": "Deploys run on Fridays"})
+    server.call_tool(4, "search_memory", {"query": "when do deploys run"})
     held = server.megabytes
     server.close()
     return {"tools": len(tools), "characters": len(text), "tokens_by_4": len(text) // 4, "megabytes_in_use": held}
+
+
+def measure_steps(command: list[str], folder: Path, place: Path) -> dict[str, float]:
+    """Return the megabytes that a server holds after each step of a session in a place."""
+    server = ServerProcess(command, folder, place)
+    held = {}
+    server.send_request(INITIALIZE)
+    held["`initialize` answered"] = server.megabytes
+    server.send_notification({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    server.send_request({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    held["tools listed"] = server.megabytes
+    time.sleep(SETTLED_SECONDS)
+    held["services started"] = server.megabytes
+    server.call_tool(3, "remember_fact", {"fact": "Deploys run on Fridays"})
+    held["the first fact"] = server.megabytes
+    server.call_tool(4, "search_memory", {"query": "when do deploys run"})
+    held["a search"] = server.megabytes
+    server.call_tool(5, "remember_fact", {"fact": "Deploys run on Mondays"})
+    held["a fact compared with another"] = server.megabytes
+    for number in range(30):
+        fact = f"Worker {number} writes its log into folder {number * 7}"
+        server.call_tool(10 + 2 * number, "remember_fact", {"fact": fact})
+        server.call_tool(11 + 2 * number, "search_memory", {"query": f"where does worker {number} write"})
+    held["30 more facts and searches"] = server.megabytes
+    server.close()
+    return held
+
+
+def print_steps(command: list[str], runs: int) -> None:
+    """Print the table of steps, medians of some runs."""
+    found: dict[str, list[dict[str, float]]] = {"no project": [], "a project": []}
+    for _ in range(runs):
+        for name, kept in found.items():
+            with tempfile.TemporaryDirectory(prefix="hl-") as folder:
+                place = Path(folder)
+                if name == "a project":
+                    place /= "project"
+                    (place / ".git").mkdir(parents=True)
+                    (place / "notes.md").write_text("# Notes\n\nDeploys run at night.\n", encoding="utf-8")
+                kept.append(measure_steps(command, Path(folder), place))
+    table = MarkdownTable("after", *found)
+    for step in found["no project"][0]:
+        table.add(step, *(f"{statistics.median(row[step] for row in rows):.1f}" for rows in found.values()))
+    table.print()
 
 
 def main() -> None:
@@ -127,11 +182,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
+    parser.add_argument("--steps", action="store_true", help="what the server holds after each step of a session")
     options = parser.parse_args()
     commands = {
         "empty SDK server": [sys.executable, "-c", EMPTY],
         "hyperloci serve": [sys.executable, "-m", "hyperloci", "serve"],
     }
+    if options.steps:
+        print_steps(commands["hyperloci serve"], options.runs)
+        return
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory(prefix="hl-") as folder:
         for _ in range(options.runs + 1):
