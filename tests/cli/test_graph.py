@@ -77,3 +77,27 @@ def test_what_mentions_an_entity_is_drawn(project: Path) -> None:
 
     assert "<- mentions" in drawn and "Sessions are kept in Redis" in drawn and "[" not in drawn.split("mentions")[1]
     assert "-.->|mentions|" in run(project, "graph", "Redis", "--mermaid")
+
+
+@pytest.mark.req("D.11")
+def test_what_a_method_calls_is_drawn_as_called_and_not_as_of_the_same_class(project: Path) -> None:
+    filling = "\n".join(f"        self.rows.append({number})" for number in range(40))
+    methods = "".join(
+        f"    def {name}(self):\n{body}\n\n"
+        for name, body in (
+            ("push", f"{filling}\n        self.grow()"),
+            ("grow", filling),
+            ("shrink", filling),
+        )
+    )
+    (project / "app/queue.py").write_text(f"class Queue:\n{methods}", encoding="utf-8")
+    run(project, "index", "--json")
+
+    drawn = run(project, "graph", "Queue.push", "--depth", "1").splitlines()
+
+    (called,) = [line for line in drawn if "Queue.grow" in line]
+    assert "-> calls" in called
+    (caller,) = [
+        line for line in run(project, "graph", "Queue.grow", "--depth", "1").splitlines() if "Queue.push" in line
+    ]
+    assert "<- calls" in caller

@@ -112,21 +112,30 @@ def draw_tree(answer: GraphAnswer) -> Drawing:
 def _nearest_relation(
     node: GraphNode, nodes: dict[str, GraphNode], edges: tuple[GraphEdge, ...], drawn: dict[str, Drawing]
 ) -> tuple[GraphEdge, str] | None:
-    """Return the surest relation to a memory that is drawn already and one step nearer, with that memory."""
-    for edge in edges:
-        members = [id for id, _ in edge.members]
-        if node.id in members:
-            for id in members:
-                if id in drawn and nodes[id].distance == node.distance - 1:
-                    return edge, id
-    return None
+    """Return the surest relation to a memory that is drawn already and one step nearer, with that memory.
+
+    One that points from either to the other comes first: two methods of a class are members of it alike, which says
+    less than that one calls the other.
+    """
+    joining = (
+        (edge, id)
+        for edge in edges
+        if any(member == node.id for member, _ in edge.members)
+        for id, _ in edge.members
+        if id in drawn and nodes[id].distance == node.distance - 1
+    )
+    return min(joining, key=lambda found: _points(found[0], found[1], node.id) is None, default=None)
+
+
+def _points(edge: GraphEdge, above: str, below: str) -> bool | None:
+    """Return whether a relation points down, from `above` to `below`; None where it points from neither."""
+    speaks = {id for id, role in edge.members if role in ("subject", "cause")}
+    return None if (above in speaks) == (below in speaks) else above in speaks
 
 
 def _format_arrow(edge: GraphEdge, above: str, below: str) -> str:
-    speaks = {id for id, role in edge.members if role in ("subject", "cause")}
-    if not speaks or (above in speaks) == (below in speaks):
-        return f"-- {edge.label}"
-    return f"-> {edge.label}" if above in speaks else f"<- {edge.label}"
+    arrow = {True: "->", False: "<-", None: "--"}[_points(edge, above, below)]
+    return f"{arrow} {edge.label}"
 
 
 def _format_edge(edge: GraphEdge) -> str:
