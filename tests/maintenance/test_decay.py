@@ -32,7 +32,7 @@ from hyperloci.retrieval.presentation import present_hits
 from hyperloci.store import Store
 from hyperloci.store.access.access_values import AccessEvent
 from hyperloci.store.integrity import count_violations
-from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.store.memories.decay import BINDING_DAYS, PRUNE_OPERATION
 from hyperloci.store.memories.nodes import RESTORE_DAYS
 from tests.support import SHARED_FIXTURE, FakeClock, add, examples
 
@@ -85,6 +85,31 @@ def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
     back = Facts(store, GLOBAL_SCOPE, clock).restore_memory(node.id, reason="needed")
     assert (back.tier, back.confidence) == (Tier.SESSION, 0.6)
     assert run_pruning(context) == 0
+
+
+@pytest.mark.req("B.11", "E.16")
+@pytest.mark.parametrize("subtype", ["constraint", "preference", "procedure", "deadline", "semantic"])
+def test_what_binds_is_kept_for_a_year_however_faint_and_the_day_is_told(
+    context: MaintenanceContext, clock: FakeClock, subtype: str
+) -> None:
+    node = add(context.store, "customer data doesn't leave our network", confidence=0.7, subtype=subtype)
+    binds = subtype != "semantic"
+    clock.advance(200 * MS_PER_DAY)
+    assert prune_faded(context, dry_run=True).ids == (() if binds else (node.id,))
+    assert prune_faded(context, dry_run=True, limit=0).left == (0 if binds else 1)
+    (weak,) = list_weak_facts(
+        context.store,
+        [GLOBAL_SCOPE],
+        partial(present_hits, context.store, now=clock()),
+        now=clock(),
+        threshold=0.05,
+        limit=50,
+    )
+    assert weak.days_to_prune == (BINDING_DAYS - 200 if binds else 0.0)
+    clock.advance((BINDING_DAYS - 200) * MS_PER_DAY - 1)
+    assert prune_faded(context, dry_run=True).ids == (() if binds else (node.id,))
+    clock.advance(1)
+    assert run_pruning(context) == 1
 
 
 @pytest.mark.req("B.11")

@@ -15,11 +15,11 @@ from hyperloci.config import Settings
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.model.decay import DECAY_EXPONENT, decay_factor
-from hyperloci.model.kinds import NodeId, Tier
+from hyperloci.model.kinds import BINDING_SUBTYPES, NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.store import Store
-from hyperloci.store.memories.decay import FadingMemory
+from hyperloci.store.memories.decay import BINDING_DAYS, FadingMemory
 from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.store.purge import delete_expired
 from hyperloci.system.values import dataclass
@@ -79,6 +79,12 @@ def days_until(confidence: float, rate: float, threshold: float) -> float | None
     return float((math.log(confidence / threshold) / rate) ** (1 / DECAY_EXPONENT))
 
 
+def days_until_pruned(node: Node, threshold: float) -> float | None:
+    """Return after how many days without access a memory is forgotten; None for never."""
+    days = days_until(node.confidence, node.decay_rate, threshold)
+    return max(days, BINDING_DAYS) if days is not None and node.subtype in BINDING_SUBTYPES else days
+
+
 def list_weak_facts(
     store: Store,
     scopes: Sequence[str],
@@ -97,7 +103,7 @@ def list_weak_facts(
 
 def _make_weak_hit(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
     age = now - node.last_accessed
-    days = days_until(node.confidence, node.decay_rate, threshold)
+    days = days_until_pruned(node, threshold)
     left = None if days is None else max(0.0, days - max(0, age) / MS_PER_DAY)
     return WeakHit(hit, node.confidence * decay_factor(node.decay_rate, age), left)
 

@@ -121,6 +121,9 @@ SUBTYPES: Final[dict[NodeType, frozenset[str]]] = {
 }
 """The subtypes of each type (requirements, section F)."""
 
+BINDING_SUBTYPES: Final = frozenset({"constraint", "dead_end", "decision", "procedure", "preference", "deadline"})
+"""Subtypes that say what is to be done, or not: work keeps to them without looking them up."""
+
 RELATION_LABELS: Final = (
     "elaborates",
     "summarizes",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, to_iso
-from hyperloci.maintenance.decay import days_until
+from hyperloci.maintenance.decay import days_until_pruned
 from hyperloci.model.answers import LogLine
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import Origin
@@ -159,7 +159,7 @@ def _describe_confidence(node: Node, now: int, threshold: float) -> str:
         return "It is forgotten now."
     age = max(0, now - node.last_accessed)
     confidence = node.confidence * decay_factor(node.decay_rate, age)
-    days = days_until(node.confidence, node.decay_rate, threshold)
+    days = days_until_pruned(node, threshold)
     if days is None or node.valid_until is not None:
         return f"Its confidence is {confidence:.2f}, and it does not fade."
     left = max(0.0, days - age / MS_PER_DAY)

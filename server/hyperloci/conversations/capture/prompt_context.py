@@ -27,7 +27,6 @@ from hyperloci.conversations.capture.injection_format import (
 )
 from hyperloci.conversations.capture.told_memories import is_past, name_source
 from hyperloci.conversations.unasked.decisive import (
-    BINDING,
     INFORMING,
     MemoryCandidate,
     PromptProfile,
@@ -40,7 +39,7 @@ from hyperloci.conversations.unasked.prompt_terms import analyse_terms
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import find_possible_successors
-from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin
+from hyperloci.model.kinds import BINDING_SUBTYPES, GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, find_excerpt, query_from_prompt, select_relevant
 from hyperloci.store import Store
@@ -81,7 +80,7 @@ SAID_SUBTYPES: Final = tuple(
     sorted(
         (SUBTYPES[NodeType.FACT] | SUBTYPES[NodeType.DECISION] | SUBTYPES[NodeType.EXPERIENCE])
         - {"commit", "action"}
-        - BINDING
+        - BINDING_SUBTYPES
         - INFORMING
     )
 )
@@ -169,7 +168,7 @@ def _follow_code(store: Store, occasion: PromptOccasion, profile: PromptProfile)
 def _list_binding(store: Store, occasion: PromptOccasion) -> list[Node]:
     """Return the memories that may decide what is asked."""
     nodes = store.nodes.query_nodes(
-        subtypes=sorted(BINDING | INFORMING), scopes=(occasion.scope, GLOBAL_SCOPE), limit=MAX_CONSIDERED
+        subtypes=sorted(BINDING_SUBTYPES | INFORMING), scopes=(occasion.scope, GLOBAL_SCOPE), limit=MAX_CONSIDERED
     )
     return [node for node in nodes if _may_be_told(node, occasion.now)]
 

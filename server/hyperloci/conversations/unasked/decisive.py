@@ -16,10 +16,8 @@ from hyperloci.conversations.unasked.activities import find_asked_activities, fi
 from hyperloci.conversations.unasked.prompt_forms import CHORE, EXPLAIN, LOOK, SMALL_TALK, find_forms
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, fold_terms, list_stop_terms, read_table
 from hyperloci.conversations.unasked.quiet_prompts import discount_quiet
+from hyperloci.model.kinds import BINDING_SUBTYPES
 from hyperloci.system.values import dataclass
-
-BINDING: Final = frozenset({"constraint", "dead_end", "decision", "procedure", "preference", "deadline"})
-"""Kinds that say what is to be done, or not."""
 
 INFORMING: Final = frozenset({"insight", "semantic", "user_info"})
 """Kinds that say what is so: they decide now and then, and need more to be shown."""
@@ -168,7 +166,7 @@ def make_features(prompt: PromptProfile, candidate: MemoryCandidate, rarity: Ter
         "meaning": candidate.cosine or 0.0,
         "words": min(1.0, rarity.sum_terms(prompt.terms & memory.terms) / ENOUGH_WORDS),
         "activity": rarity.join_activities(prompt.activities & memory.activities),
-        "binding": float(memory.kind in BINDING),
+        "binding": float(memory.kind in BINDING_SUBTYPES),
         "anchored": float(candidate.is_anchored),
         "bearing": candidate.bearing,
     }

@@ -10,7 +10,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.model.kinds import NodeId, NodeKey, Tier
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.model.kinds import BINDING_SUBTYPES, NodeId, NodeKey, Tier
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
@@ -25,6 +26,15 @@ _CAN_FADE: Final = (
     " AND n.type IN ('fact', 'decision', 'experience')"
 )
 """Episodes and files don't fade: their rate is 0. What was superseded is kept as the history of what replaced it."""
+
+BINDING_DAYS: Final = 365
+"""What binds is not pruned sooner, however faint: a rule is kept to without being looked up, and a project may rest."""
+
+_BINDING: Final = ", ".join(f"'{kind}'" for kind in sorted(BINDING_SUBTYPES))
+_CAN_BE_PRUNED: Final = (
+    f"{_CAN_FADE} AND (coalesce(n.subtype, '') NOT IN ({_BINDING})"
+    f" OR n.last_accessed <= ?1 - {BINDING_DAYS * MS_PER_DAY})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,19 +58,19 @@ class DecayQueries:
         self._log = log
 
     def find_faded(self, now: int, below: float, limit: int) -> list[FadingMemory]:
-        """Return what has faded below a confidence, in every scope, the faintest first."""
+        """Return what has faded below a confidence and may be pruned, in every scope, the faintest first."""
         rows = self._connection.execute(
             f"SELECT n.key, n.id, n.tier, n.confidence, n.decay_rate, n.last_accessed, {_CONFIDENCE_NOW} AS"
             f" confidence_now"
-            f" FROM nodes n WHERE {_CAN_FADE} AND {_CONFIDENCE_NOW} < ?2 ORDER BY confidence_now, n.key LIMIT ?3",
+            f" FROM nodes n WHERE {_CAN_BE_PRUNED} AND {_CONFIDENCE_NOW} < ?2 ORDER BY confidence_now, n.key LIMIT ?3",
             (now, below, limit),
         )
         return [_faded_from_row(row) for row in rows]
 
     def count_faded(self, now: int, below: float) -> int:
-        """Return how many memories have faded below a confidence."""
+        """Return how many memories have faded below a confidence and may be pruned."""
         row = self._connection.execute(
-            f"SELECT count(*) FROM nodes n WHERE {_CAN_FADE} AND {_CONFIDENCE_NOW} < ?2", (now, below)
+            f"SELECT count(*) FROM nodes n WHERE {_CAN_BE_PRUNED} AND {_CONFIDENCE_NOW} < ?2", (now, below)
         ).fetchone()
         return int(row[0])
 
