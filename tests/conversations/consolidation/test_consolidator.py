@@ -224,7 +224,7 @@ def test_what_was_forgotten_on_purpose_is_not_brought_back_but_what_faded_is(
     consolidate_sessions(context)
     first, _, last = extracted(store)
     facts.forget_memory(first.id, reason="no")
-    talk.clock.advance(300 * MS_PER_DAY)
+    talk.clock.advance(400 * MS_PER_DAY)
     assert last.id in prune_faded(context).ids
     talk.session("two", *TALK)
     consolidation = Consolidation(store, settings, talk.clock)
