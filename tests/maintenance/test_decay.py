@@ -17,6 +17,7 @@ from hyperloci.facts.facts import Facts
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.maintenance.decay import (
     CALL_DAYS,
+    WeakHit,
     days_until,
     expire_calls,
     expire_forgotten,
@@ -47,6 +48,11 @@ def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceCo
 
 def state(store: Store) -> list[tuple[object, ...]]:
     return [tuple(row) for row in store.connection.execute("SELECT * FROM nodes ORDER BY key")]
+
+
+def list_weak(store: Store, now: int) -> tuple[WeakHit, ...]:
+    present = partial(present_hits, store, now=now)
+    return list_weak_facts(store, [GLOBAL_SCOPE], present, now=now, threshold=0.05, limit=50)
 
 
 @pytest.mark.req("B.11")
@@ -97,14 +103,7 @@ def test_what_binds_is_kept_for_a_year_however_faint_and_the_day_is_told(
     clock.advance(200 * MS_PER_DAY)
     assert prune_faded(context, dry_run=True).ids == (() if binds else (node.id,))
     assert prune_faded(context, dry_run=True, limit=0).left == (0 if binds else 1)
-    (weak,) = list_weak_facts(
-        context.store,
-        [GLOBAL_SCOPE],
-        partial(present_hits, context.store, now=clock()),
-        now=clock(),
-        threshold=0.05,
-        limit=50,
-    )
+    (weak,) = list_weak(context.store, clock())
     assert weak.days_to_prune == (BINDING_DAYS - 200 if binds else 0.0)
     clock.advance((BINDING_DAYS - 200) * MS_PER_DAY - 1)
     assert prune_faded(context, dry_run=True).ids == (() if binds else (node.id,))
@@ -122,14 +121,7 @@ def test_looking_often_makes_nothing_fade_faster(context: MaintenanceContext, cl
     for _ in range(50):
         assert run_pruning(context) == 0
         assert promote_recalled(context) == 0
-        list_weak_facts(
-            context.store,
-            [GLOBAL_SCOPE],
-            partial(present_hits, context.store, now=clock()),
-            now=clock(),
-            threshold=0.05,
-            limit=50,
-        )
+        list_weak(context.store, clock())
     assert state(context.store) == once
 
 
