@@ -90,7 +90,8 @@ class ServerConnection:
     @property
     def answer(self) -> bytes:
         """The JSON object and a newline; empty without an answer."""
-        return self._heard[2:] if self._heard.startswith(b"TA") and self._heard.endswith(b"\n") else b""
+        line, end, _ = self._heard.partition(b"\n")
+        return line[2:] + end if end and line.startswith(b"TA") else b""
 
     def wait_for_answer(self, until: float, bell: int = -1) -> str:
         """Send and receive until there is an answer or a refusal, the time is over, or `bell` becomes readable."""
@@ -116,7 +117,7 @@ class ServerConnection:
         """Receive a piece; return whether more is to come."""
         piece = self._connection.recv(_PIECE)
         self._heard += piece
-        return bool(piece) and not self._heard.endswith(b"\n")
+        return bool(piece) and b"\n" not in piece
 
     def close(self) -> None:
         """Close the connection."""

@@ -82,6 +82,7 @@ class HookVisitor:
         self._saved: Path | None = None
         self._settled = False
         self._settling = threading.Lock()
+        self._unanswered = threading.Lock()
 
     def receive_piece(self, piece: bytes) -> bool:
         """Add a piece of its frame; return whether the frame is complete.
@@ -127,7 +128,12 @@ class HookVisitor:
                 self._saved.unlink(missing_ok=True)
 
     def send_answer(self, answer: bytes) -> None:
-        """Send the answer and close the connection; a hook that has ended needs none."""
+        """Send the answer and close the connection; only the first one is sent, and a hook that has ended needs none.
+
+        The record may be saved ahead just as the event is handled: then two threads have an answer.
+        """
+        if not self._unanswered.acquire(blocking=False):
+            return
         with contextlib.suppress(OSError):
             self.connection.settimeout(ANSWER_SECONDS)
             self.connection.sendall(answer + b"\n")

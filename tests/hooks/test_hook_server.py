@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
 import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -14,7 +16,7 @@ from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.record import CaptureRecord
 from hyperloci_hooks import client, hook_server
-from hyperloci_hooks.hook_server import HookServer
+from hyperloci_hooks.hook_server import HookServer, HookVisitor
 from hyperloci_hooks.spool import list_waiting_files
 
 SOON = 60
@@ -76,3 +78,46 @@ def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcrip
     with Memory.open(settings, project) as memory:
         turns = {turn.content for turn in memory.store.nodes.query_nodes("experience")}
     assert turns == {"We deploy in May", "We deploy in June"}
+
+
+class TwoAnswers:
+    """A hook's end of a connection through which a second thread answers while the first one does."""
+
+    def __init__(self) -> None:
+        self.sent = b""
+        self.is_closed = False
+        self.visitor: HookVisitor | None = None
+
+    def settimeout(self, seconds: float) -> None:
+        assert seconds > 0
+
+    def sendall(self, answer: bytes) -> None:
+        assert not self.is_closed
+        if self.visitor is not None:
+            other = threading.Thread(target=self.visitor.send_answer, args=(b"A{}",))
+            self.visitor = None
+            other.start()
+            other.join()
+        self.sent += answer
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_a_hook_gets_one_answer_where_its_record_is_saved_ahead_just_as_it_is_stored() -> None:
+    line = TwoAnswers()
+    visitor = line.visitor = HookVisitor(cast(socket.socket, line))
+
+    visitor.send_answer(b'A{"systemMessage": "stored"}')
+
+    assert line.sent == b'A{"systemMessage": "stored"}\n'
+
+
+def test_a_hook_takes_the_first_of_two_answers() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b'TA{"first": 1}\nA{"second": 2}\n')
+        line = client.ServerConnection(ours, b"")
+
+        assert line.wait_for_answer(time.monotonic() + 5) == client.ANSWERED
+        assert line.answer == b'{"first": 1}\n'
