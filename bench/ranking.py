@@ -21,9 +21,9 @@ from bench._shared import MarkdownTable, bench_settings
 from bench.bake_off import DOCUMENTS, FACTS, bootstrap_difference, cut_corpus, tell_as_facts
 from bench.leave_one_out import RememberingEncoder
 from bench.quality import DEPTH, LOADERS, METRICS, EvaluationCorpus, EvaluationSet, evaluate_ranking, store_corpus
-from hyperloci.config import RANKINGS
 from hyperloci.memory import Memory
 from hyperloci.retrieval.search import Searcher
+from hyperloci.setting_values import CHOICES
 
 SHOWN: Final = ("R@1", "R@10", "nDCG@10")
 
@@ -46,7 +46,7 @@ def ask_both(corpus: EvaluationCorpus, folder: Path, *, as_facts: bool) -> dict[
     """Store a corpus in a folder, unless it is there, and return the metrics of each question by ranking."""
     root = folder / "project"
     root.mkdir(parents=True, exist_ok=True)
-    scores: dict[str, list[list[float]]] = {ranking: [] for ranking in RANKINGS}
+    scores: dict[str, list[list[float]]] = {ranking: [] for ranking in CHOICES["ranking"]}
     with Memory.open(bench_settings(folder, project=corpus.name), root) as memory:
         named = tell_as_facts(memory, corpus) if as_facts else store_corpus(memory, corpus, root)
         memory.embed_pending()
@@ -54,7 +54,7 @@ def ask_both(corpus: EvaluationCorpus, folder: Path, *, as_facts: bool) -> dict[
         assert encoder is not None
         with memory.keep_embedder_running():
             seen = RememberingEncoder(encoder)
-            for ranking in RANKINGS:
+            for ranking in CHOICES["ranking"]:
                 memory.__dict__["_searcher"] = Searcher(memory.store, seen, replace(memory.settings, ranking=ranking))
                 for question in corpus.questions:
                     answer = memory.search(
@@ -79,7 +79,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as temporary:
         for name in options.sets.split(","):
             for evaluation in list_sets(options.data, name, options.documents):
-                scores: dict[str, list[list[float]]] = {ranking: [] for ranking in RANKINGS}
+                scores: dict[str, list[list[float]]] = {ranking: [] for ranking in CHOICES["ranking"]}
                 for corpus in evaluation.corpora:
                     folder = (options.folder or Path(temporary)) / name / corpus.name.replace("/", "_")
                     for ranking, found in ask_both(corpus, folder, as_facts=name == "facts").items():

@@ -14,9 +14,10 @@ import anyio
 import pytest
 from mcp import Client
 
-from hyperloci.app import TRIED_SDK, _spare_unused_libraries, build_server, configure_logging
+from hyperloci.app import TRIED_SDK, _spare_unused_libraries, build_server
 from hyperloci.config import Settings
 from hyperloci.errors import NotReadyError
+from hyperloci.log_file import configure_logging
 from hyperloci.memory import Memory
 from hyperloci.worker import CLOSING, make_memory_opener
 

@@ -16,6 +16,7 @@ from hyperloci import config, idle_settings
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
+from hyperloci.setting_values import RANGES
 from hyperloci.system.data_paths import database_key
 from tests.support import examples
 
@@ -352,7 +353,7 @@ def test_numbers_in_a_file_may_be_whole_where_fractions_are_meant(home: Path) ->
 
 def test_every_number_has_a_range() -> None:
     numbers = {field.name for field in fields(Settings) if field.type in ("int", "float")}
-    assert numbers == set(config._RANGES)
+    assert numbers == set(RANGES)
 
 
 def test_settings_do_not_change_once_they_are_made(settings: Settings) -> None:

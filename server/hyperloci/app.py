@@ -7,26 +7,23 @@ been answered, and torch never: the embedder is a separate process.
 from __future__ import annotations
 
 import contextlib
-import copy
 import gc
-import io
 import logging
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
+from hyperloci.log_file import configure_logging
 from hyperloci.services import BackgroundService, make_services
 from hyperloci.system import watchdog
 from hyperloci.system.allocator import share_one_arena
 from hyperloci.system.late_libraries import load_late
-from hyperloci.system.own_folders import make_own_folders, open_own_file
 
 if TYPE_CHECKING:
     from mcp.server.auth.provider import TokenVerifier
@@ -62,10 +59,6 @@ OTHER_USES: Final = (
     "mcp_types._v2026_07_28",
 )
 """What the SDK names for HTTP, for clients and for its newest protocol, which the fewest clients speak."""
-
-LOG_BYTES: Final = 2_000_000
-LOG_FILES: Final = 2
-"""Enough to look back over some weeks of warnings; a log is never worth a user's disk."""
 
 
 class ActivityMiddleware:
@@ -302,62 +295,6 @@ def _raise_on_open(fault: ConfigurationError) -> OpenMemory:
         raise ConfigurationError(str(fault))
 
     return open_memory
-
-
-class _RedactingFormatter(logging.Formatter):
-    """Records without secrets: an error may quote what it failed on, and a path may hold a token."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the record, its traceback too, with every secret replaced."""
-        from hyperloci.text.sanitize.redaction import (
-            redact_secrets,  # at the first record: the client waits for what loads before it
-        )
-
-        return redact_secrets(super().format(record)).text
-
-
-class _OneLineFormatter(_RedactingFormatter):
-    """Records without tracebacks.
-
-    The file has those. A client that never empties our stderr would stop us once the pipe is full: the less, the later.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the record's one line."""
-        bare = copy.copy(record)
-        bare.exc_info = bare.exc_text = bare.stack_info = None
-        return super().format(bare)
-
-
-class _OwnFileHandler(RotatingFileHandler):
-    """A log that nobody else may read: it names projects, sessions and files."""
-
-    def _open(self) -> io.TextIOWrapper:
-        return open(self.baseFilename, "a", encoding=self.encoding, errors=self.errors, opener=open_own_file)
-
-
-def configure_logging(settings: Settings) -> None:
-    """Log to the installation's file, and warnings to stderr too; stdout belongs to the protocol."""
-    short = logging.StreamHandler(sys.stderr)
-    short.setLevel(logging.WARNING)
-    short.setFormatter(_OneLineFormatter("hyperloci: %(levelname)s: %(message)s"))
-    handlers: list[logging.Handler] = [short]
-    try:
-        make_own_folders(settings.state_dir)
-        whole = _OwnFileHandler(
-            settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
-        )
-        whole.setFormatter(_RedactingFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
-        handlers.append(whole)
-    except OSError as error:
-        _log.debug("cannot write a log file: %s", error)
-    logging.basicConfig(
-        level=settings.log_level.upper(),
-        handlers=handlers,
-        force=True,
-    )
-    # The SDK logs refused arguments at INFO, and those quote what the user said.
-    logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
 def main() -> NoReturn:

@@ -7,7 +7,6 @@ Precedence, lowest first: the defaults below, the user's file (`~/.claude/hyperl
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -15,18 +14,10 @@ from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
 from hyperloci.names import find_document_name, suggest_name
-from hyperloci.setting_values import PROFILES, convert_value, require_one_of, require_profile
+from hyperloci.setting_values import CHOICES, PROFILES, RANGES, convert_value, require_allowed, require_profile
 from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
 from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
 from hyperloci.system.values import dataclass
-
-DEVICES: Final = ("auto", "cuda", "mps", "cpu")
-SYNCHRONOUS: Final = ("normal", "full")
-TOOL_SETS: Final = ("core", "all")
-FUSIONS: Final = ("calibrated", "rrf")
-RANKINGS: Final = ("learned", "rule")
-CONSOLIDATION: Final = ("heuristic", "llm", "claude", "host", "off")
-LOG_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
@@ -38,44 +29,6 @@ CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"}
 
 PROGRAM_VARIABLE: Final = "HYPERLOCI_CLAUDE_PROGRAM"
 """It names a program that is run; like `project`, it counts only if the user set it."""
-
-_LARGEST: Final = 1e308
-"""Any finite number."""
-
-_RANGES: Final[dict[str, tuple[float, float]]] = {
-    "embedder_idle_seconds": (0, math.inf),
-    "pipeline_recall": (1, 1_000_000),
-    "pipeline_scan": (1, 100_000),
-    "pipeline_fused": (1, 10_000),
-    "max_file_bytes": (1, math.inf),
-    "history_commits": (0, math.inf),
-    "parse_seconds": (0.1, 3_600),
-    "parse_memory_mb": (256, 1_000_000),
-    "inject_chars": (0, 9_500),
-    "rrf_k": (1, math.inf),
-    "rrf_weight_fts": (0, _LARGEST),
-    "rrf_weight_vector": (0, _LARGEST),
-    "rrf_weight_graph": (0, _LARGEST),
-    "decay_threshold": (0, 1),
-    "decay_rate_default": (0, _LARGEST),
-    "context_token_budget": (1, math.inf),
-    "intent_similarity_threshold": (0, 1),
-    "entity_enrichment_min_mentions": (1, math.inf),
-    "causal_inference_batch_size": (1, math.inf),
-    "embedding_dimensions": (0, math.inf),
-    "hot_chunks": (0, math.inf),
-    "hot_max_tokens": (1, math.inf),
-    "cold_retention_days": (0, math.inf),
-    "prune_cap": (0, math.inf),
-    "backups_daily": (0, math.inf),
-    "backups_weekly": (0, math.inf),
-    "backups_monthly": (0, math.inf),
-    "llm_timeout_seconds": (1, 3_600),
-    "claude_calls_per_day": (1, 10_000),
-    "claude_chars_per_day": (30_000, math.inf),
-    "claude_timeout_seconds": (1, 3_600),
-}
-"""Lowest and highest value of each numeric setting; NaN is in no range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,18 +155,8 @@ class Settings:
     claude_timeout_seconds: int = 180
 
     def __post_init__(self) -> None:
-        require_one_of("device", self.device, DEVICES)
-        require_one_of("synchronous", self.synchronous, SYNCHRONOUS)
-        require_one_of("tools", self.tools, TOOL_SETS)
-        require_one_of("fusion", self.fusion, FUSIONS)
-        require_one_of("ranking", self.ranking, RANKINGS)
-        require_one_of("consolidation", self.consolidation, CONSOLIDATION)
-        require_one_of("log_level", self.log_level.upper(), LOG_LEVELS)
-        for name, (low, high) in _RANGES.items():
-            value = getattr(self, name)
-            if not low <= value <= high:
-                limit = f"between {low} and {high}" if math.isfinite(high) else f"{low} or above"
-                raise ConfigurationError(f"{name}={value} must be {limit}.")
+        for name in (*CHOICES, *RANGES):
+            require_allowed(name, getattr(self, name))
 
     @property
     def models_dir(self) -> Path:

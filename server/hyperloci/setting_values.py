@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +14,56 @@ from hyperloci.names import describe_unknown_value
 PROFILES: Final = ("bundled", "better", "gpu")
 """The profiles that come along; `spaces/data/profiles.toml` says what each is."""
 
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "device": ("auto", "cuda", "mps", "cpu"),
+    "synchronous": ("normal", "full"),
+    "tools": ("core", "all"),
+    "fusion": ("calibrated", "rrf"),
+    "ranking": ("learned", "rule"),
+    "consolidation": ("heuristic", "llm", "claude", "host", "off"),
+    "log_level": ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+}
+"""The values of each setting that has a few."""
+
+_LARGEST: Final = 1e308
+"""Any finite number."""
+
+RANGES: Final[dict[str, tuple[float, float]]] = {
+    "embedder_idle_seconds": (0, math.inf),
+    "pipeline_recall": (1, 1_000_000),
+    "pipeline_scan": (1, 100_000),
+    "pipeline_fused": (1, 10_000),
+    "max_file_bytes": (1, math.inf),
+    "history_commits": (0, math.inf),
+    "parse_seconds": (0.1, 3_600),
+    "parse_memory_mb": (256, 1_000_000),
+    "inject_chars": (0, 9_500),
+    "rrf_k": (1, math.inf),
+    "rrf_weight_fts": (0, _LARGEST),
+    "rrf_weight_vector": (0, _LARGEST),
+    "rrf_weight_graph": (0, _LARGEST),
+    "decay_threshold": (0, 1),
+    "decay_rate_default": (0, _LARGEST),
+    "context_token_budget": (1, math.inf),
+    "intent_similarity_threshold": (0, 1),
+    "entity_enrichment_min_mentions": (1, math.inf),
+    "causal_inference_batch_size": (1, math.inf),
+    "embedding_dimensions": (0, math.inf),
+    "hot_chunks": (0, math.inf),
+    "hot_max_tokens": (1, math.inf),
+    "cold_retention_days": (0, math.inf),
+    "prune_cap": (0, math.inf),
+    "backups_daily": (0, math.inf),
+    "backups_weekly": (0, math.inf),
+    "backups_monthly": (0, math.inf),
+    "llm_timeout_seconds": (1, 3_600),
+    "claude_calls_per_day": (1, 10_000),
+    "claude_chars_per_day": (30_000, math.inf),
+    "claude_timeout_seconds": (1, 3_600),
+}
+"""Lowest and highest value of each numeric setting; NaN is in no range."""
+
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
-
-
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
 
 
@@ -77,10 +125,22 @@ def _convert_boolean(value: object) -> bool:
     raise ValueError("use true or false")
 
 
-def require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Raise ConfigurationError for a value that is none of those allowed."""
-    if value not in allowed:
-        raise ConfigurationError(describe_unknown_value(name, value, allowed))
+def require_allowed(name: str, value: Any) -> None:
+    """Refuse a setting's value that is none of its choices, or out of its range.
+
+    Raises:
+        ConfigurationError: it says which values are allowed.
+    """
+    if name in CHOICES:
+        allowed = CHOICES[name]
+        # A level of the log counts in lower case too.
+        if (value.upper() if name == "log_level" else value) not in allowed:
+            raise ConfigurationError(describe_unknown_value(name, value, allowed))
+        return
+    low, high = RANGES[name]
+    if not low <= value <= high:
+        limit = f"between {low} and {high}" if math.isfinite(high) else f"{low} or above"
+        raise ConfigurationError(f"{name}={value} must be {limit}.")
 
 
 def require_profile(name: str, own: Mapping[str, object], model: str | None) -> None:

@@ -21,15 +21,18 @@ from hyperloci.cli.install.commands import CommandLine, locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
-from hyperloci.config import CONSOLIDATION, Settings
+from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import ConfigurationError
 from hyperloci.project.clone_token import TOKEN_FILE
+from hyperloci.setting_values import CHOICES
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.database.file_guard import list_rescued_copies
 from hyperloci.store.restore import find_kept
 from hyperloci.system.data_paths import find_user_file
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
+
+STRATEGIES: Final = CHOICES["consolidation"]
 
 ScopeOption = Annotated[
     installation.InstallScope,
@@ -39,7 +42,7 @@ ConsolidationOption = Annotated[
     str | None,
     typer.Option(
         "--consolidation",
-        metavar="|".join(CONSOLIDATION),
+        metavar="|".join(STRATEGIES),
         help="Also set what makes facts of your sessions, in all projects. `claude` sends their turns to the model that"
         " your own Claude Code uses.",
     ),
@@ -163,8 +166,8 @@ def uninstall(
 
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
-    if strategy not in CONSOLIDATION:
-        raise ConfigurationError(f"--consolidation {strategy} is unknown: use one of {', '.join(CONSOLIDATION)}.")
+    if strategy not in STRATEGIES:
+        raise ConfigurationError(f"--consolidation {strategy} is unknown: use one of {', '.join(STRATEGIES)}.")
     file = Path(find_user_file(dict(os.environ)))  # noqa: TID251 - a process's entry point
     return installation.plan_setting(file, "consolidation", strategy)
 

@@ -20,7 +20,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from hyperloci.app import build_server, configure_logging
+from hyperloci.app import build_server
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.http.call_audit import CallAudit
@@ -29,6 +29,7 @@ from hyperloci.http.issued_tokens import PREFIX, READ, IssuedTokenVerifier
 from hyperloci.http.outside_issuer import IssuerVerifier, OutsideIssuer
 from hyperloci.http.request_guard import RequestGuard
 from hyperloci.http.served_memory import ServedMemory
+from hyperloci.log_file import configure_logging
 from hyperloci.services import BackgroundService, EmbedderService, MaintenanceService
 from hyperloci.system.values import dataclass
 from hyperloci.worker import WorkerHandle, make_memory_opener
