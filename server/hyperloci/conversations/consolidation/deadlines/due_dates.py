@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.conversations.consolidation.deadlines.day_names import drop_day_names
+from hyperloci.conversations.consolidation.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names
 from hyperloci.conversations.consolidation.deadlines.loose_days import read_loose_days
 from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month, make_day
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words
@@ -62,10 +62,9 @@ _WRITTEN: Final = re.compile(
     r" (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
     re.IGNORECASE,
 )
-_GERMAN_WEEKDAYS: Final = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
 _GERMAN: Final = re.compile(
     r"(?<!seit )(?<!nach )(?<!ab )\b(?:"
-    rf"(?:(?:bis|spätestens|am|zum|vor|diesen|kommenden|nächsten|ist)\s){{1,3}}(?P<weekday>{'|'.join(_GERMAN_WEEKDAYS)})"
+    rf"(?:(?:bis|spätestens|am|zum|vor|diesen|kommenden|nächsten|ist)\s){{1,3}}(?P<weekday>{'|'.join(GERMAN_WEEKDAYS)})"
     r"|bis\s(?:(?P<morrow>morgen|übermorgen)"
     r"|(?:zum\s)?ende\s(?:(?:der|des|dieser|dieses)\s(?P<unit>woche|monats|jahres)"
     rf"|(?P<month>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))}))))\b",
@@ -276,6 +275,6 @@ def _read_german(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
                 yield match.start(), choose_year(today, ORDINAL_MONTHS[match["month"].lower()], None)
         else:
             unit = _GERMAN_UNITS.get((match["unit"] or "").lower())
-            day = _GERMAN_WEEKDAYS.index(match["weekday"].lower()) if match["weekday"] else None
+            day = GERMAN_WEEKDAYS.index(match["weekday"].lower()) if match["weekday"] else None
             found = DateExpression(form=Form.THIS, count=0, unit=unit, weekday=day)
             yield match.start(), found.days(today)[1] - DAY

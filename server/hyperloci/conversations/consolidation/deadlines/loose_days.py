@@ -31,6 +31,8 @@ _ORDINAL: Final = re.compile(
 """`The 3rd attempt` is no day: something must lead to it, or nothing follow."""
 
 _FRACTION: Final = re.compile(r"(?<![\w./-])(?!24/7)(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\w/%]|\.\d)")
+"""`24/7` means always, though July has a 24th."""
+
 _DOTTED: Final = re.compile(
     r"(?<![\w./-])(?P<day>\d{1,2})\.(?P<month>\d{2})\.(?![\w.])|(?<![\w./-])(?P<day2>\d{2})\.(?P<month2>\d)\.(?![\w.])"
 )
