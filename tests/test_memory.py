@@ -717,6 +717,20 @@ def test_a_dead_end_names_no_memory_that_a_word_of_its_approach_brought(memory: 
     assert memory.mark_dead_end("WebSockets for live updates", "proxies cut idle connections").affected == ()
 
 
+@pytest.mark.req("D.09", "D.10")
+def test_a_dead_end_names_no_memory_on_its_subject_that_does_not_propose_its_approach(memory: Memory) -> None:
+    proposed = memory.remember_fact("Sessions are kept in Redis", category="decision")
+    for fact in (
+        "Users who were logged out come back after evictions",
+        "Sessions are filled with the user's language",
+        "Sessions are never cached in Redis on staging",
+    ):
+        memory.remember_fact(fact)
+    memory.mark_dead_end("Caching sessions in Redis Cluster", "the client does not follow its redirects")
+    tried = memory.mark_dead_end("Caching sessions in Redis", "evictions logged users out when sessions filled it")
+    assert [item.id for item in tried.affected] == [proposed.id]
+
+
 def test_a_corrected_fact_is_not_among_what_its_correction_affects(memory: Memory) -> None:
     old = memory.remember_fact("The upload timeout is 30 s")
     new = memory.correct_fact(old.id, "The upload timeout is 60 s")

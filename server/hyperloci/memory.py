@@ -650,8 +650,7 @@ class Memory:
             why,
             scope=self._facts.choose_scope(scope, "dead_end"),
             session_id=session_id or self._find_current_session(),
-            # The approach alone is often three words, one of which half the project shares.
-            check=self._search_service.find_affected(f"{tried.text}: {why.text}"),
+            check=self._search_service.find_proposing(tried.text),
         )
         self._notify_embedder()
         return remembered

@@ -111,7 +111,7 @@ class Facts:
         session_id: str | None = None,
         check: StatementCheck = NOTHING_AFFECTED,
     ) -> RememberedFact:
-        """Store that an approach was tried and failed, and why; name what else is said of the approach (`check`)."""
+        """Store that an approach was tried and failed, and why; name what proposes the approach (`check`)."""
         stored = self._remember_experience(
             "dead_end",
             f"Dead end: {approach.text}\nWhy it failed: {reason.text}",

@@ -210,14 +210,14 @@ class SearchService:
         affected = select_affected(statement, near, by_words, against)
         return StatementCheck(contradictions=report.contradictions, affected=tuple(affected))
 
-    def find_affected(self, statement: str) -> StatementCheck:
-        """Return what is said on the subject of a statement that ends no memory by itself, as a dead end."""
-        from hyperloci.knowledge.contradictions.affected import select_affected
+    def find_proposing(self, approach: str) -> StatementCheck:
+        """Return what proposes an approach that is about to be stored as a dead end."""
+        from hyperloci.knowledge.contradictions.affected import select_proposing
 
         near, by_words = self._find_near_statements(
-            statement, ("fact", "decision", "experience"), most=CHECKED_ON_WRITING
+            approach, ("fact", "decision", "experience"), most=CHECKED_ON_WRITING
         )
-        return StatementCheck(affected=tuple(select_affected(statement, near, by_words)))
+        return StatementCheck(affected=tuple(select_proposing(approach, near, by_words)))
 
     @property
     def _scopes(self) -> tuple[str, str]:

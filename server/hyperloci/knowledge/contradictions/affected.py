@@ -1,6 +1,7 @@
 """Affected memories: the living ones on a statement's subject, which whoever told it may have to replace.
 
-Whether or not they are judged contradictory: the assistant that told the statement is the best judge at hand.
+Whether or not they are judged contradictory: the assistant that told the statement is the best judge at hand. A dead
+end puts in question only what proposes its approach.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from hyperloci.knowledge.contradictions.detector import ContradictionCandidate
+from hyperloci.knowledge.contradictions.detector import DEAD_END_GATE, ContradictionCandidate
 from hyperloci.knowledge.contradictions.pair_features import find_leftovers
+from hyperloci.knowledge.contradictions.rules import make_judge
 from hyperloci.knowledge.contradictions.statement_profile import profile_statement
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
@@ -57,10 +59,35 @@ def select_affected(
         by_words: the score in words of those found by words.
         contradicted: ids of memories that contradict it.
     """
-    best = max(by_words.values(), default=0.0) or 1.0
     near = [c for c in candidates if _may_be_affected(c.node)]
     floor = max(SIMILAR, NEAR_BEST * max((c.similarity or 0.0 for c in near), default=0.0))
     near = [c for c in near if c.node.id in contradicted or _is_on_subject(statement, c, floor)]
+    return _take_nearest(near, by_words, contradicted)
+
+
+def select_proposing(
+    approach: str, candidates: Sequence[ContradictionCandidate], by_words: Mapping[int, float]
+) -> list[Node]:
+    """Return the memories that propose an approach which is now a dead end, three at most, the nearest first.
+
+    Just those that the dead end would be held against if they were told after it. Another dead end proposes nothing.
+
+    Args:
+        approach: what was tried.
+        candidates: memories near it, with the cosine where vectors are there.
+        by_words: the score in words of those found by words.
+    """
+    near = [c for c in candidates if _may_be_affected(c.node) and c.node.subtype != "dead_end"]
+    return _take_nearest(
+        [c for c in near if make_judge(c.node.content).score_uptake(approach) >= DEAD_END_GATE], by_words
+    )
+
+
+def _take_nearest(
+    near: Sequence[ContradictionCandidate], by_words: Mapping[int, float], contradicted: Collection[str] = ()
+) -> list[Node]:
+    """Return the nearest few in meaning and in words; those contradicted count as a little nearer."""
+    best = max(by_words.values(), default=0.0) or 1.0
 
     def rank(candidate: ContradictionCandidate) -> tuple[float, NodeKey]:
         words, node = by_words.get(candidate.node.key, 0.0) / best, candidate.node
