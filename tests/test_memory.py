@@ -675,6 +675,15 @@ def test_what_surely_contradicts_a_fact_is_stored_with_it(memory: Memory) -> Non
     assert f"contradicted by {new.id}" in notes[old.id]
 
 
+@pytest.mark.req("D.10")
+def test_what_holds_in_all_projects_is_not_disputed_by_what_one_of_them_decides(memory: Memory) -> None:
+    preference = memory.remember_fact("The upload timeout is 30 s", scope="global")
+    decided = memory.remember_fact("The upload timeout is 60 s", scope="project")
+    assert [item.id for item in decided.contradictions] == [preference.id]
+    assert memory.get_facets(preference.id)["verification"] == "unverified"
+    assert all(not hit.notes for hit in memory.search("upload timeout").results)
+
+
 def test_a_dispute_is_over_when_one_of_the_two_is_replaced(memory: Memory) -> None:
     old = memory.remember_fact("The upload timeout is 30 s")
     new = memory.remember_fact("The upload timeout is 60 s")

@@ -84,6 +84,15 @@ def test_a_contradiction_is_told_with_its_text_and_what_to_do() -> None:
     assert done.stdout.startswith("remembered as ") and len(done.stdout.split()) == 3
 
 
+@pytest.mark.req("D.09")
+def test_what_is_remembered_for_all_projects_says_so_and_how_it_is_remembered_for_one() -> None:
+    done = invoke("remember", "Use tabs", "-c", "preference")
+    assert "for all projects" in done.stdout and "--scope project" in done.stderr
+    assert "for all projects" in invoke("remember", "Use tabs", "-c", "preference").stdout
+    here = invoke("remember", "Invoices are kept for ten years", "-c", "preference", "--scope", "project")
+    assert "project" not in here.output
+
+
 def test_every_command_stands_in_one_group_of_the_help_those_of_every_day_first() -> None:
     listed = [name for names in PANELS.values() for name in names]
     commands = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]

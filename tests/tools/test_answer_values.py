@@ -83,7 +83,7 @@ def test_a_search_without_results_still_lists_them() -> None:
 
 
 def test_a_remembered_fact_names_only_what_happened() -> None:
-    assert answer_values.shape_remembered(RememberedFact(id="n")) == {"id": "n"}
+    assert answer_values.shape_remembered(RememberedFact(id="n", scope="p")) == {"id": "n"}
 
 
 def test_a_contradiction_keeps_its_kind_and_reason() -> None:

@@ -154,7 +154,10 @@ async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Connect) -> 
 
 async def test_a_fact_about_the_user_is_global_and_recalled(connect: Connect) -> None:
     async with connect() as client:
-        await call(client, "remember_fact", fact="The user prefers tabs.", category="preference")
+        told = await client.call_tool("remember_fact", {"fact": "The user prefers tabs.", "category": "preference"})
+        assert told.structured_content["scope"] == "global"
+        assert "It holds in all projects." in text_of(told)
+        assert "scope" not in await call(client, "remember_fact", fact="Tests use tabs.", category="decision")
         [fact] = (await call(client, "recall_user_info"))["facts"]
         assert fact["scope"] == "global"
 

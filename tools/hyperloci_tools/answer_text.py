@@ -158,6 +158,8 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
     """Return the result of remembering a fact."""
     known = "duplicate_of" in answer
     lines = [f"Already known as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
+    if "scope" in answer:
+        lines.append("It holds in all projects.")
     if "supersedes" in answer:
         lines.append(f"It replaces id {answer['supersedes']}, which is kept as history.")
     if "sharing" in answer:

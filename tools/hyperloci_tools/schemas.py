@@ -204,9 +204,10 @@ class AffectedOut(TypedDict):
 
 
 class RememberedOut(TypedDict):
-    """What `remember_fact` answers."""
+    """What `remember_fact` answers; `scope` only where it holds in all projects."""
 
     id: str
+    scope: NotRequired[str]
     duplicate_of: NotRequired[str]
     contradictions: NotRequired[list[ContradictionOut]]
     affected: NotRequired[list[AffectedOut]]

@@ -101,7 +101,11 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
         return
     id = shorten_id(remembered.id)
     replaced = f", in place of {shorten_id(remembered.supersedes)}" if remembered.supersedes else ""
-    console.print(f"already known as {id}" if remembered.duplicate_of else f"remembered as {id}{replaced}")
+    reach = ", for all projects" if remembered.holds_everywhere else ""
+    known = f"already known as {id}{reach}"
+    console.print(known if remembered.duplicate_of else f"remembered as {id}{reach}{replaced}")
+    if reach and not remembered.duplicate_of:
+        errors.print("for this project alone: forget it, and remember it with --scope project", style="dim")
     against = {item.id for item in remembered.contradictions}
     told: set[str] = set()
     for item in remembered.contradictions:

@@ -186,19 +186,26 @@ class Facts:
         known = self._store.nodes.find_duplicate(new.content, new.scope)
         if known is not None and known.id != superseded:
             self._count_known(known, replaced, reason)
-            return RememberedFact(id=known.id, duplicate_of=known.id, redactions=redactions, supersedes=superseded)
+            return RememberedFact(
+                id=known.id, scope=known.scope, duplicate_of=known.id, redactions=redactions, supersedes=superseded
+            )
         node = self._write_statement(new, session_id, entities, replaced=replaced, reason=reason)
-        return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=collect_flags(*parts))
+        return RememberedFact(
+            id=node.id, scope=node.scope, redactions=redactions, supersedes=superseded, flags=collect_flags(*parts)
+        )
 
     def _store_disputes(self, stored: RememberedFact, check: StatementCheck) -> None:
-        """Store what surely contradicts a statement that was just stored. Runs in a transaction."""
+        """Store what surely contradicts a statement that was just stored. Runs in a transaction.
+
+        What a project says otherwise than all of them do is its exception: elsewhere it would put in doubt what holds.
+        """
         sure = [item for item in check.contradictions if item.sure and item.id != stored.supersedes]
         if not sure or stored.duplicate_of is not None:
             return
         new, writer, now = self.resolve_living_node(stored.id, "id"), self._make_writer(), self._clock()
         for item in sure:
             old = self._store.nodes.get_node(item.id)
-            if old is not None and old.holds:
+            if old is not None and old.holds and old.scope == new.scope:
                 writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=now)
 
     def correct_fact(
@@ -232,10 +239,20 @@ class Facts:
             if known is not None and known.key != old.key:
                 self._count_known(known, old, reason or "corrected")
                 return RememberedFact(
-                    id=known.id, duplicate_of=known.id, redactions=len(fact.redactions), supersedes=old.id
+                    id=known.id,
+                    scope=known.scope,
+                    duplicate_of=known.id,
+                    redactions=len(fact.redactions),
+                    supersedes=old.id,
                 )
             node = self._write_statement(new, session_id, replaced=old, reason=reason or "corrected")
-            stored = RememberedFact(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
+            stored = RememberedFact(
+                id=node.id,
+                scope=node.scope,
+                redactions=len(fact.redactions),
+                supersedes=old.id,
+                flags=fact.flags,
+            )
             self._store_disputes(stored, check)
         return _name_affected(stored, check, REPLACE_BY_REMEMBERING)
 

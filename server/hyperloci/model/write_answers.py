@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ class StatementCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedFact:
-    """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then.
+    """A stored fact, of a project or of all (`scope`). `duplicate_of` is the id it was already known by; nothing new
+    was stored then.
 
     `sharing` says what teammates don't know yet of a shared memory that it replaces, and the command that tells them.
     """
 
     id: str
+    scope: str
     duplicate_of: str | None = None
     contradictions: tuple[Contradiction, ...] = ()
     affected: tuple[AffectedMemory, ...] = ()
@@ -47,6 +50,11 @@ class RememberedFact:
     supersedes: str | None = None
     flags: tuple[str, ...] = ()
     sharing: str | None = None
+
+    @property
+    def holds_everywhere(self) -> bool:
+        """Whether it holds in all projects."""
+        return self.scope == GLOBAL_SCOPE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -225,6 +225,15 @@ def test_what_is_shown_nowhere_else_is_quoted_where_it_is_to_be_settled(house: H
     assert f'- {other.id[:8]} ("Kustomize is what we deploy with now") contradicts {shown.id[:8]}\n' in house.start()
 
 
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("label", ["updates", "contradicts"])
+def test_what_another_project_says_of_what_holds_in_all_is_not_to_be_settled_here(house: House, label: str) -> None:
+    everywhere = house.add("preference", "Use tabs", scope=GLOBAL_SCOPE)
+    house.join(label, everywhere, house.add("decision", "Indent with spaces", scope="another project"))
+    text = house.start()
+    assert said(text) == ["Use tabs"] and "spaces" not in text
+
+
 @pytest.mark.parametrize("label", ["updates", "contradicts"])
 def test_nothing_is_to_be_settled_with_what_does_not_hold(house: House, label: str) -> None:
     older, newer = house.add("decision", "Retry three times"), house.add("decision", "Retry six times")

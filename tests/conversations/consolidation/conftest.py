@@ -78,5 +78,5 @@ def extracted(store: Store) -> list[Node]:
     return [node for row in rows if (node := store.nodes.get_by_key(row[0])) is not None]
 
 
-def remember(facts: Facts, text: str, category: str = "decision") -> str:
-    return facts.remember_fact(sanitize_argument("fact", text), category=category, confidence=1.0, scope=PROJECT).id
+def remember(facts: Facts, text: str, category: str = "decision", scope: str = PROJECT) -> str:
+    return facts.remember_fact(sanitize_argument("fact", text), category=category, confidence=1.0, scope=scope).id

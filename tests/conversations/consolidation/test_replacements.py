@@ -34,6 +34,7 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
+from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
@@ -283,6 +284,20 @@ def test_what_was_remembered_on_purpose_is_never_ended_by_a_transcript(
     assert old.valid_until is None
     (edge,) = edges_between(store, find(store, "April 25"), old)
     assert (edge.label, edge.automatic) == ("updates", True)
+
+
+@pytest.mark.req("B.17")
+def test_what_holds_in_all_projects_is_not_put_in_doubt_by_what_one_of_them_decides(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    kept = remember(facts, BEFORE, "preference", GLOBAL_SCOPE)
+    talk.session("one", *TALK)
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    preference = store.nodes.get_node(kept)
+    assert preference is not None
+    assert find(store, "April 25").holds
+    assert find_possible_successors(store, [preference.key]) == {}
 
 
 @pytest.mark.req("B.17")

@@ -27,12 +27,12 @@ async def remember_fact(
     fact: Fact,
     category: Category = "insight",
     confidence: Confidence = 1.0,
-    scope: Annotated[Scope, Field(description="default: project; user_info and preference global")] = None,
+    scope: Annotated[Scope, Field(description="default: project; user_info, preference global")] = None,
     entities: Entities = [],  # noqa: B006  (never changed; the SDK copies defaults into the schema)
-    replaces: Annotated[str | None, Field(description="id of the memory this supersedes", max_length=100)] = None,
+    replaces: Annotated[str | None, Field(description="id of what this supersedes", max_length=100)] = None,
 ) -> Annotated[CallToolResult, RememberedOut]:
-    """Store what later sessions should know, with its reason: a decision, a constraint, a preference, a fact about
-    the user, an insight that took effort. Not what code or docs already say, nor secrets.
+    """Store what later sessions should know, with its reason: a decision, constraint, preference, fact about the
+    user, insight that took effort. Not what code or docs say, nor secrets.
     The answer names what it contradicts or may outdate, and the call to replace that."""
     done = await state_of(ctx).workers.writer.call(
         lambda memory: memory.remember_fact(
@@ -45,6 +45,8 @@ async def remember_fact(
         )
     )
     shaped = answer_values.shape_remembered(done)
+    if done.holds_everywhere:
+        shaped["scope"] = done.scope
     return tool_result(shaped, answer_text.render_remembered(shaped, "Remembered"))
 
 

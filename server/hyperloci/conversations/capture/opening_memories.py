@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -145,7 +145,7 @@ def collect_memories(store: Store, scopes: Sequence[str], now: int) -> StandingM
     wanted = [subtype for part in SECTIONS for subtype in part.subtypes]
     nodes = store.openings.list_standing(wanted, scopes, now=now, limit=MAX_CANDIDATES)
     rated = {node.key: _rate_memory(node, now) for node in nodes if _may_be_shown(node, now)}
-    rivalries, rivals = _find_rivalries(store, rated, now)
+    rivalries, rivals = _find_rivalries(store, rated, scopes, now)
     _raise_rivals(rated, rivalries, rivals)
     for key, change in describe_code_changes(store, rated).items():
         rated[key] = replace(rated[key], outdated=change)
@@ -219,14 +219,18 @@ def _order_by_value(memory: OpeningMemory) -> tuple[float, int, str]:
 
 
 def _find_rivalries(
-    store: Store, rated: Mapping[NodeKey, OpeningMemory], now: int
+    store: Store, rated: Mapping[NodeKey, OpeningMemory], scopes: Collection[str], now: int
 ) -> tuple[list[Rivalry], Mapping[NodeKey, Node]]:
-    """Return what may be settled among memories, and the nodes that take part; what is suspicious has no say."""
+    """Return what may be settled among memories, and the nodes that take part.
+
+    What is suspicious has no say, nor has another project's memory in what holds in all of them.
+    """
     found = store.openings.list_rivalries(rated, now=now)
     nodes = store.nodes.get_by_keys({key for one in found for key in (one.newer, one.older)})
     pairs: dict[frozenset[NodeKey], Rivalry] = {}
     for one in found:
-        if not any(nodes[key].metadata.get("flags") for key in (one.newer, one.older)):
+        sides = [nodes[key] for key in (one.newer, one.older)]
+        if all(side.scope in scopes and not side.metadata.get("flags") for side in sides):
             pairs.setdefault(frozenset((one.newer, one.older)), one)
     return list(pairs.values()), nodes
 

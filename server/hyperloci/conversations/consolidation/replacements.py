@@ -124,7 +124,7 @@ class ReplacementResolver:
         """Return the statements and turns that a new one replaces, or may, with the probability by words (B.19)."""
         living = select_earlier(list_standing(self._store, progress.scope), new)
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
-        return _choose_likely(living, _score_finding(finding, living, around))
+        return _choose_likely(new, living, _score_finding(finding, living, around))
 
     def changes_what_holds(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> bool:
         """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
@@ -252,7 +252,7 @@ class ReplacementResolver:
                 for place, words in enumerate(by_words)
             ]
 
-        return _choose_likely(living, _score_apart(living, score))
+        return _choose_likely(new, living, _score_apart(living, score))
 
     def _find_surroundings(self, session_id: str | None, seq: object) -> Surroundings:
         """Return what the assistant said right before a turn of the user's, what it answered, and what it did."""
@@ -372,10 +372,15 @@ def _to_odds(probability: float) -> float:
     return math.log(kept / (1.0 - kept))
 
 
-def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[tuple[Node, float]]:
-    """Return what is likely enough; a turn that says two things once."""
+def _choose_likely(new: Node, living: Sequence[Standing], scores: Sequence[float]) -> list[tuple[Node, float]]:
+    """Return what is likely enough; a turn that says two things once.
+
+    What holds in all projects is not put in doubt by what one of them decides: that is its exception.
+    """
     likely: dict[NodeKey, tuple[Node, float]] = {}
     for old, probability in zip(living, scores, strict=True):
+        if old.node.scope == GLOBAL_SCOPE != new.scope:
+            continue
         if probability >= max(ORDERS, likely.get(old.node.key, (old.node, 0.0))[1]):
             likely[old.node.key] = (old.node, probability)
     return list(likely.values())
