@@ -8,6 +8,8 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.memory import Memory
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import NewNode
 from hyperloci.model.search import SearchAnswer
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher, SearchResult
@@ -47,6 +49,20 @@ def test_a_question_for_last_week_gets_last_week_and_says_which_days(memory: Mem
 def test_a_question_of_time_alone_gets_everything_of_the_kind_in_it(memory: Memory, decisions: list[str]) -> None:
     assert found(memory.search("what did we decide last week?")) == [decisions[1]]
     assert set(found(memory.search("what did we decide since January 4?"))) == set(decisions[1:])
+
+
+@pytest.mark.req("B.05")
+def test_commits_of_a_time_are_listed_though_none_of_them_says_that_it_is_one(memory: Memory) -> None:
+    with memory.store.transaction():
+        made = [
+            memory.store.nodes.create_node(
+                NewNode(type=NodeType.DECISION, subtype="commit", content=text, scope=memory.project.id), now=when
+            )
+            for text, when in (("Fix the parser", NOW - 60 * MS_PER_DAY), ("Fix the printer", NOW - 200 * MS_PER_DAY))
+        ]
+    memory.remember_fact("A commit is made of one change", category="constraint")
+    for question in ("commits in November 2026", "commits last autumn", "what commits were made last autumn?"):
+        assert found(memory.search(question)) == [made[0].id], question
 
 
 @pytest.mark.req("B.05")

@@ -62,6 +62,24 @@ def test_a_question_about_a_subject_asks_for_neither(query: str) -> None:
     assert read_recall_request(query) is None
 
 
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("commits", RecallTarget.COMMIT),
+        ("decisions", RecallTarget.DECISION),
+        ("changes", RecallTarget.SESSIONS),
+        ("коммиты", RecallTarget.COMMIT),
+        ("commits about the parser", None),
+        ("who committed the parser?", None),
+    ],
+)
+def test_a_noun_beside_a_time_asks_for_that_kind_of_that_time(query: str, target: RecallTarget | None) -> None:
+    request = read_recall_request(query, is_dated=True)
+    assert (request and request.target) == target
+    assert read_recall_request("should I commit?") is None
+
+
 def test_what_narrows_a_kind_is_its_subject() -> None:
     request = read_recall_request("what did we try for the uploader that didn't work?")
     assert request is not None and request.target is RecallTarget.DEAD_END and request.subject == "uploader"

@@ -43,6 +43,7 @@ class RecallTarget(StrEnum):
     CONSTRAINT = "constraint"
     PREFERENCE = "preference"
     DEADLINE = "deadline"
+    COMMIT = "commit"
 
 
 KINDS: Final = {
@@ -51,6 +52,7 @@ KINDS: Final = {
     RecallTarget.CONSTRAINT: ("Constraints", ("constraint",)),
     RecallTarget.PREFERENCE: ("Preferences", ("preference", "user_info")),
     RecallTarget.DEADLINE: ("Deadlines", ("deadline",)),
+    RecallTarget.COMMIT: ("Commits", ("commit",)),
 }
 """The heading and the subtypes of each kind that is asked for."""
 

@@ -47,6 +47,8 @@ def words_of(language: str, place: str) -> list[str]:
         "{short_weekday}": [*words.short_weekdays],
         "{month}": [*words.months],
         "{sure_month}": [month for month in words.months if month not in words.unsure_months],
+        "{season}": [*words.seasons],
+        "{sure_season}": [season for season in words.seasons if season not in words.unsure_seasons],
         "{ordinal}": [*words.ordinal_words],
         "{day}": ["5", *(f"5{ending}" for ending in words.ordinals)],
         "{year}": ["2026"],
@@ -80,12 +82,8 @@ def test_each_language_has_the_same_tables() -> None:
     assert len(shapes) >= 2 and len({str(sorted(shape.items())) for shape in shapes.values()}) == 1
     for language in languages():
         found = table(language)
-        assert [len(found[name]) for name in ("weekdays", "short_weekdays", "plural_weekdays", "months")] == [
-            7,
-            7,
-            7,
-            12,
-        ]
+        assert [len(found[name]) for name in ("weekdays", "short_weekdays", "plural_weekdays")] == [7, 7, 7]
+        assert [len(found[name]) for name in ("months", "seasons")] == [12, 4]
         assert set(found["units"]) == {*dates.UNIT_SECONDS, "weekend"}
         assert set(found["bounds"]) == {"since", "after", "before", "by", "between", "and"}
         assert set(found["days"]) == {"-2", "-1", "0", "1", "2"}
@@ -95,7 +93,7 @@ def test_each_language_has_the_same_tables() -> None:
 def test_no_word_stands_for_two_days_months_units_or_numbers(language: str) -> None:
     found = table(language)
     for lists in (
-        [*found["weekdays"], *found["short_weekdays"], *found["plural_weekdays"], *found["months"]],
+        [*found["weekdays"], *found["short_weekdays"], *found["plural_weekdays"], *found["months"], *found["seasons"]],
         [*found["units"].values()],
         [*found["numerals"].values()],
     ):
@@ -149,6 +147,19 @@ def test_both_readers_mean_the_same_day_where_an_expression_is_one() -> None:
         ("over the past two weeks", "2027-01-01", "2027-01-16"),
         ("позапрошлой неделе", "2026-12-28", "2027-01-04"),
         ("в последние выходные", "2027-01-09", "2027-01-11"),
+        ("last autumn", "2026-09-01", "2026-12-01"),
+        ("this spring", "2027-03-01", "2027-06-01"),
+        ("in summer 2025", "2025-06-01", "2025-09-01"),
+        ("in the fall of 2025", "2025-09-01", "2025-12-01"),
+        ("this winter", "2026-12-01", "2027-03-01"),
+        ("last winter", "2025-12-01", "2026-03-01"),
+        ("next winter", "2027-12-01", "2028-03-01"),
+        ("in winter 2026", "2026-12-01", "2027-03-01"),
+        ("in winter 2027", "2026-12-01", "2027-03-01"),
+        ("in winter 2028", "2027-12-01", "2028-03-01"),
+        ("весной", "2026-03-01", "2026-06-01"),
+        ("прошлой осенью", "2026-09-01", "2026-12-01"),
+        ("летом 2025 года", "2025-06-01", "2025-09-01"),
         ("on 3rd of March, 2024", "2024-03-03", "2024-03-04"),
         ("5 марта 2024", "2024-03-05", "2024-03-06"),
     ],
@@ -160,7 +171,17 @@ def test_an_expression_means_days_of_the_calendar(text: str, first: str, end: st
 
 @pytest.mark.parametrize(
     "text",
-    ["the next day", "on Mondays", "get_last_week()", "twenty five days ago", "3.5 days ago", "May I?", "go back to 2"],
+    [
+        "the next day",
+        "on Mondays",
+        "get_last_week()",
+        "twenty five days ago",
+        "3.5 days ago",
+        "May I?",
+        "go back to 2",
+        "beans in Spring",
+        "из лета",
+    ],
 )
 def test_what_only_looks_like_a_date_is_none(text: str) -> None:
     assert [*DateText(text).find()] == []
@@ -169,6 +190,8 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 def test_a_month_or_year_by_itself_is_a_date_where_one_is_expected() -> None:
     assert DateText("March").read(0) is None and DateText("March").read(0, alone=True) is not None
     assert parse_time_bound("March 2026", NOW) == from_iso("2026-03-01")
+    assert parse_time_bound("summer", NOW) == from_iso("2026-06-01")
+    assert parse_time_bound("fall 2025", NOW) == from_iso("2025-09-01")
     assert parse_time_bound("last Friday", NOW) == from_iso("2027-01-08")
     with pytest.raises(BadRequestError):
         parse_time_bound("March of the penguins", NOW)

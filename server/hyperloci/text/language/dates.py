@@ -48,6 +48,7 @@ _JOINERS: Final = frozenset(".:-")
 
 _PERIODS: Final = ("week", "month", "year", "weekend")
 _YEARS: Final = range(1900, 2100)
+_WINTER: Final = 3
 _MAX_DIGITS: Final = 6
 _DIGITS: Final = "0"
 """Stands for any number in digits."""
@@ -69,7 +70,7 @@ class Form(StrEnum):
     NAMED = "named"
     """A date, weekday, month or year by its name: `on Friday`, `5 March`."""
     ALONE = "alone"
-    """A weekday, month or year without a word that makes it a date; read only where a caller expects a date."""
+    """A weekday, month, season or year without a word that makes it a date; read only where a caller expects a date."""
 
 
 _STEPS: Final[Mapping[Form, int]] = {
@@ -81,6 +82,8 @@ _STEPS: Final[Mapping[Form, int]] = {
     Form.THIS: 0,
     Form.NEXT: 1,
 }
+
+_ALONE: Final = ("{weekday}", "{month} {year}?", "{sure_season}", "{season} {year}", "{year}")
 
 Days = tuple[dt.date, dt.date]
 """First day, and the first that is not in it any more."""
@@ -107,6 +110,7 @@ class DateWords:
         weekdays, short_weekdays, plural_weekdays: Monday is 0. The plurals are habits, no days.
         months: January is 1.
         unsure_months: those of them that are other words too.
+        seasons: spring is 0; `unsure_seasons`: those of them that alone are no time.
         names: the first of each weekday and month.
         units: to the names of `UNIT_SECONDS`, and to `weekend`.
         numerals: numbers in words.
@@ -123,6 +127,8 @@ class DateWords:
     plural_weekdays: dict[str, int]
     months: Mapping[str, int]
     unsure_months: frozenset[str]
+    seasons: Mapping[str, int]
+    unsure_seasons: frozenset[str]
     names: frozenset[str]
     units: Mapping[str, str]
     numerals: Mapping[str, int]
@@ -156,6 +162,8 @@ def date_words(language: str) -> DateWords:
         plural_weekdays=_numbered(table["plural_weekdays"]),
         months=_numbered(table["months"], start=1),
         unsure_months=frozenset(table["unsure_months"].split()),
+        seasons=_numbered(table["seasons"]),
+        unsure_seasons=frozenset(table["unsure_seasons"].split()),
         names=frozenset(words.split()[0] for words in (*table["weekdays"], *table["months"])),
         units=_inverted(table["units"]),
         numerals=numerals,
@@ -194,7 +202,7 @@ class DateExpression:
         first, end: its first word, and the first after it (places in `DateText.words`).
         count: how many units, or days from today; `vague`: it stands for a word like `few`.
         unit: a name of `UNIT_SECONDS`, or `weekend`.
-        weekday, month, day, year: what is named, Monday 0, January 1.
+        weekday, month, season, day, year: what is named, Monday 0, January 1, spring 0.
         iso: an ISO 8601 date, or date and time.
     """
 
@@ -207,6 +215,7 @@ class DateExpression:
     unit: str | None = None
     weekday: int | None = None
     month: int | None = None
+    season: int | None = None
     day: int | None = None
     year: int | None = None
     iso: str | None = None
@@ -230,6 +239,8 @@ class DateExpression:
             return _whole_day(self._date(self.month, self.day, today))
         if self.month is not None:
             return month_of(dt.date(self.year or self._month_year(self.month, today), self.month, 1))
+        if self.season is not None:
+            return _season_of(self._season_year(self.season, today), self.season)
         if self.year is not None:
             return year_of(dt.date(self.year, 1, 1))
         return self._span(today)
@@ -253,6 +264,18 @@ class DateExpression:
             return today.year + (month <= today.month)
         return today.year - (self.form is not Form.THIS and month > today.month)
 
+    def _season_year(self, season: int, today: dt.date) -> int:
+        """Return the year in which it begins. A winter is of that year, or of the next if it is still to begin."""
+        begun = today.year - (_season_of(today.year, season)[0] > today)
+        is_on = _season_of(begun, season)[1] > today
+        if self.year is not None:
+            return self.year - (begun < self.year and season == _WINTER)
+        if self.form is Form.LAST:
+            return begun - is_on
+        if self.form is Form.NEXT:
+            return begun + 1
+        return today.year if self.form is Form.THIS and not is_on else begun
+
 
 def month_of(day: dt.date) -> Days:
     """Return the calendar month that a day is in."""
@@ -263,6 +286,12 @@ def month_of(day: dt.date) -> Days:
 def year_of(day: dt.date) -> Days:
     """Return the calendar year that a day is in."""
     return dt.date(day.year, 1, 1), dt.date(day.year + 1, 1, 1)
+
+
+def _season_of(year: int, season: int) -> Days:
+    """Return a season that begins in a year: three whole months, as north of the equator."""
+    first = dt.date(year, 3 * (season + 1), 1)
+    return first, month_of(first + dt.timedelta(62))[1]
 
 
 def _whole_day(day: dt.date) -> Days:
@@ -420,7 +449,7 @@ def _language_templates(language: str) -> Iterator[_Template]:
     known = _known_words(date_words(language))
     texts = [(Form.DAY, {"count": int(days)}, text) for days, several in table["days"].items() for text in several]
     texts += [(Form(form), {}, text) for form, several in table["forms"].items() for text in several]
-    texts += [(Form.ALONE, {}, text) for text in ("{weekday}", "{month} {year}?", "{year}")]
+    texts += [(Form.ALONE, {}, text) for text in _ALONE]
     read = functools.cache(functools.partial(_place, known))  # Many templates have the same places.
     for form, parts, text in texts:
         choices = [((place[:-1],), ()) if place.endswith("?") else ((place,),) for place in text.split()]
@@ -438,6 +467,7 @@ def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
     """Return what stands for each name in braces, and what it says."""
     in_words = words.ordinal_words | {word.replace(" ", " - "): day for word, day in words.ordinal_words.items()}
     sure_months = {word: month for word, month in words.months.items() if word not in words.unsure_months}
+    sure_seasons = {word: season for word, season in words.seasons.items() if word not in words.unsure_seasons}
     days = {f"{day:{width}}{ending}": day for day in range(1, 32) for width in ("", "02") for ending in words.ordinals}
     units = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= 1}
     periods = {word: unit for word, unit in words.units.items() if unit in _PERIODS}
@@ -447,6 +477,8 @@ def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
         "{short_weekday}": _saying("weekday", words.short_weekdays),
         "{month}": _saying("month", words.months),
         "{sure_month}": _saying("month", sure_months),
+        "{season}": _saying("season", words.seasons),
+        "{sure_season}": _saying("season", sure_seasons),
         "{unit}": _saying("unit", units),
         "{period}": _saying("unit", periods),
         "{count}": _saying("count", words.counts) | vague | {_DIGITS: {"count": 0}},

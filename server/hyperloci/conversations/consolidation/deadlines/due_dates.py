@@ -230,6 +230,9 @@ def _last_day(found: DateExpression, today: dt.date) -> dt.date:
         return replace(found, form=Form.THIS).days(today)[1] - DAY
     if is_open and found.month is not None and found.year is None:
         return choose_year(today, found.month, found.day)
+    if is_open and found.season is not None and found.year is None:
+        last = replace(found, form=Form.THIS).days(today)[1] - DAY
+        return last if last >= today else replace(found, form=Form.NEXT).days(today)[1] - DAY
     return found.days(today)[1] - DAY
 
 
