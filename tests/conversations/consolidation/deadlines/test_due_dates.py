@@ -37,6 +37,11 @@ DAYS = [
     ("everything by the 3rd", "2027-02-03"),
     ("Abgabe am 3. Juli, keine Verlängerung", "2027-07-03"),
     ("bis 17.5. muss es stehen", "2027-05-17"),
+    ("by the 20th we need the figures", "2027-01-20"),
+    ("due the 20th, instead of the 2nd attempt", "2027-01-20"),
+    ("on the 23rd instead, with Ines", "2027-01-23"),
+    ("on the 20th Ines signs", "2027-01-20"),
+    ("by the 20th morning", "2027-01-20"),
     ("The old API is switched off in the spring.", "2027-05-31"),
     ("It has to be there by winter.", "2027-02-28"),
     ("The launch is in autumn 2027", "2027-11-30"),
@@ -103,7 +108,19 @@ def test_a_month_is_due_on_its_last_day() -> None:
     assert due("The migration is to be over in March 2027.") == "2027-03-31"
 
 
-@pytest.mark.parametrize("text", ["The release is due when the tests pass.", "", "The limit is 20 requests."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The release is due when the tests pass.",
+        "",
+        "The limit is 20 requests.",
+        "It has to work by the 2nd attempt.",
+        "It must pass by the 3rd try at the latest, before the 4th retry.",
+        "The release is on the 1st Sunday of each month.",
+        "The review is due the 3rd business day after it",
+        "not before the 21st century",
+    ],
+)
 def test_what_names_no_day_is_due_on_none(text: str) -> None:
     assert due(text) is None
 

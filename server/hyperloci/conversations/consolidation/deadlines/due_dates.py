@@ -12,7 +12,13 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.conversations.consolidation.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names
 from hyperloci.conversations.consolidation.deadlines.loose_days import read_loose_days
-from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month, make_day
+from hyperloci.conversations.consolidation.deadlines.near_days import (
+    DAY,
+    choose_year,
+    find_day_of_month,
+    is_day_number,
+    make_day,
+)
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words
 from hyperloci.text.language.negation import count_negations
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
@@ -258,7 +264,8 @@ def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date
     """Yield days by their number, `the 20th`, and as other languages write them."""
     for match in _DAY_OF_MONTH.finditer(text):
         with contextlib.suppress(ValueError):
-            yield match.start(), find_day_of_month(today, int(match["day"]))
+            if is_day_number(text, match.end()):
+                yield match.start(), find_day_of_month(today, int(match["day"]))
     for match in _WRITTEN.finditer(text):
         number = ORDINAL_MONTHS[match["name"].lower()] if match["name"] else int(match["month"])
         year = match["year"] or match["year2"]

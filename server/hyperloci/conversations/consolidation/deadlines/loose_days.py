@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month
+from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month, is_day_number
 from hyperloci.text.language.dates import DateText, Form, date_words
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 
@@ -54,7 +54,8 @@ def read_loose_days(text: str, today: dt.date) -> Iterator[dt.date]:
     yield from _read_weekdays(text, today)
     for match in _ORDINAL.finditer(text):
         with contextlib.suppress(ValueError):
-            yield find_day_of_month(today, int(match["day"] or match["day2"]))
+            if is_day_number(text, match.end()):
+                yield find_day_of_month(today, int(match["day"] or match["day2"]))
     for match in _FRACTION.finditer(text):
         yield from _read_fraction(int(match["first"]), int(match["second"]), today)
     for match in _DOTTED.finditer(text):
