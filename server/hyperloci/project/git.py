@@ -16,7 +16,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from hyperloci.project.git_folder import BrokenRepositoryError, find_external_storage, open_repository
+from hyperloci.project.git_folder import (
+    BORROWS,
+    MAKE_COMPLETE,
+    BrokenRepositoryError,
+    find_external_storage,
+    open_repository,
+)
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
@@ -232,10 +238,7 @@ class GitRepository:
         except BrokenRepositoryError as error:
             raise GitError(str(error)) from None
         if repository is not None and (elsewhere := find_external_storage(repository.common_dir)):
-            raise GitError(
-                f"the repository borrows objects from {elsewhere}, which may be another project's; to make it complete,"
-                " run `git repack -a -d` and remove .git/objects/info/alternates"
-            )
+            raise GitError(f"{BORROWS.format(place=elsewhere)}; to make it complete, {MAKE_COMPLETE}")
 
     def _run_git(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
         """Run Git and return its exit status, output and first line of complaint."""

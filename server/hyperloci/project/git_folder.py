@@ -135,6 +135,11 @@ def read_head(repository: Repository) -> Head:
     return Head(None, None) if branch == ".invalid" else Head(branch, _resolve_reference(repository, reference))
 
 
+BORROWS: Final = "the repository borrows objects from {place}, which may be another project's"
+MAKE_COMPLETE: Final = "run `git repack -a -d`, then remove .git/objects/info/alternates"
+"""What is said of external storage, and what a user can do about it."""
+
+
 def find_external_storage(common_dir: Path) -> str | None:
     """Return the place outside of it that a Git folder takes objects or branches from, None if all are its own.
 

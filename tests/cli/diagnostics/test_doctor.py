@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def test_a_home_folder_is_no_project_and_no_fault(database: Path, tmp_path: Path
     ]
     assert level is Severity.NOTE and "open a folder inside it" in message
     assert not [item for item in run_checks(tmp_path) if item.level is Severity.ERROR]
+
+
+def test_a_clone_that_borrows_objects_is_told_why_its_commits_are_not_remembered(
+    database: Path, tmp_path: Path
+) -> None:
+    Store.open(database).close()
+    for name in ("origin", "clone"):
+        subprocess.run(["git", "init", "-q", str(tmp_path / name)], check=True)
+    theirs = tmp_path / "origin" / ".git" / "objects"
+    (tmp_path / "clone" / ".git" / "objects" / "info" / "alternates").write_text(f"{theirs}\n")
+    [told] = [item for item in run_checks(tmp_path / "clone") if item.subject == "history"]
+    assert told.level is Severity.WARNING and str(theirs) in told.message
+    assert told.mend is not None and "git repack" in told.mend
+    assert not [item for item in run_checks(tmp_path / "origin") if "borrows objects" in item.message]
 
 
 def test_names_of_things_are_not_counted_as_memories(database: Path, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
+from hyperloci.project.git_folder import BORROWS, MAKE_COMPLETE, find_external_storage
 from hyperloci.project.identity import Project, identify_project
 from hyperloci.project.places import PlaceAccount, describe_place
 from hyperloci.store import Store
@@ -88,13 +89,17 @@ def _check_index(settings: Settings, project: Path, repair: bool) -> Iterator[Di
     try:
         with Memory.open(settings, project) as memory:
             history, reach = memory.get_history_progress(), memory.get_embedding_coverage()
+            common_dir = memory.project.common_dir
     except HyperlociError:
         return  # The check of the database reports it.
     if reach.total:
         share = f"{reach.embedded:,} of {reach.total:,} memories and names ({reach.percent}%)"
         known = f"{share} are found by meaning, all by words"
         yield _progress_finding("search", known, is_whole=not reach.waiting or not settings.embedder)
-    if history.stored or history.waiting or not history.is_known:
+    if common_dir is not None and (elsewhere := find_external_storage(common_dir)):
+        said = f"commits are not remembered: {BORROWS.format(place=elsewhere)}"
+        yield Diagnosis(Severity.WARNING, "history", said, MAKE_COMPLETE)
+    elif history.stored or history.waiting or not history.is_known:
         is_whole = history.is_known and not history.waiting
         yield _progress_finding("history", history.describe_progress(), is_whole=is_whole)
 
