@@ -85,6 +85,6 @@ def test_a_syntax_error_points_at_its_column() -> None:
 def test_what_a_full_or_busy_store_says_tells_what_became_of_the_write(kind: type[HyperlociError]) -> None:
     says = str(kind())
     assert says.endswith(".")
-    assert ("Nothing was written" in says) is (
+    assert ("this write was not done" in says) is (
         kind in (errors.StoreBusyError, errors.StoreFullError, errors.StoreMovedError)
     )

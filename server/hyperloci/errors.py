@@ -91,11 +91,11 @@ class StoreError(HyperlociError):
 
 
 class StoreBusyError(StoreError):
-    """Another program is writing to the memory, and has been for too long. Nothing was written; try again shortly."""
+    """Another program is writing to the memory, and has been for too long: this write was not done; try again."""
 
 
 class StoreFullError(StoreError):
-    """No room left on the disk that holds the database. Nothing was written; free some space and try again."""
+    """No room left on the disk that holds the database: this write was not done; free some space and try again."""
 
 
 class StoreReadOnlyError(StoreError):
@@ -107,7 +107,7 @@ class StoreCorruptError(StoreError):
 
 
 class StoreMovedError(StoreError):
-    """Another program has changed the database's files while they were in use. Nothing was written; try again."""
+    """Another program has changed the database's files while they were in use: this write was not done; try again."""
 
     event = 0
     """The same for all connections of a process that notice the same change."""

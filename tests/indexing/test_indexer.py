@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
+from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError, StoreFullError
 from hyperloci.indexing.indexer import MAX_SKIPPED, Indexer
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Tier
@@ -182,6 +182,23 @@ def test_a_report_names_only_so_many_skipped_files(index: Index, tree: WorkingTr
     skipped = index().skipped
 
     assert len(skipped) == MAX_SKIPPED + 1 and skipped[-1].reason == "and 3 more"
+
+
+@pytest.mark.req("E.02")
+def test_a_disk_that_fills_up_amid_an_index_keeps_what_is_done_and_does_not_say_that_nothing_was_written(
+    index: Index, tree: WorkingTree
+) -> None:
+    for number in range(200):
+        tree.write(f"notes/{number:03}.md", f"# Note {number}\n\n" + "some words that fill the disk " * 500)
+    pages = index.store.connection.execute("PRAGMA page_count").fetchone()[0]
+    index.store.connection.execute(f"PRAGMA max_page_count = {pages + 1_000}")
+    with pytest.raises(StoreFullError) as failed:
+        index()
+    assert 0 < len({place[0] for place in index.contents()}) < 200
+    assert "Nothing was written" not in str(failed.value) and "this write was not done" in str(failed.value)
+    index.store.connection.execute("PRAGMA max_page_count = 1000000000")
+    assert index().unchanged_files > 0
+    assert len({place[0] for place in index.contents()}) == 200
 
 
 def test_progress_is_told_file_by_file(index: Index, tree: WorkingTree) -> None:
