@@ -24,6 +24,7 @@ from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_sess
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import prepare_turn_text
 from hyperloci.conversations.consolidation.consolidator import Consolidation
+from hyperloci.embedder.models.cross_encoder import load_cross_encoder
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
@@ -48,13 +49,25 @@ class Clock:
         return self.now
 
 
+class LocalScorer:
+    """Reads pairs in this process, however long it takes."""
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        """Return for each pair (older, newer) the probability that the older one no longer holds."""
+        return load_scorer().score_pairs(pairs)
+
+
+load_scorer = functools.cache(load_cross_encoder)
+
+
 def play_project(gold: dict[str, Any], encode: Encode) -> list[dict[str, Any]]:
     """Return what is extracted of a project's sessions, in the order it was made."""
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         settings = bench_settings(Path(folder), embedder=False)
         with Store.open(settings.database, backup_dir=settings.backup_dir, clock=clock) as store:
-            consolidation, known = Consolidation(store, settings, clock), set[NodeKey]()
+            consolidation = Consolidation(store, settings, clock, scorer=LocalScorer())
+            known = set[NodeKey]()
             for number, session in enumerate(gold["sessions"]):
                 session_id = f"{gold['project']}-{number}"
                 clock.now = int(datetime.fromisoformat(session["date"]).timestamp() * 1_000)

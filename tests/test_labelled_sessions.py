@@ -106,7 +106,7 @@ def test_every_pair_of_statements_is_a_contradiction_or_none() -> None:
         assert row["label"] in {"contradiction", "compatible"} and row["kind"], row
 
 
-CHANGED_MINDS = [f"changed_minds{kind}.jsonl" for kind in ("", "_answered", "_done", "_played")]
+CHANGED_MINDS = [f"changed_minds{kind}.jsonl" for kind in ("", "_answered", "_done", "_played", "_told")]
 
 
 @pytest.mark.parametrize("name", CHANGED_MINDS)

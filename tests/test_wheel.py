@@ -57,6 +57,7 @@ def test_the_wheel_holds_the_packages_and_the_plugin_and_nothing_else(wheel: zip
         ".txt",
         ".json",
         ".md",
+        ".safetensors",
         "",
         *pages,
     }

@@ -27,7 +27,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
-from hyperloci.model.write_answers import ForgottenFact, RememberedFact, StatementCheck
+from hyperloci.model.write_answers import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
@@ -279,14 +279,7 @@ class Memory:
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
         text = sanitize_argument("statement", statement).text
-        return self._search_service.find_contradictions(text, limit, self._inference_model)
-
-    @property
-    def _inference_model(self) -> EmbedderClient | None:
-        return self._client if self.settings.nli_model is not None else None
-
-    def _check_statement(self, statement: str) -> StatementCheck:
-        return self._search_service.check_statement(statement, self._inference_model)
+        return self._search_service.find_contradictions(text, limit)
 
     def find_related(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10
@@ -626,7 +619,7 @@ class Memory:
         text = sanitize_argument("fact", fact)
         resolve_category(category)
         where = self._facts.choose_scope(scope, category)
-        check = self._check_statement(text.text)
+        check = self._search_service.check_statement(text.text)
         remembered = self._facts.remember_fact(
             text,
             category=category,
@@ -675,7 +668,7 @@ class Memory:
             text,
             reason=reason,
             session_id=self._find_current_session(),
-            check=self._check_statement(text.text),
+            check=self._search_service.check_statement(text.text),
         )
         self._notify_embedder()
         return self._note_sharing(remembered)
@@ -1493,7 +1486,7 @@ class Memory:
         # Only where there is something to read: a hook is spared a quarter of its imports.
         from hyperloci.conversations.consolidation.consolidator import Consolidation
 
-        consolidation = Consolidation(self.store, self.settings, self._clock)
+        consolidation = Consolidation(self.store, self.settings, self._clock, scorer=self._client)
         if sum(len(consolidation.consolidate_now(session_id).new) for session_id in sessions):
             self._notify_embedder()
         consolidation.write.replacements.review_statements(self.project.id)
@@ -1551,6 +1544,8 @@ class Memory:
             project=self.project,
             clock=self._clock,
             token_budget=self.settings.context_token_budget,
+            nli=self._client if self.settings.nli_model is not None else None,
+            scorer=self._client,
         )
 
     @property

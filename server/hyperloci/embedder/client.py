@@ -120,15 +120,24 @@ class EmbedderClient:
             BadRequestError: no inference model is configured.
             NotReadyError, EmbedderError: as `embed`.
         """
+        return self._request_scores("contradict", pairs, timeout)
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float = DEFAULT_SECONDS) -> list[float]:
+        """Return for each pair (older, newer) the probability that the older one no longer holds, 0..1.
+
+        Raises:
+            NotReadyError, EmbedderError: as `embed`.
+        """
+        return self._request_scores("pairs", pairs, timeout)
+
+    def _request_scores(self, operation: str, pairs: Sequence[tuple[str, str]], timeout: float) -> list[float]:
         texts = [text for pair in pairs for text in pair]
-        scores = [
+        deadline = protocol.deadline_after(timeout)
+        return [
             score
             for part in _split_texts(texts)
-            for score in _read_scores(
-                self._request_answer({"op": "contradict", "texts": part}, protocol.deadline_after(timeout))[0], part
-            )
+            for score in _read_scores(self._request_answer({"op": operation, "texts": part}, deadline)[0], part)
         ]
-        return scores
 
     def is_ready(self, timeout: float = _WARM_SECONDS) -> bool:
         """Tell within `timeout` seconds whether an embedder is ready to answer; never starts one."""

@@ -35,8 +35,8 @@ from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
-    from hyperloci.embedder.client import EmbedderClient
-    from hyperloci.knowledge.contradictions.detector import ContradictionCandidate
+    from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, EntailmentModel
+    from hyperloci.knowledge.cross_reading import PairScorer
     from hyperloci.model.answers import ContradictionReport
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,10 @@ FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchService:
-    """Asks for one project and what is global; made anew for each question, of parts that stay."""
+    """Asks for one project and what is global; made anew for each question, of parts that stay.
+
+    `nli` is the user's own inference model and `scorer` reads two statements together; None where there is none.
+    """
 
     store: Store
     searcher: Searcher
@@ -70,6 +73,8 @@ class SearchService:
     project: Project
     clock: Clock
     token_budget: int
+    nli: EntailmentModel | None = None
+    scorer: PairScorer | None = None
 
     def search(
         self,
@@ -182,7 +187,7 @@ class SearchService:
         found = self.searcher.list_memories(conditions, limit=limit)
         return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
 
-    def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
+    def find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
         """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""
         from hyperloci.knowledge.contradictions.affected import select_affected
         from hyperloci.knowledge.contradictions.detector import ContradictionFinder
@@ -190,14 +195,14 @@ class SearchService:
         near, by_words = self._find_near_statements(statement, ("fact", "decision", "experience"))
         documents, _ = self._find_near_statements(statement, ("snippet",), subtypes=("markdown", "section"))
         code, _ = self._find_near_statements(statement, ("snippet",), subtypes=("code",))
-        report = ContradictionFinder(self.store, nli).find(
+        report = ContradictionFinder(self.store, self.nli, self.scorer).find(
             statement, [*near, *documents, *code], scopes=self._scopes, limit=limit
         )
         named = {item.id for item in report.contradictions}
         others = [node for node in select_affected(statement, near, by_words, named) if node.id not in named]
         return replace(report, on_subject=tuple(self.present_hits(others)))
 
-    def check_statement(self, statement: str, nli: EmbedderClient | None, *, limit: int = 5) -> StatementCheck:
+    def check_statement(self, statement: str, *, limit: int = 5) -> StatementCheck:
         """Return what contradicts a statement that is about to be stored, and what else is said on its subject."""
         from hyperloci.knowledge.contradictions.affected import select_affected
         from hyperloci.knowledge.contradictions.detector import ContradictionFinder
@@ -205,7 +210,8 @@ class SearchService:
         near, by_words = self._find_near_statements(
             statement, ("fact", "decision", "experience"), most=CHECKED_ON_WRITING
         )
-        report = ContradictionFinder(self.store, nli).find(statement, near, scopes=self._scopes, limit=limit)
+        # Not read together: that takes some 50 ms, four times what telling a fact takes.
+        report = ContradictionFinder(self.store, self.nli).find(statement, near, scopes=self._scopes, limit=limit)
         against = {item.id for item in report.contradictions}
         affected = select_affected(statement, near, by_words, against)
         return StatementCheck(contradictions=report.contradictions, affected=tuple(affected))

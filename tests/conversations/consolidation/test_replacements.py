@@ -468,6 +468,37 @@ def test_what_words_or_meaning_is_sure_of_ends_where_the_other_supports_it(
     assert [edge.label for edge in edges_between(store, new, old)] == [label]
 
 
+class ReadsBoth:
+    """Reads two statements together, holds what it is told to, and notes what it was shown."""
+
+    def __init__(self, score: float) -> None:
+        self.score = score
+        self.shown: list[tuple[str, str]] = []
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        self.shown += pairs
+        return [self.score] * len(pairs)
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(("reading", "label"), [(0.99, "supersedes"), (0.5, "updates"), (0.0001, None)])
+def test_what_reads_both_together_is_heard_beside_words_and_meaning(
+    store: Store,
+    talk: Talk,
+    meant: tuple[Node, Node],
+    monkeypatch: pytest.MonkeyPatch,
+    reading: float,
+    label: str | None,
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(0.3, 0.45))
+    old, new = meant
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    scorer = ReadsBoth(reading)
+    ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock, scorer).review_statements()
+    assert [edge.label for edge in edges_between(store, new, old)] == ([] if label is None else [label])
+    assert (old.content, f"{new.content} [Understood.]") in scorer.shown
+
+
 @pytest.mark.req("B.17")
 def test_what_comes_in_late_is_ended_by_what_was_said_after_it(
     store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
+from hyperloci.knowledge.contradictions.detector import (
+    READ_LIKELIEST,
+    READ_NEAREST,
+    ContradictionCandidate,
+    ContradictionFinder,
+)
 from hyperloci.knowledge.contradictions.rules import find_verdict
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.chunk import CodeFacts
@@ -201,6 +206,43 @@ def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
         "A whale stands for the project", [ContradictionCandidate(node) for node in nodes]
     ).contradictions
     assert (found.id, found.kind, found.score) == (nodes[0].id, ContradictionKind.NLI, 0.8)
+
+
+class FakeScorer:
+    """Holds that a statement ends what speaks of penguins, and nothing else."""
+
+    def __init__(self) -> None:
+        self.read: list[tuple[str, str]] = []
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        self.read += pairs
+        return [1.0 if "penguin" in older else 0.0 for older, _ in pairs]
+
+
+@pytest.mark.req("D.10")
+def test_what_no_words_tell_is_found_by_reading_both_together(store: Store) -> None:
+    node = add(store, "The mascot is a penguin")
+    statement, candidates = "A whale stands for the project", [ContradictionCandidate(node, 0.6)]
+    assert not ContradictionFinder(store).find(statement, candidates).contradictions
+    (found,) = ContradictionFinder(store, scorer=FakeScorer()).find(statement, candidates).contradictions
+    assert (found.id, found.kind) == (node.id, ContradictionKind.JUDGED)
+
+
+@pytest.mark.req("D.10")
+def test_a_false_alarm_of_words_is_quieted_by_reading_both_together(store: Store) -> None:
+    node = add(store, "The request timeout is 30 seconds.")
+    statement, candidates = "The request timeout is 60 seconds.", [ContradictionCandidate(node, 0.9)]
+    assert ContradictionFinder(store).find(statement, candidates).contradictions
+    assert not ContradictionFinder(store, scorer=FakeScorer()).find(statement, candidates).contradictions
+
+
+@pytest.mark.req("D.10")
+def test_only_the_nearest_and_the_likeliest_are_read_together(store: Store) -> None:
+    near = [ContradictionCandidate(add(store, f"Rule {n} of the house is short"), n / 40) for n in range(30)]
+    scorer = FakeScorer()
+    ContradictionFinder(store, scorer=scorer).find("The house has no rules", near)
+    assert len(scorer.read) <= READ_LIKELIEST + READ_NEAREST
+    assert {older for older, _ in scorer.read} >= {c.node.content for c in near[-READ_NEAREST:]}
 
 
 @pytest.mark.req("D.10")

@@ -28,6 +28,7 @@ from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
 from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.cross_reading import PairScorer
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
@@ -112,16 +113,27 @@ class Consolidation:
     """Consolidates the sessions of one store."""
 
     def __init__(
-        self, store: Store, settings: Settings, clock: Clock, should_stop: Callable[[], bool] = lambda: False
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        should_stop: Callable[[], bool] = lambda: False,
+        scorer: PairScorer | None = None,
     ) -> None:
-        """Create it; `should_stop` is asked while a model is waited for that is run here."""
+        """Create it.
+
+        Args:
+            store, settings, clock: what it works with.
+            should_stop: asked while a model is waited for that is run here.
+            scorer: reads two statements together.
+        """
         self._store = store
         self._settings = settings
         self._clock = clock
         self._should_stop = should_stop
         self._progress = store.consolidations
         self._allowance = ClaudeAllowance(store, settings, clock)
-        self.write = FindingWriter(store, settings, clock)
+        self.write = FindingWriter(store, settings, clock, scorer)
         self._plan = FindingPlanner(store, self.write.contradictions)
 
     def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
@@ -444,7 +456,7 @@ class Consolidation:
 
 def consolidate_sessions(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
-    consolidation = Consolidation(context.store, context.settings, context.clock, context.should_stop)
+    consolidation = Consolidation(context.store, context.settings, context.clock, context.should_stop, context.client)
     changed, tried = 0, set[int]()
     while waiting := [item for item in consolidation.list_pending() if item.session_key not in tried]:
         for progress in waiting:

@@ -30,6 +30,7 @@ from hyperloci.conversations.consolidation.findings import (
 )
 from hyperloci.conversations.consolidation.replacements import ReplacementResolver, Resolution
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.knowledge.cross_reading import PairScorer
 from hyperloci.knowledge.entities.recognition import EntityMention
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.model.kinds import EntityKind, NodeKey, NodeType, Origin, Tier
@@ -73,13 +74,13 @@ class SavedFindings:
 class FindingWriter:
     """Writes what consolidation finds, over one store."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(self, store: Store, settings: Settings, clock: Clock, scorer: PairScorer | None = None) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
         self._progress = store.consolidations
         self.contradictions = ContradictionResolver(store, clock)
-        self.replacements = ReplacementResolver(store, self.contradictions, clock)
+        self.replacements = ReplacementResolver(store, self.contradictions, clock, scorer)
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ Half of the weights is the table of words. It stays in its file, and the rows of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -36,9 +36,19 @@ _ERF_SCALE: Final = 0.3275911
 class NumpyForward:
     """all-MiniLM-L6-v2 on numpy's BLAS. Satisfies `ForwardPass`."""
 
-    def __init__(self, weights: Path) -> None:
+    def __init__(self, weights: Path, change: Callable[[str, Array], Array] = lambda _, weight: weight) -> None:
+        """Load the weights.
+
+        Args:
+            weights: the model's file.
+            change: makes another model of it, weight by weight, each with its name; the table of words stays.
+        """
         tensors = safe_open(weights, framework="np")
-        self._bert: BertWeights[Array] = read_bert(tensors.get_tensor, np.concatenate)
+
+        def get(name: str) -> Array:
+            return change(name, tensors.get_tensor(name))  # type: ignore[no-untyped-call]
+
+        self._bert: BertWeights[Array] = read_bert(get, np.concatenate)
         self._words = tensors.get_slice(WORDS)  # type: ignore[no-untyped-call]
         self._positions = self._bert.positions + self._bert.token_types[0]
 
@@ -59,7 +69,7 @@ def _apply_layer(layer: LayerWeights[Array], states: Array, bounds: NDArray[np.i
     context = np.concatenate([_compute_attention(qkv[start:end]) for start, end in pairwise(bounds)])
     states = _apply_layer_norm(_apply_linear(context, layer.attention_out) + states, layer.attention_norm)
     return _apply_layer_norm(
-        _apply_linear(_apply_gelu(_apply_linear(states, layer.up)), layer.down) + states, layer.output_norm
+        _apply_linear(apply_gelu(_apply_linear(states, layer.up)), layer.down) + states, layer.output_norm
     )
 
 
@@ -84,7 +94,8 @@ def _apply_layer_norm(states: Array, norm: AffineWeights[Array]) -> Array:
     return normed
 
 
-def _apply_gelu(states: Array) -> Array:
+def apply_gelu(states: Array) -> Array:
+    """Return the Gaussian error linear unit of each number."""
     scaled = np.abs(states) * np.float32(0.5**0.5)
     step = 1 / (1 + np.float32(_ERF_SCALE) * scaled)
     series = np.zeros_like(step)

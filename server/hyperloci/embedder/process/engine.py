@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hyperloci.embedder.models.cross_encoder import CrossEncoder
     from hyperloci.embedder.models.nli import NliModel
     from hyperloci.spaces.query import QueryFingerprint
 
@@ -82,11 +83,14 @@ class EmbedderEngine:
         stages: Callable[[], Iterator[EncoderStage]],
         load_drain: Callable[[], DrainQueue],
         nli: Callable[[], NliModel] | None = None,
+        cross_encoder: Callable[[], CrossEncoder] | None = None,
     ) -> None:
         self._stages = stages
         self._load_drain = load_drain
         self._load_nli = nli
         self._nli: NliModel | None = None
+        self._load_cross_encoder = cross_encoder
+        self._cross_encoder: CrossEncoder | None = None
         self._gate = PriorityLock()
         self._stage: EncoderStage | None = None
         self._error: str | None = None
@@ -144,6 +148,25 @@ class EmbedderEngine:
             NotReadyError, EmbedderError, TimeoutError: as `encode`.
         """
         return self._run_on_query_lane(lambda _: self._load_nli_model().contradiction(pairs), deadline)
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
+        """Return the probability that the older text of each pair no longer holds; the first request loads the model.
+
+        Who tells a fact waits for it: while the embedder loads, it is refused at once.
+
+        Raises:
+            NotReadyError, EmbedderError, TimeoutError: as `encode`.
+        """
+        if not self._loaded.is_set():
+            raise NotReadyError("The embedder is still loading its model; try again in a second.")
+        return self._run_on_query_lane(lambda _: self._get_cross_encoder().score_pairs(pairs), deadline)
+
+    def _get_cross_encoder(self) -> CrossEncoder:
+        if self._load_cross_encoder is None:
+            raise BadRequestError("this embedder has no cross-encoder.")
+        if self._cross_encoder is None:
+            self._cross_encoder = self._load_cross_encoder()
+        return self._cross_encoder
 
     def _load_nli_model(self) -> NliModel:
         if self._load_nli is None:

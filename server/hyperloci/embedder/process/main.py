@@ -28,6 +28,7 @@ from hyperloci.system.native_threads import limit_matrix_threads
 
 if TYPE_CHECKING:
     from hyperloci.config import Settings
+    from hyperloci.embedder.models.cross_encoder import CrossEncoder
     from hyperloci.embedder.models.nli import NliModel
 
 logger = logging.getLogger("hyperloci.embedder")
@@ -90,7 +91,9 @@ def _run_embedder(stages: Callable[[Settings], Iterator[EncoderStage]], load_dra
     for name, value in _NATIVE_THREADS.items():
         os.putenv(name, value)  # For the native libraries, which are loaded after this; Python code reads none of it.
     settings = handover.settings
-    engine = EmbedderEngine(partial(stages, settings), load_drain, partial(_load_nli_model, settings))
+    engine = EmbedderEngine(
+        partial(stages, settings), load_drain, partial(_load_nli_model, settings), _load_cross_encoder
+    )
     _serve_engine(handover, engine)
     return 0
 
@@ -110,6 +113,12 @@ def _load_nli_model(settings: Settings) -> NliModel:
     from hyperloci.embedder.models.nli import load_nli_model
 
     return load_nli_model(settings)
+
+
+def _load_cross_encoder() -> CrossEncoder:
+    from hyperloci.embedder.models.cross_encoder import load_cross_encoder
+
+    return load_cross_encoder()
 
 
 def _die_with_parent() -> None:

@@ -8,9 +8,9 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from hyperloci.embedder import protocol
 from hyperloci.embedder.process.engine import EmbedderEngine
@@ -38,6 +38,14 @@ _PAUSE_SECONDS: Final = 0.05
 
 _FAILED_LINGER_SECONDS: Final = 60.0
 """A failed embedder reports its error for so long; then a new one may find that the cause was fixed."""
+
+
+class ScorePairs(Protocol):
+    """What scores pairs of texts, until a deadline (monotonic seconds)."""
+
+    def __call__(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
+        """Return a score for each pair."""
+        ...
 
 
 class EmbedderServer:
@@ -114,7 +122,9 @@ class EmbedderServer:
         if operation == "see":
             return self._answer_see(request)
         if operation == "contradict":
-            return self._answer_contradict(request)
+            return self._answer_pairs(request, self._engine.score_contradictions)
+        if operation == "pairs":
+            return self._answer_pairs(request, self._engine.score_pairs)
         if operation == "status":
             return {"ok": True, "status": self._engine.status().to_message()}, b""
         if operation == "drain":
@@ -122,7 +132,9 @@ class EmbedderServer:
             return {"ok": True}, b""
         if operation == "stop":
             return {"ok": True}, b""
-        raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, see, contradict, status, drain or stop.")
+        raise BadRequestError(
+            f"op={operation!r:.40} is unknown: use embed, see, contradict, pairs, status, drain or stop."
+        )
 
     def _answer_embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _read_texts(request), _read_seconds(request)
@@ -138,15 +150,15 @@ class EmbedderServer:
             seen = self._engine.encode_query(text, entities, deadline=time.monotonic() + seconds)
         return protocol.fingerprint_to_message(seen)
 
-    def _answer_contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def _answer_pairs(self, request: Mapping[str, Any], score: ScorePairs) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _read_texts(request), _read_seconds(request)
         if len(texts) % 2:
-            raise BadRequestError(f"{len(texts)} texts do not form pairs: give premise and hypothesis in turn.")
+            raise BadRequestError(f"{len(texts)} texts do not form pairs: give the two of each in turn.")
         pairs = list(zip(texts[::2], texts[1::2], strict=True))
         try:
-            scores = self._engine.score_contradictions(pairs, deadline=time.monotonic() + seconds)
+            scores = score(pairs, deadline=time.monotonic() + seconds)
         except TimeoutError:
-            raise EmbedderError(f"The inference model did not finish within {seconds:.1f} s.") from None
+            raise EmbedderError(f"The model did not finish within {seconds:.1f} s.") from None
         return {"ok": True, "scores": scores}, b""
 
 

@@ -20,6 +20,9 @@ from hyperloci.system.values import dataclass
 MAX_HEARD_CHARS: Final = 400
 """The end of what was said before, the beginning of the answer: that speaks of the statement, if anything does."""
 
+READ_ANSWER_CHARS: Final = 200
+"""The beginning of an answer that is read together with the statement (`bench train_cross_encoder`)."""
+
 USUAL_WORDS: Final = 30
 """Words of a short answer. Those of a longer one count less each: it speaks of more than one thing."""
 
@@ -76,6 +79,11 @@ class HeardWords:
 
 
 NOTHING_HEARD: Final = Surroundings()
+
+
+def join_answer(new: str, answered: str) -> str:
+    """Return a new statement and the beginning of the answer to it, as a model reads them beside an older statement."""
+    return f"{new} [{' '.join(answered[:READ_ANSWER_CHARS].split())}]" if answered else new
 
 
 @functools.lru_cache(maxsize=256)  # Both are compared with all that holds, by words and once more by meaning.

@@ -1,0 +1,138 @@
+"""The cross-encoder that comes along: the bundled model with its adapter, as torch computes it, and over a socket."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from hyperloci.config import Settings
+from hyperloci.embedder.client import EmbedderClient
+from hyperloci.embedder.models.bundled import find_model_folder
+from hyperloci.embedder.models.cross_encoder import (
+    ADAPTER_FILE,
+    HEAD_WIDTH,
+    LEFT,
+    MAX_TOKENS,
+    RIGHT,
+    CrossEncoder,
+    load_cross_encoder,
+    read_pair_tokenizer,
+)
+from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.server import EmbedderServer
+from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
+from hyperloci.errors import BadRequestError, NotReadyError
+from tests.embedder.helpers import drain_lines, stages
+
+pytestmark = [pytest.mark.model, pytest.mark.req("D.10")]
+
+OVER = [
+    ("Deploys need two approvals.", "One approval is enough for a deploy now."),
+    ("Grafana is only reachable over the VPN.", "You can open Grafana from any café, no VPN needed."),
+    ("The session timeout is 30 minutes.", "Sessions end after an hour from now on."),
+]
+STANDING = [
+    ("Deploys need two approvals.", "The deploy log is kept for two weeks."),
+    ("Grafana is only reachable over the VPN.", "Grafana shows the error rate of each service."),
+    ("The session timeout is 30 minutes.", "The cache expires after an hour."),
+]
+ODD = [("", ""), ("half a pair \ud800", "x"), ("word " * 400, "other " * 400), ("日本語", "🙂 ünïcode [SEP] text")]
+
+
+@cache
+def encoder() -> CrossEncoder:
+    return load_cross_encoder()
+
+
+def score_by_torch(pairs: list[tuple[str, str]]) -> list[float]:
+    """Return what torch makes of the bundled model and the adapter, pair by pair."""
+    from transformers import AutoModel
+
+    model = AutoModel.from_pretrained(find_model_folder()).eval()
+    adapter = {name: value.float() for name, value in load_file(ADAPTER_FILE).items()}
+    with torch.no_grad():
+        for name, weight in model.state_dict().items():
+            if name in adapter:
+                weight += adapter[name]
+            elif name + LEFT in adapter:
+                weight += adapter[name + LEFT] @ adapter[name + RIGHT]
+        scores = []
+        for older, newer in pairs:
+            old, new = (text.encode("utf-8", "replace").decode() for text in (older, newer))
+            ids = read_pair_tokenizer(find_model_folder()).encode(old, new).ids
+            states = model(torch.tensor([ids])).last_hidden_state[0]
+            read = torch.cat([states[0], states.mean(0)])
+            inner = torch.nn.functional.gelu(adapter["first.weight"] @ read + adapter["first.bias"])
+            scores.append(float(torch.sigmoid(adapter["last.weight"] @ inner + adapter["last.bias"])))
+    return scores
+
+
+def test_scores_are_those_that_torch_computes() -> None:
+    pairs = [*OVER, *STANDING, *ODD]
+    assert encoder().score_pairs(pairs) == pytest.approx(score_by_torch(pairs), abs=2e-4)
+
+
+def test_what_is_over_is_told_from_what_stands_beside_it() -> None:
+    assert min(encoder().score_pairs(OVER)) > 0.5 > max(encoder().score_pairs(STANDING))
+
+
+def test_pairs_do_not_depend_on_each_other() -> None:
+    together = encoder().score_pairs([*OVER, *ODD, *STANDING])
+    alone = [encoder().score_pairs([pair])[0] for pair in (*OVER, *ODD, *STANDING)]
+    assert together == pytest.approx(alone, abs=1e-4)
+    assert encoder().score_pairs([]) == []
+
+
+def test_of_two_long_texts_both_are_read() -> None:
+    ids = read_pair_tokenizer(find_model_folder()).encode("old " * 500, "new " * 500).ids
+    assert len(ids) == MAX_TOKENS
+    assert np.diff(np.flatnonzero(np.array(ids) == ids[-1]))[0] == pytest.approx(MAX_TOKENS / 2, abs=2)
+
+
+def test_the_adapter_changes_the_layers_and_adds_a_head_only() -> None:
+    adapter = load_file(ADAPTER_FILE)
+    assert {name.split(".")[0] for name in adapter} == {"encoder", "first", "last"}
+    assert adapter["first.bias"].shape == (HEAD_WIDTH,) and all(value.isfinite().all() for value in adapter.values())
+
+
+@contextmanager
+def serving(settings: Settings, engine: EmbedderEngine) -> Iterator[EmbedderClient]:
+    listener, secret = listen_for_sessions(find_embedder_address(settings))
+    engine.start()
+    thread = threading.Thread(target=EmbedderServer(listener, secret, engine, 600).serve_until_idle, daemon=True)
+    thread.start()
+    client = EmbedderClient(settings)
+    try:
+        yield client
+    finally:
+        client.stop_embedder()
+        thread.join(10)
+        listener.close()
+
+
+def test_a_session_has_pairs_read_by_its_embedder(settings: Settings) -> None:
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=encoder)
+    with serving(settings, engine) as client:
+        assert client.wait_until_ready(10)
+        assert client.score_pairs(OVER * 40, timeout=30) == pytest.approx(encoder().score_pairs(OVER) * 40, abs=1e-4)
+
+
+def test_an_embedder_without_one_says_so(settings: Settings) -> None:
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines)
+    with serving(settings, engine) as client:
+        assert client.wait_until_ready(10)
+        with pytest.raises(BadRequestError, match="no cross-encoder"):
+            client.score_pairs(OVER)
+
+
+def test_while_the_embedder_loads_nobody_waits_for_a_reading(settings: Settings) -> None:
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=encoder)
+    with pytest.raises(NotReadyError, match="still loading"):
+        engine.score_pairs(OVER, deadline=float("inf"))
