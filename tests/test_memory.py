@@ -171,6 +171,18 @@ def test_a_dead_end_is_found_when_it_is_proposed_again(memory: Memory) -> None:
 
 
 @pytest.mark.req("E.16", "SPEC-02.23")
+@pytest.mark.req("E.16", "B.13")
+def test_what_was_replaced_before_it_was_forgotten_is_restored_as_replaced(memory: Memory) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s")
+    new = memory.correct_fact(old.id, "The upload timeout is 60 s")
+    for id in (old.id, new.id):
+        memory.forget(id)
+    assert memory.restore(new.id).ended is None
+    restored = memory.restore(old.id)
+    assert restored.ended is not None and f"id {new.id} replaced it" in restored.ended
+    assert restored.replaced_by is not None and restored.replaced_by.content == "The upload timeout is 60 s"
+
+
 def test_a_forgotten_memory_can_be_restored_for_thirty_days(memory: Memory, clock: FakeClock) -> None:
     fact = memory.remember_fact("We deploy with Ansible")
     assert memory.forget(fact.id, reason="wrong").sharing is None

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         PurgeReport,
         RelatedAnswer,
         ReplAnswer,
+        RestoredMemory,
         TranscriptReport,
     )
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
@@ -791,9 +792,12 @@ class Memory:
 
         return replace(forgotten, sharing=describe_forgetting(self.store, self.project.id, node))
 
-    def restore(self, id: str, *, reason: str | None = None) -> Hit:
-        """Bring a forgotten memory back (E.16)."""
-        return self._present_hits([self._facts.restore_memory(id, reason=reason)])[0]
+    def restore(self, id: str, *, reason: str | None = None) -> RestoredMemory:
+        """Bring a forgotten memory back as it was (E.16): what had been replaced by then still is, and says so."""
+        from hyperloci.queries.provenance import describe_restored
+
+        node = self._facts.restore_memory(id, reason=reason)
+        return describe_restored(self.store, node, self._present_hits, now=self._clock())
 
     def purge(self, ids: Sequence[str]) -> PurgeReport:
         """Remove memories for good: from the database, its log, its backups and the hooks' spool.

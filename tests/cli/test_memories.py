@@ -84,6 +84,16 @@ def test_a_contradiction_is_told_with_its_text_and_what_to_do() -> None:
     assert done.stdout.startswith("remembered as ") and len(done.stdout.split()) == 3
 
 
+@pytest.mark.req("E.16")
+def test_what_is_restored_says_what_replaced_it() -> None:
+    old = remember("The port is 8000")
+    new = remember("The port is 9000", "--replaces", old)
+    run("forget", old)
+    done = invoke("restore", old)
+    assert f"{old[:8]} restored: The port is 8000" in done.stdout
+    assert f"{new[:8]} replaced it" in done.stderr and "The port is 9000" in done.stderr
+
+
 @pytest.mark.req("D.09")
 def test_what_is_remembered_for_all_projects_says_so_and_how_it_is_remembered_for_one() -> None:
     done = invoke("remember", "Use tabs", "-c", "preference")

@@ -68,7 +68,7 @@ def test_a_node_is_changed_and_deleted_by_its_id(memory: Memory) -> None:
     assert memory.delete_node(made)
     assert not memory.delete_node(made)
     assert not memory.update_node(made, confidence=0.1)
-    assert memory.restore(made).id == made
+    assert memory.restore(made).memory.id == made
 
 
 @pytest.mark.req("SPEC-02.24")

@@ -152,6 +152,16 @@ async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Connect) -> 
         assert secret not in str(found.structured_content) + text_of(found)
 
 
+async def test_a_restored_memory_that_was_replaced_says_so(connect: Connect) -> None:
+    async with connect("all") as client:
+        old = (await call(client, "remember_fact", fact="The port is 8000."))["id"]
+        new = (await call(client, "correct_fact", id=old, fact="The port is 9000."))["id"]
+        await call(client, "forget", id=old)
+        restored = await client.call_tool("restore", {"id": old})
+        assert f"id {new} replaced it" in restored.structured_content["ended"]
+        assert f"id {new} replaced it" in text_of(restored)
+
+
 async def test_a_fact_about_the_user_is_global_and_recalled(connect: Connect) -> None:
     async with connect() as client:
         told = await client.call_tool("remember_fact", {"fact": "The user prefers tabs.", "category": "preference"})

@@ -253,10 +253,11 @@ class IdOut(TypedDict):
 
 
 class RestoredOut(TypedDict):
-    """What `restore` answers."""
+    """What `restore` answers; `ended` where it no longer holds."""
 
     id: str
     content: str
+    ended: NotRequired[str]
 
 
 class ForgottenOut(TypedDict):

@@ -179,8 +179,12 @@ def restore(
       hyperloci restore 0c6b
     """
     with open_memory(project) as memory:
-        hit = memory.restore(id)
-    console.print(to_one_line(hit.content, f"{shorten_id(hit.id)} restored: "))
+        restored = memory.restore(id)
+    console.print(to_one_line(restored.memory.content, f"{shorten_id(restored.memory.id)} restored: "))
+    if restored.ended is not None:
+        errors.print(Text(f"! {shorten_ids(restored.ended)}", style="yellow"))
+    if (newer := restored.replaced_by) is not None:
+        errors.print(Text(to_one_line(newer.content, f"   {shorten_id(newer.id)}: "), style="dim"))
 
 
 def index(

@@ -167,6 +167,15 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredMemory:
+    """A memory that was brought back as it was: `ended` says in words that it no longer holds, `replaced_by` why."""
+
+    memory: Hit
+    ended: str | None
+    replaced_by: Hit | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSection:
     """One part of an assembled context: its heading, and the ids of the memories in it."""
 

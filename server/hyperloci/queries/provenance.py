@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from hyperloci.clock import to_iso
-from hyperloci.model.answers import Explanation, LogLine
+from hyperloci.model.answers import Explanation, LogLine, RestoredMemory
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
-from hyperloci.queries.provenance_text import describe_provenance
+from hyperloci.queries.provenance_text import describe_end, describe_provenance
 from hyperloci.store import Store
-
-"""Makes hits of nodes."""
 
 
 def explain_provenance(store: Store, node: Node, present: Present, *, now: int, threshold: float) -> Explanation:
@@ -24,7 +22,7 @@ def explain_provenance(store: Store, node: Node, present: Present, *, now: int, 
         threshold: the confidence below which a memory is forgotten.
     """
     sources, chain = _linked_nodes(store, node, "derived_from", Role.SUBJECT), _superseded_chain(store, node)
-    successor = next(iter(_linked_nodes(store, node, "supersedes", Role.OBJECT)), None)
+    successor = _find_successor(store, node)
     log = tuple(
         LogLine(
             time=to_iso(entry.timestamp),
@@ -47,6 +45,28 @@ def explain_provenance(store: Store, node: Node, present: Present, *, now: int, 
         entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
         log=log,
     )
+
+
+def describe_restored(store: Store, node: Node, present: Present, *, now: int) -> RestoredMemory:
+    """Return a memory that was brought back, and what replaced it where it no longer holds.
+
+    Args:
+        store: where it is.
+        node: the memory.
+        present: makes hits of nodes.
+        now: the time.
+    """
+    successor = _find_successor(store, node)
+    is_over = successor is not None or (node.valid_until is not None and node.valid_until <= now)
+    return RestoredMemory(
+        memory=present([node])[0],
+        ended=describe_end(node, successor) if is_over else None,
+        replaced_by=None if successor is None else present([successor])[0],
+    )
+
+
+def _find_successor(store: Store, node: Node) -> Node | None:
+    return next(iter(_linked_nodes(store, node, "supersedes", Role.OBJECT)), None)
 
 
 def _linked_nodes(store: Store, node: Node, label: str, role: Role) -> list[Node]:

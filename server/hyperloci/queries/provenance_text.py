@@ -96,8 +96,14 @@ def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: No
         ids = ", ".join(f"id {old.id}" for old in supersedes)
         yield f"It replaced {ids}" + (", the latest first." if len(supersedes) > 1 else ".")
     if superseded_by is not None:
-        since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
-        yield f"It has not been valid{since}: id {superseded_by.id} replaced it."
+        yield describe_end(node, superseded_by)
+
+
+def describe_end(node: Node, superseded_by: Node | None) -> str:
+    """Return that a memory no longer holds, since when, and the id of what replaced it."""
+    since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
+    why = "" if superseded_by is None else f": id {superseded_by.id} replaced it"
+    return f"It has not been valid{since}{why}."
 
 
 def _name_succession(supersedes: Sequence[Node], superseded_by: Node | None) -> str:

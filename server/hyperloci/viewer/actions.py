@@ -37,7 +37,7 @@ def forget_memory(memory: Memory, id: str, form: FormValues) -> tuple[str, str]:
 
 def restore_memory(memory: Memory, id: str, form: FormValues) -> tuple[str, str]:
     """Bring a forgotten memory back."""
-    return memory.restore(id, reason="restored in the viewer").id, "restore"
+    return memory.restore(id, reason="restored in the viewer").memory.id, "restore"
 
 
 def pin_memory(memory: Memory, id: str, form: FormValues) -> tuple[str, str]:

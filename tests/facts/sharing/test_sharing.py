@@ -231,7 +231,7 @@ def test_forgetting_ones_own_shared_memory_reaches_the_others(ada: Person, bob: 
     ada.commit()
     bob.pull(ada)
     assert not bob.has(id)
-    assert bob.memory.restore(id).content == DECISION
+    assert bob.memory.restore(id).memory.content == DECISION
 
 
 def test_unsharing_keeps_ones_own_and_takes_it_from_the_others(ada: Person, bob: Person) -> None:

@@ -92,8 +92,12 @@ async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallTool
 async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, RestoredOut]:
     """Bring a forgotten memory back, within 30 days of forgetting it."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.restore(id, reason=reason))
-    shaped: RestoredOut = {"id": done.id, "content": done.content}
-    return tool_result(shaped, f"Restored id {done.id}:\n{answer_text.quote_text(done.content)}")
+    shaped: RestoredOut = {"id": done.memory.id, "content": done.memory.content}
+    told = f"Restored id {done.memory.id}:\n{answer_text.quote_text(done.memory.content)}"
+    if done.ended is not None:
+        shaped["ended"] = done.ended
+        told = f"{told}\n{done.ended}"
+    return tool_result(shaped, told)
 
 
 TOOLS: Final = (
