@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.priority_lock import EncoderStage
+from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.server import EmbedderServer
 from hyperloci.embedder.status import EmbedderStatus
+from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
 from tests.support import vector_of
@@ -47,6 +50,22 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@contextlib.contextmanager
+def serving(settings: Settings, engine: EmbedderEngine) -> Iterator[EmbedderClient]:
+    """Have an engine answer on these settings' socket, and yield a client of it."""
+    listener, secret = listen_for_sessions(find_embedder_address(settings))
+    engine.start()
+    thread = threading.Thread(target=EmbedderServer(listener, secret, engine, 600).serve_until_idle, daemon=True)
+    thread.start()
+    client = EmbedderClient(settings)
+    try:
+        yield client
+    finally:
+        client.stop_embedder()
+        thread.join(10)
+        listener.close()
 
 
 def hang(client: EmbedderClient) -> EmbedderStatus:

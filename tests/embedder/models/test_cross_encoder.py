@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -13,7 +10,6 @@ import torch
 from safetensors.torch import load_file
 
 from hyperloci.config import Settings
-from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.models.bundled import find_model_folder
 from hyperloci.embedder.models.cross_encoder import (
     ADAPTER_FILE,
@@ -26,10 +22,8 @@ from hyperloci.embedder.models.cross_encoder import (
     read_pair_tokenizer,
 )
 from hyperloci.embedder.process.engine import EmbedderEngine
-from hyperloci.embedder.process.server import EmbedderServer
-from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import BadRequestError, NotReadyError
-from tests.embedder.helpers import drain_lines, stages
+from tests.embedder.helpers import drain_lines, serving, stages
 
 pytestmark = [pytest.mark.model, pytest.mark.req("D.10")]
 
@@ -100,21 +94,6 @@ def test_the_adapter_changes_the_layers_and_adds_a_head_only() -> None:
     adapter = load_file(ADAPTER_FILE)
     assert {name.split(".")[0] for name in adapter} == {"encoder", "first", "last"}
     assert adapter["first.bias"].shape == (HEAD_WIDTH,) and all(value.isfinite().all() for value in adapter.values())
-
-
-@contextmanager
-def serving(settings: Settings, engine: EmbedderEngine) -> Iterator[EmbedderClient]:
-    listener, secret = listen_for_sessions(find_embedder_address(settings))
-    engine.start()
-    thread = threading.Thread(target=EmbedderServer(listener, secret, engine, 600).serve_until_idle, daemon=True)
-    thread.start()
-    client = EmbedderClient(settings)
-    try:
-        yield client
-    finally:
-        client.stop_embedder()
-        thread.join(10)
-        listener.close()
 
 
 def test_a_session_has_pairs_read_by_its_embedder(settings: Settings) -> None:

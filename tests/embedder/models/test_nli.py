@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,17 +9,14 @@ import pytest
 import torch
 
 from hyperloci.config import Settings
-from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.models.nli import load_nli_model
 from hyperloci.embedder.process.engine import EmbedderEngine
-from hyperloci.embedder.process.server import EmbedderServer
-from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError
 from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import Origin
 from hyperloci.store import Store
-from tests.embedder.helpers import drain_lines, stages
+from tests.embedder.helpers import drain_lines, serving, stages
 from tests.embedder.models.test_sentence_transformer import WORDS
 from tests.support import add
 
@@ -58,20 +52,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(folder, {0: "ENTAILMENT", 1: "neutral", 2: "Contradiction"})
 
 
-@contextmanager
-def serving(settings: Settings) -> Iterator[EmbedderClient]:
-    listener, secret = listen_for_sessions(find_embedder_address(settings))
-    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, lambda: load_nli_model(settings))
-    engine.start()
-    thread = threading.Thread(target=EmbedderServer(listener, secret, engine, 600).serve_until_idle, daemon=True)
-    thread.start()
-    client = EmbedderClient(settings)
-    try:
-        yield client
-    finally:
-        client.stop_embedder()
-        thread.join(10)
-        listener.close()
+def make_engine(settings: Settings) -> EmbedderEngine:
+    return EmbedderEngine(lambda: stages(settings), lambda: drain_lines, lambda: load_nli_model(settings))
 
 
 def test_a_probability_is_that_of_the_class_called_contradiction(settings: Settings, tiny: Path) -> None:
@@ -87,7 +69,7 @@ def test_a_probability_is_that_of_the_class_called_contradiction(settings: Setti
 
 def test_the_embedder_answers_for_pairs_in_their_order(settings: Settings, tiny: Path) -> None:
     configured = replace(settings, nli_model=str(tiny))
-    with serving(configured) as client:
+    with serving(configured, make_engine(configured)) as client:
         alone = [client.contradiction([pair], 60)[0] for pair in PAIRS]
         assert client.contradiction(PAIRS, 60) == pytest.approx(alone, abs=1e-5)
         assert client.contradiction([], 5) == []
@@ -95,7 +77,7 @@ def test_the_embedder_answers_for_pairs_in_their_order(settings: Settings, tiny:
 
 def test_without_a_configured_model_it_says_so_and_the_rules_judge_alone(settings: Settings, store: Store) -> None:
     node = add(store, "The cache is red.", origin=Origin.TOOL)
-    with serving(settings) as client:
+    with serving(settings, make_engine(settings)) as client:
         with pytest.raises(BadRequestError, match="set nli_model"):
             client.contradiction(PAIRS)
         report = ContradictionFinder(store, client).find("The sky has clouds.", [ContradictionCandidate(node, 0.9)])
