@@ -27,14 +27,13 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from sklearn.metrics import roc_auc_score
-from tokenizers import Tokenizer
 from transformers import AutoModel
 
 from bench.train_contradictions import DATA, load_peaceful_pairs, load_statement_pairs
 from hyperloci.conversations.consolidation.replacement.surroundings import join_answer
 from hyperloci.embedder.models import cross_encoder
 from hyperloci.embedder.models.bert import HIDDEN
-from hyperloci.embedder.models.bundled import find_model_folder
+from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer
 from hyperloci.embedder.models.cross_encoder import ADAPTER_FILE, load_cross_encoder
 
 FOLDER: Final = Path(__file__).parent / "data"
@@ -152,16 +151,13 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]
     return ids, mask
 
 
-def read_pair_tokenizer() -> Tokenizer:
-    """Return the bundled model's tokenizer, for two texts."""
-    return cross_encoder.read_pair_tokenizer(find_model_folder())
-
-
 def train(examples: Sequence[Example], epochs: int) -> TrainedModel:
     """Return a model that learned from examples; its progress is told."""
     torch.manual_seed(0)
     draw, model = random.Random(0), TrainedModel()
-    encoded = read_pair_tokenizer().encode_batch([(one.old, one.new) for one in examples])
+    encoded = read_tokenizer(find_model_folder(), cross_encoder.MAX_TOKENS).encode_batch(
+        [(one.old, one.new) for one in examples]
+    )
     tokens = [one.ids for one in encoded]
     model.train()
     trained = [parameter for parameter in model.bert.parameters() if parameter.requires_grad]

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from hyperloci.config import Settings
-from hyperloci.embedder.models.bundled import find_model_folder
+from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer
 from hyperloci.embedder.models.cross_encoder import (
     ADAPTER_FILE,
     HEAD_WIDTH,
@@ -19,7 +19,6 @@ from hyperloci.embedder.models.cross_encoder import (
     RIGHT,
     CrossEncoder,
     load_cross_encoder,
-    read_pair_tokenizer,
 )
 from hyperloci.embedder.process.engine import EmbedderEngine
 from hyperloci.errors import BadRequestError, NotReadyError
@@ -60,7 +59,7 @@ def score_by_torch(pairs: list[tuple[str, str]]) -> list[float]:
         scores = []
         for older, newer in pairs:
             old, new = (text.encode("utf-8", "replace").decode() for text in (older, newer))
-            ids = read_pair_tokenizer(find_model_folder()).encode(old, new).ids
+            ids = read_tokenizer(find_model_folder(), MAX_TOKENS).encode(old, new).ids
             states = model(torch.tensor([ids])).last_hidden_state[0]
             read = torch.cat([states[0], states.mean(0)])
             inner = torch.nn.functional.gelu(adapter["first.weight"] @ read + adapter["first.bias"])
@@ -85,7 +84,7 @@ def test_pairs_do_not_depend_on_each_other() -> None:
 
 
 def test_of_two_long_texts_both_are_read() -> None:
-    ids = read_pair_tokenizer(find_model_folder()).encode("old " * 500, "new " * 500).ids
+    ids = read_tokenizer(find_model_folder(), MAX_TOKENS).encode("old " * 500, "new " * 500).ids
     assert len(ids) == MAX_TOKENS
     assert np.diff(np.flatnonzero(np.array(ids) == ids[-1]))[0] == pytest.approx(MAX_TOKENS / 2, abs=2)
 

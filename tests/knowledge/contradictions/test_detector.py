@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 
-from hyperloci.knowledge.contradictions.detector import (
-    READ_LIKELIEST,
-    READ_NEAREST,
-    ContradictionCandidate,
-    ContradictionFinder,
-)
+from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 from hyperloci.knowledge.contradictions.rules import find_verdict
+from hyperloci.knowledge.cross_reading import READ_LIKELIEST, READ_NEAREST
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import EdgeMember

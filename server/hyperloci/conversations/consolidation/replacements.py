@@ -25,6 +25,7 @@ from hyperloci.conversations.consolidation.findings import ExtractedFinding, Fin
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement
 from hyperloci.conversations.consolidation.replacement.parts import PART, names_some_items, score_part
+from hyperloci.conversations.consolidation.replacement.reading import read_likeliest
 from hyperloci.conversations.consolidation.replacement.releases import find_release, read_condition
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.standing import (
@@ -38,8 +39,7 @@ from hyperloci.conversations.consolidation.replacement.standing import (
     was_said_before,
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings, join_answer
-from hyperloci.knowledge.cross_reading import PairScorer, join_readings, read_together, to_odds
-from hyperloci.knowledge.logistic import to_probability
+from hyperloci.knowledge.cross_reading import PairScorer, join_readings
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node, last_day_of
@@ -79,14 +79,6 @@ likelier. Of what was said in passing 53 of 65 do, besides 313 others."""
 
 REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
-
-READ_MOST: Final = 8
-"""Statements, the likeliest, that are read together with a new one: some milliseconds each."""
-
-READ_WEIGHT: Final = 0.3
-"""How much the log-odds of that reading add to those of words and meaning: with writers left out average precision goes
-from .526 to .554 with .25 to .5. Nothing else is added: with 0.5 more, four more past statements of 151 end, and eleven
-more that hold (docs/benchmarks/changed-minds.md, "Read together")."""
 
 MAX_SUCCESSORS: Final = 5
 """Later statements, the nearest in meaning, that one which came in after them is put beside."""
@@ -264,26 +256,10 @@ class ReplacementResolver:
                 for place, words in enumerate(by_words)
             ]
 
-        scores = _score_apart(living, score)
-        return _choose_likely(new, living, self._read_likeliest(new, living, scores, around, only))
-
-    def _read_likeliest(
-        self,
-        new: Node,
-        living: Sequence[Standing],
-        scores: Sequence[float],
-        around: Surroundings,
-        only: NodeKey | None,
-    ) -> list[float]:
-        """Return the scores, of the likeliest together with what a model says that reads both statements."""
-        wanted = [at for at, one in enumerate(living) if only is None or one.node.key == only]
-        likeliest = sorted(wanted, key=lambda at: -scores[at])[:READ_MOST]
-        told = join_answer(new.content, around.answered)
-        readings = read_together(self._scorer, [(living[at].node.content, told) for at in likeliest])
-        joined = list(scores)
-        for at, reading in zip(likeliest, readings or (), strict=False):
-            joined[at] = to_probability(to_odds(scores[at]) + READ_WEIGHT * to_odds(reading))
-        return joined
+        wanted = {at for at, one in enumerate(living) if only is None or one.node.key == only}
+        texts, told = [one.node.content for one in living], join_answer(new.content, around.answered)
+        scores = read_likeliest(self._scorer, told, texts, _score_apart(living, score), wanted)
+        return _choose_likely(new, living, scores)
 
     def _find_surroundings(self, session_id: str | None, seq: object) -> Surroundings:
         """Return what the assistant said right before a turn of the user's, what it answered, and what it did."""
@@ -329,25 +305,15 @@ class ReplacementResolver:
         return Resolution.MARKED
 
     def _mark_uncertain(self, old: Node, new: Node, probability: float) -> None:
-        self._store.edges.link_nodes(
-            UNCERTAIN_LABEL,
-            new.key,
-            [old.key],
-            now=self._clock(),
-            confidence=probability,
-            automatic=True,
-            evidence="a later statement may replace it",
-        )
+        self._mark(UNCERTAIN_LABEL, old, new, probability, "a later statement may replace it")
 
     def _mark_outdated(self, old: Node, new: Node, probability: float) -> None:
+        self._mark(OUTDATED_LABEL, old, new, probability, "what was said later may replace what it says")
+
+    def _mark(self, label: str, old: Node, new: Node, probability: float, evidence: str) -> None:
+        now = self._clock()
         self._store.edges.link_nodes(
-            OUTDATED_LABEL,
-            new.key,
-            [old.key],
-            now=self._clock(),
-            confidence=probability,
-            automatic=True,
-            evidence="what was said later may replace what it says",
+            label, new.key, [old.key], now=now, confidence=probability, automatic=True, evidence=evidence
         )
 
 

@@ -140,10 +140,10 @@ def verify_weights(folder: Path) -> Path:
     return path
 
 
-def read_tokenizer(folder: Path) -> Tokenizer:
-    """Read the model's tokenizer, cutting at `MAX_TOKENS` and padding nothing."""
+def read_tokenizer(folder: Path, max_tokens: int = MAX_TOKENS) -> Tokenizer:
+    """Read the model's tokenizer, cutting at `max_tokens` (of two texts the longer one first), without padding."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.enable_truncation(max_tokens)
     tokenizer.no_padding()
     return tokenizer
 

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 from hyperloci.embedder.batching import plan_batches
 from hyperloci.embedder.models.bert import ForwardPass
-from hyperloci.embedder.models.bundled import BATCH_TOKENS, find_model_folder, verify_weights
+from hyperloci.embedder.models.bundled import BATCH_TOKENS, find_model_folder, read_tokenizer, verify_weights
 from hyperloci.embedder.models.forward_numpy import NumpyForward, apply_gelu
 
 ADAPTER_FILE: Final = Path(__file__).parent / "data" / "cross_encoder.safetensors"
@@ -73,12 +73,4 @@ def load_cross_encoder(adapter: Path = ADAPTER_FILE) -> CrossEncoder:
         return weight
 
     head = {name: value for name, value in changes.items() if name.startswith(("first.", "last."))}
-    return CrossEncoder(NumpyForward(verify_weights(folder), change), head, read_pair_tokenizer(folder))
-
-
-def read_pair_tokenizer(folder: Path) -> Tokenizer:
-    """Read the model's tokenizer, for two texts."""
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.enable_truncation(MAX_TOKENS)
-    tokenizer.no_padding()
-    return tokenizer
+    return CrossEncoder(NumpyForward(verify_weights(folder), change), head, read_tokenizer(folder, MAX_TOKENS))

@@ -9,7 +9,7 @@ code says of itself.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from hyperloci.clock import to_iso
@@ -26,7 +26,7 @@ from hyperloci.knowledge.contradictions.pair_judge import (
 from hyperloci.knowledge.contradictions.rules import ContradictionJudge, Verdict, make_judge
 from hyperloci.knowledge.contradictions.statement_profile import MAX_PROFILE_CHARS
 from hyperloci.knowledge.contradictions.words import split_statements
-from hyperloci.knowledge.cross_reading import PairScorer, join_readings, read_together
+from hyperloci.knowledge.cross_reading import PairScorer, read_nearest
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature, ContradictionReport
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
@@ -55,19 +55,6 @@ NLI_SURE: Final = 0.9
 
 NLI_CANDIDATES: Final = 10
 """At most so many pairs go to the model; each takes tens of milliseconds."""
-
-READ_LIKELIEST: Final = 3
-READ_NEAREST: Final = 3
-"""Memories that are read together with a statement: some milliseconds each."""
-
-READ_BASE: Final = -0.18
-"""Added to the log-odds of both, so that the gates of the judge alone do: at the gate 8.3 % of the 240 pairs that hold
-are alarmed then, 1.8 % of what holds side by side in one project."""
-
-READ_SHARE: Final = 0.3
-"""How much that counts beside the judge. Of 1,000 pairs of unread writers .853 are ordered rightly with .3, .857 with
-.5, by the judge alone .796, by the reading alone .836; of the 240 pairs .869, .860, .835 and .818, of SICK .943, .935,
-.917 and .873 (docs/benchmarks/contradictions.md, "Read together")."""
 
 MAX_HISTORY: Final = 5
 """Corrections that are followed back from a candidate."""
@@ -241,24 +228,11 @@ class ContradictionFinder:
         short = [c for c in claims if max(len(c.node.content), len(judge.statement)) <= MAX_PROFILE_CHARS]
         texts = [c.node.content for c in short]
         scores = dict(zip(texts, score_contradictions(texts, judge.statement), strict=True))
-        scores |= self._read_nearest(judge.statement, short, scores)
+        scores |= read_nearest(self._scorer, judge.statement, scores, {c.node.content: c.similarity for c in short})
         for candidate in claims:
             found = _weigh_verdict(judge, candidate, scores.get(candidate.node.content))
             if found is not None:
                 yield found
-
-    def _read_nearest(
-        self, statement: str, claims: Sequence[ContradictionCandidate], scores: Mapping[str, float]
-    ) -> dict[str, float]:
-        """Return the scores of a few texts, the nearest and the likeliest, together with what reading both says."""
-        likeliest = sorted(claims, key=lambda c: -scores[c.node.content])[:READ_LIKELIEST]
-        nearest = sorted(claims, key=lambda c: -(c.similarity or 0.0))[:READ_NEAREST]
-        texts = list(dict.fromkeys(c.node.content for c in (*likeliest, *nearest)))
-        readings = read_together(self._scorer, [(text, statement) for text in texts])
-        return {
-            text: join_readings(scores[text], reading, READ_SHARE, READ_BASE)
-            for text, reading in zip(texts, readings or (), strict=False)
-        }
 
     def _judge_files(
         self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
