@@ -1,10 +1,11 @@
-"""Embedding: `python -m bench embedding [--texts 300] [--rounds 3] [--device cpu] [--json]`.
+"""Embedding: `python -m bench embedding [--texts 300] [--rounds 3] [--device cpu] [--pairs 6] [--json]`.
 
 How many texts a second E1's model takes: through `SentenceTransformer.encode` with its defaults, and packed as the
 product does, in float32 and, where the device has it, in bfloat16. The texts are chunks of this repository as E1 sees
 them; the same with the short views of other spaces among them, as the embedder's queue has it; and those views alone.
 All take turns in one process; besides, the lowest cosine to sentence-transformers' vectors, and how long the model's
-linear layers take alone for as many tokens: no way of calling them gets below that.
+linear layers take alone for as many tokens: no way of calling them gets below that. `--pairs 6` times instead how long
+the cross-encoder takes for so many pairs of statements, in each library and precision.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from sentence_transformers import SentenceTransformer
 
 from bench._shared import MarkdownTable, save_result
 from bench.fingerprints import own_chunks
+from bench.train_contradictions import load_statement_pairs
 from hyperloci.embedder.models.bert import HIDDEN
 from hyperloci.embedder.models.bundled import (
     BATCH_TOKENS,
@@ -31,11 +34,15 @@ from hyperloci.embedder.models.bundled import (
     read_tokenizer,
     verify_weights,
 )
+from hyperloci.embedder.models.cross_encoder import load_cross_encoder
 from hyperloci.embedder.models.device import cap_threads, choose_device, has_bfloat16
 from hyperloci.embedder.models.forward_torch import TorchForward
 from hyperloci.spaces.views import make_views
 
 DEFAULT = "SentenceTransformer.encode"
+
+UNREAD_PAIRS = Path(__file__).parent / "data" / "statement_contrasts_unread.jsonl"
+ASKED_PAIRS = 300
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
@@ -114,6 +121,35 @@ def _lowest_cosine(vectors: NDArray[np.float32], others: NDArray[np.float32]) ->
     return None if np.isnan(lowest) else round(lowest, 7)
 
 
+def time_pairs(count: int, device: str) -> dict[str, dict[str, float]]:
+    """Return by library and precision the milliseconds for so many pairs (p50, p95), and how far scores are off.
+
+    Asked in turns, of the statements that the judge of contradictions never read; `off` is the largest difference to
+    what numpy gives.
+    """
+    pairs = [(pair.old, pair.new) for pair in load_statement_pairs(UNREAD_PAIRS)[:ASKED_PAIRS]]
+    kinds = ["float32"] + (["bfloat16"] if device != "cpu" or has_bfloat16() else [])
+    ways = {"numpy": load_cross_encoder()}
+    ways |= {f"torch, {kind}": load_cross_encoder(choose_device(device, kind)) for kind in kinds}
+    walls: dict[str, list[float]] = {name: [] for name in ways}
+    scores: dict[str, list[float]] = {name: [] for name in ways}
+    for model in ways.values():
+        model.score_pairs(pairs[:count])
+    for first in range(0, len(pairs), count):
+        for name, model in ways.items():
+            started = time.perf_counter()
+            scores[name] += model.score_pairs(pairs[first : first + count])
+            walls[name].append(1_000 * (time.perf_counter() - started))
+    return {
+        name: {
+            "p50": round(statistics.median(walls[name]), 1),
+            "p95": round(statistics.quantiles(walls[name], n=20)[-1], 1),
+            "off": round(float(np.abs(np.array(scores[name]) - np.array(scores["numpy"])).max()), 4),
+        }
+        for name in ways
+    }
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench embedding", description=__doc__)
@@ -121,8 +157,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", action="store_true", help="print JSON and keep it beside the others")
+    parser.add_argument("--pairs", type=int, help="time so many pairs of statements, read together, instead")
     options = parser.parse_args()
     threads = cap_threads()
+    if options.pairs:
+        pairs_table = MarkdownTable("way", f"p50 ms of {options.pairs}", "p95 ms", "largest difference to numpy")
+        for name, figures in time_pairs(options.pairs, options.device).items():
+            pairs_table.add(name, *figures.values())
+        pairs_table.print()
+        return
     ways = compared_encoders(options.device)
     answer: dict[str, Any] = {"device": options.device, "threads": threads, "corpora": {}}
     for corpus, texts in load_texts(options.texts).items():

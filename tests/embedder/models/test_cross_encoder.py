@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -20,9 +23,13 @@ from hyperloci.embedder.models.cross_encoder import (
     CrossEncoder,
     load_cross_encoder,
 )
+from hyperloci.embedder.models.device import choose_device
+from hyperloci.embedder.models.loader import load_bundled_stages
+from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.main import _load_cross_encoder
 from hyperloci.errors import BadRequestError, NotReadyError
-from tests.embedder.helpers import drain_lines, serving, stages
+from tests.embedder.helpers import drain_lines, serving, stages, wait_for
 
 pytestmark = [pytest.mark.model, pytest.mark.req("D.10")]
 
@@ -72,6 +79,18 @@ def test_scores_are_those_that_torch_computes() -> None:
     assert encoder().score_pairs(pairs) == pytest.approx(score_by_torch(pairs), abs=2e-4)
 
 
+def test_torch_gives_the_scores_that_numpy_gives() -> None:
+    pairs = [*OVER, *STANDING, *ODD]
+    by_torch = load_cross_encoder(choose_device("cpu", "float32"))
+    assert by_torch.score_pairs(pairs) == pytest.approx(encoder().score_pairs(pairs), abs=1e-5)
+
+
+def test_half_precision_gives_almost_the_same_scores() -> None:
+    pairs = [*OVER, *STANDING, *ODD]
+    halved = load_cross_encoder(choose_device("cpu", "bfloat16"))
+    assert halved.score_pairs(pairs) == pytest.approx(encoder().score_pairs(pairs), abs=0.05)
+
+
 def test_what_is_over_is_told_from_what_stands_beside_it() -> None:
     assert min(encoder().score_pairs(OVER)) > 0.5 > max(encoder().score_pairs(STANDING))
 
@@ -96,10 +115,49 @@ def test_the_adapter_changes_the_layers_and_adds_a_head_only() -> None:
 
 
 def test_a_session_has_pairs_read_by_its_embedder(settings: Settings) -> None:
-    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=encoder)
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=lambda _: encoder())
     with serving(settings, engine) as client:
         assert client.wait_until_ready(10)
         assert client.score_pairs(OVER * 40, timeout=30) == pytest.approx(encoder().score_pairs(OVER) * 40, abs=1e-4)
+
+
+def test_pairs_are_read_by_the_library_that_the_embedder_has_come_to(settings: Settings) -> None:
+    loaded = []
+
+    def load(stage: EncoderStage) -> CrossEncoder:
+        loaded.append(stage.backend)
+        return _load_cross_encoder(stage)
+
+    engine = EmbedderEngine(lambda: load_bundled_stages("cpu"), lambda: drain_lines, cross_encoder=load)
+    with serving(settings, engine) as client:
+        assert client.wait_until_ready(60)
+        wait_for(lambda: (status := client.status()) and status.backend == "torch", 60)
+        scores = [client.score_pairs(OVER, timeout=30) for _ in range(2)]
+    assert loaded == ["torch"]
+    assert scores[0] == scores[1] == pytest.approx(encoder().score_pairs(OVER), abs=0.05)
+
+
+def test_questions_do_not_wait_until_it_is_loaded(settings: Settings) -> None:
+    begun, free = threading.Event(), threading.Event()
+
+    def load(_: EncoderStage) -> CrossEncoder:
+        begun.set()
+        free.wait(30)
+        return encoder()
+
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=load)
+    with serving(settings, engine) as client, ThreadPoolExecutor() as pool:
+        assert client.wait_until_ready(10)
+        try:
+            reading = pool.submit(engine.score_pairs, OVER, deadline=time.monotonic() + 60)
+            assert begun.wait(10)
+            assert (
+                len(engine.encode(["is the cache warm?"], tokens=False, deadline=time.monotonic() + 10).matrices) == 1
+            )
+            assert not reading.done()
+        finally:
+            free.set()
+        assert len(reading.result(60)) == len(OVER)
 
 
 def test_an_embedder_without_one_says_so(settings: Settings) -> None:
@@ -111,6 +169,6 @@ def test_an_embedder_without_one_says_so(settings: Settings) -> None:
 
 
 def test_while_the_embedder_loads_nobody_waits_for_a_reading(settings: Settings) -> None:
-    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=encoder)
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=lambda _: encoder())
     with pytest.raises(NotReadyError, match="still loading"):
         engine.score_pairs(OVER, deadline=float("inf"))

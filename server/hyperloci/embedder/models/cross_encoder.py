@@ -7,9 +7,9 @@ tokenizer are the bundled model's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,12 @@ from hyperloci.embedder.batching import plan_batches
 from hyperloci.embedder.models.bert import ForwardPass
 from hyperloci.embedder.models.bundled import BATCH_TOKENS, find_model_folder, read_tokenizer, verify_weights
 from hyperloci.embedder.models.forward_numpy import NumpyForward, apply_gelu
+from hyperloci.system.values import dataclass
+
+if TYPE_CHECKING:
+    import torch
+
+    from hyperloci.embedder.models.device import ComputeDevice
 
 ADAPTER_FILE: Final = Path(__file__).parent / "data" / "cross_encoder.safetensors"
 LEFT: Final = ".left"
@@ -33,10 +39,37 @@ MAX_TOKENS: Final = 128
 Array = NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """What the weights of the layers differ by from the bundled model's, and those behind the last layer.
+
+    `changes` has the whole difference of a weight under its name, or under its name with `LEFT` and `RIGHT` the two
+    matrices whose product it is; `head` the weights of the two layers that make one number of the states.
+    """
+
+    changes: Mapping[str, Array]
+    head: Mapping[str, Array]
+
+    @classmethod
+    def from_file(cls, path: Path) -> Adapter:
+        """Read one that was stored in half precision."""
+        stored = {name: value.astype(np.float32) for name, value in load_file(path).items()}
+        head = {name: value for name, value in stored.items() if name.startswith(("first.", "last."))}
+        return cls({name: value for name, value in stored.items() if name not in head}, head)
+
+    def change(self, name: str, weight: Array) -> Array:
+        """Return a weight of the bundled model as it is with this adapter."""
+        if name in self.changes:
+            return weight + self.changes[name]
+        if f"{name}{LEFT}" in self.changes:
+            return weight + self.changes[f"{name}{LEFT}"] @ self.changes[f"{name}{RIGHT}"]
+        return weight
+
+
 class CrossEncoder:
     """The adapted model over a forward pass."""
 
-    def __init__(self, forward: ForwardPass, head: dict[str, Array], tokenizer: Tokenizer) -> None:
+    def __init__(self, forward: ForwardPass, head: Mapping[str, Array], tokenizer: Tokenizer) -> None:
         self._forward = forward
         self._head = head
         self._tokenizer = tokenizer
@@ -56,21 +89,29 @@ class CrossEncoder:
         return [float(probability) for probability in 1 / (1 + np.exp(-odds.astype(np.float64)))]
 
 
-def load_cross_encoder(adapter: Path = ADAPTER_FILE) -> CrossEncoder:
+def load_cross_encoder(place: ComputeDevice | None = None, adapter: Path = ADAPTER_FILE) -> CrossEncoder:
     """Load the bundled model with the adapter's changes.
+
+    Args:
+        place: a device of torch, and the type that numbers have on it; None is numpy, which needs no torch.
+        adapter: what the weights differ by.
 
     Raises:
         ConfigurationError: the bundled model is not installed, or another one.
     """
     folder = find_model_folder()
-    changes = {name: value.astype(np.float32) for name, value in load_file(adapter).items()}
+    weights, adapted = verify_weights(folder), Adapter.from_file(adapter)
+    return CrossEncoder(_load_forward(weights, adapted, place), adapted.head, read_tokenizer(folder, MAX_TOKENS))
 
-    def change(name: str, weight: Array) -> Array:
-        if name in changes:
-            return weight + changes[name]
-        if f"{name}{LEFT}" in changes:
-            return weight + changes[f"{name}{LEFT}"] @ changes[f"{name}{RIGHT}"]
-        return weight
 
-    head = {name: value for name, value in changes.items() if name.startswith(("first.", "last."))}
-    return CrossEncoder(NumpyForward(verify_weights(folder), change), head, read_tokenizer(folder, MAX_TOKENS))
+def _load_forward(weights: Path, adapter: Adapter, place: ComputeDevice | None) -> ForwardPass:
+    if place is None:
+        return NumpyForward(weights, adapter.change)
+    import torch
+
+    from hyperloci.embedder.models.forward_torch import TorchForward
+
+    def change(name: str, weight: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(adapter.change(name, weight.numpy()))
+
+    return TorchForward(weights, place.device, place.dtype, change)

@@ -7,7 +7,7 @@ texts of like length, padded within the run. On a CPU the weights are laid out o
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -49,10 +49,27 @@ _PACK_TOLERANCE_ULPS: Final = 4
 class TorchForward:
     """all-MiniLM-L6-v2 on torch. Satisfies `ForwardPass`."""
 
-    def __init__(self, weights: Path, device: torch.device, dtype: torch.dtype) -> None:
+    def __init__(
+        self,
+        weights: Path,
+        device: torch.device,
+        dtype: torch.dtype,
+        change: Callable[[str, torch.Tensor], torch.Tensor] = lambda _, weight: weight,
+    ) -> None:
+        """Load the weights.
+
+        Args:
+            weights: the model's file.
+            device, dtype: where it is computed, and in which precision.
+            change: makes another model of it, weight by weight, each with its name; the table of words stays.
+        """
         self._device, self._dtype = device, dtype
         with safe_open(weights, framework="pt", device="cpu") as tensors:
-            bert: BertWeights[torch.Tensor] = read_bert(tensors.get_tensor, torch.cat)
+
+            def get(name: str) -> torch.Tensor:
+                return change(name, tensors.get_tensor(name))
+
+            bert: BertWeights[torch.Tensor] = read_bert(get, torch.cat)
             self._words = tensors.get_tensor(WORDS).to(device)
         self._positions = (bert.positions + bert.token_types[0]).to(device)
         self._embedding_norm = _LayerNorm(bert.embedding_norm, device, torch.float32)

@@ -83,14 +83,15 @@ class EmbedderEngine:
         stages: Callable[[], Iterator[EncoderStage]],
         load_drain: Callable[[], DrainQueue],
         nli: Callable[[], NliModel] | None = None,
-        cross_encoder: Callable[[], CrossEncoder] | None = None,
+        cross_encoder: Callable[[EncoderStage], CrossEncoder] | None = None,
     ) -> None:
         self._stages = stages
         self._load_drain = load_drain
         self._load_nli = nli
         self._nli: NliModel | None = None
         self._load_cross_encoder = cross_encoder
-        self._cross_encoder: CrossEncoder | None = None
+        self._cross_encoder: tuple[EncoderStage, CrossEncoder] | None = None
+        self._cross_encoder_lock = threading.Lock()
         self._gate = PriorityLock()
         self._stage: EncoderStage | None = None
         self._error: str | None = None
@@ -159,14 +160,24 @@ class EmbedderEngine:
         """
         if not self._loaded.is_set():
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
-        return self._run_on_query_lane(lambda _: self._get_cross_encoder().score_pairs(pairs), deadline)
+        # Before the lane is entered: questions need not wait until it is loaded.
+        cross_encoder = self._get_cross_encoder()
+        return self._run_on_query_lane(lambda _: cross_encoder.score_pairs(pairs), deadline)
 
     def _get_cross_encoder(self) -> CrossEncoder:
+        """Return the one that runs as the stage now does."""
         if self._load_cross_encoder is None:
             raise BadRequestError("this embedder has no cross-encoder.")
-        if self._cross_encoder is None:
-            self._cross_encoder = self._load_cross_encoder()
-        return self._cross_encoder
+        with self._cross_encoder_lock:
+            stage = self._get_stage()
+            if self._cross_encoder is None or self._cross_encoder[0] is not stage:
+                self._cross_encoder = (stage, self._load_cross_encoder(stage))
+            return self._cross_encoder[1]
+
+    def _get_stage(self) -> EncoderStage:
+        if self._stage is None:
+            raise EmbedderError(f"The embedder could not load its model: {self._error}")
+        return self._stage
 
     def _load_nli_model(self) -> NliModel:
         if self._load_nli is None:
@@ -179,8 +190,7 @@ class EmbedderEngine:
         self._last_used = time.monotonic()
         if not self._loaded.wait(max(0.0, deadline - time.monotonic())):
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
-        if self._stage is None:
-            raise EmbedderError(f"The embedder could not load its model: {self._error}")
+        self._get_stage()
         job = EncodeJob(work, deadline)
         try:
             self._jobs.put_nowait(job)

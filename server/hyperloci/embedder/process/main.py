@@ -115,10 +115,15 @@ def _load_nli_model(settings: Settings) -> NliModel:
     return load_nli_model(settings)
 
 
-def _load_cross_encoder() -> CrossEncoder:
+def _load_cross_encoder(stage: EncoderStage) -> CrossEncoder:
+    """Load it for torch where the stage has loaded torch, else for numpy."""
     from hyperloci.embedder.models.cross_encoder import load_cross_encoder
 
-    return load_cross_encoder()
+    if stage.backend != "torch":
+        return load_cross_encoder()
+    from hyperloci.embedder.models.device import choose_device
+
+    return load_cross_encoder(choose_device(stage.device, stage.dtype))
 
 
 def _die_with_parent() -> None:
