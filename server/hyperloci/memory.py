@@ -20,7 +20,8 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import CLIENT_VERSION_NOTE
 from hyperloci.errors import BadRequestError, HyperlociError, StoreError
-from hyperloci.facts.facts import Facts, resolve_category
+from hyperloci.facts.categories import choose_scope, resolve_category
+from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
 from hyperloci.model.author import Signature, Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
@@ -619,7 +620,7 @@ class Memory:
         """
         text = sanitize_argument("fact", fact)
         resolve_category(category)
-        where = self._facts.choose_scope(scope, category)
+        where = choose_scope(scope, category, self.project.id)
         check = self._search_service.check_statement(text.text)
         remembered = self._facts.remember_fact(
             text,
@@ -642,7 +643,7 @@ class Memory:
         remembered = self._facts.mark_dead_end(
             tried,
             why,
-            scope=self._facts.choose_scope(scope, "dead_end"),
+            scope=choose_scope(scope, "dead_end", self.project.id),
             session_id=session_id or self._find_current_session(),
             check=self._search_service.find_proposing(tried.text),
         )
@@ -1071,7 +1072,7 @@ class Memory:
         """
         from hyperloci.facts.importers.importer import import_file
 
-        where = self._facts.choose_scope(scope, "import")
+        where = choose_scope(scope, "import", self.project.id)
         root = Path(self.project.root)
         report = import_file(self.store, path, scope=where, project_root=root, clock=self._clock, dry_run=dry_run)
         self._notify_embedder()

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.facts.affected_memories import (
+    NOTHING_AFFECTED,
+    REPLACE_BY_CORRECTING,
+    REPLACE_BY_REMEMBERING,
+    name_affected,
+)
+from hyperloci.facts.categories import resolve_category
 from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node, last_day_of
-from hyperloci.model.write_answers import AffectedMemory, ForgottenFact, RememberedFact, StatementCheck
+from hyperloci.model.write_answers import ForgottenFact, RememberedFact, StatementCheck
 from hyperloci.store import Store
 from hyperloci.store.ids import node_ids, resolve_id
 from hyperloci.store.memories.nodes import RESTORE_DAYS
@@ -20,26 +27,6 @@ from hyperloci.text.sanitize.sanitizer import SanitizedText
 
 if TYPE_CHECKING:
     from hyperloci.facts.memory_writer import MemoryWriter
-
-CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
-    "user_info": (NodeType.FACT, "user_info"),
-    "decision": (NodeType.DECISION, "decision"),
-    "preference": (NodeType.FACT, "preference"),
-    "constraint": (NodeType.FACT, "constraint"),
-    "insight": (NodeType.FACT, "insight"),
-}
-"""The five categories of D.09."""
-
-GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
-"""What is about the user holds in every project unless said otherwise."""
-
-SCOPE_WORDS: Final = ("project", "global")
-
-REPLACE_BY_REMEMBERING: Final = 'remember_fact(fact=<the same text>, replaces="{id}")'
-REPLACE_BY_CORRECTING: Final = 'correct_fact(id="{id}", fact=<what holds now>)'
-"""The calls that replace an affected memory by what was just told, or by something else."""
-
-NOTHING_AFFECTED: Final = StatementCheck()
 
 TOLD_BEFORE_CHARS: Final = 300
 """How much of the fact told before helps to find a fact by its words, as of the turn before a turn: recall@10 .720 to
@@ -53,18 +40,6 @@ class Facts:
         self._store = store
         self._project = project
         self._clock = clock
-
-    def choose_scope(self, scope: str | None, category: str) -> str:
-        """Return the id of the scope a fact of this category belongs in.
-
-        Raises:
-            BadRequestError: neither `project` nor `global`.
-        """
-        if scope is None:
-            return GLOBAL_SCOPE if category in GLOBAL_CATEGORIES else self._project
-        if scope not in SCOPE_WORDS:
-            raise BadRequestError(f"scope={scope!r} is unknown: use one of {', '.join(SCOPE_WORDS)}.")
-        return GLOBAL_SCOPE if scope == "global" else self._project
 
     def remember_fact(
         self,
@@ -100,7 +75,7 @@ class Facts:
             new = replace(new, extra_terms=before[:TOLD_BEFORE_CHARS])
             stored = self._store_or_count(new, (fact,), session_id, names, replaced=old)
             self._store_disputes(stored, check)
-        return _name_affected(stored, check, REPLACE_BY_REMEMBERING)
+        return name_affected(stored, check, REPLACE_BY_REMEMBERING)
 
     def mark_dead_end(
         self,
@@ -121,7 +96,7 @@ class Facts:
             scope=scope,
             session_id=session_id,
         )
-        return _name_affected(stored, check, REPLACE_BY_CORRECTING)
+        return name_affected(stored, check, REPLACE_BY_CORRECTING)
 
     def add_experience(
         self,
@@ -254,7 +229,7 @@ class Facts:
                 flags=fact.flags,
             )
             self._store_disputes(stored, check)
-        return _name_affected(stored, check, REPLACE_BY_REMEMBERING)
+        return name_affected(stored, check, REPLACE_BY_REMEMBERING)
 
     def confirm_fact(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13)."""
@@ -383,35 +358,3 @@ def _hold_on(node: Node, now: int) -> dict[str, Any]:
         metadata["overdue"] = last_day_of(node)
     is_ended = "released" in over or node.valid_until == end
     return {"metadata": metadata, "valid_until": None if is_ended else node.valid_until}
-
-
-def _name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> RememberedFact:
-    """Return the answer with what contradicts the statement and what else it may affect; nothing of itself."""
-    own = {stored.id, stored.supersedes}
-    if stored.duplicate_of is not None:
-        return stored
-    return replace(
-        stored,
-        contradictions=tuple(item for item in check.contradictions if item.id not in own),
-        affected=tuple(
-            AffectedMemory(
-                id=node.id,
-                content=node.content,
-                date=to_iso(node.valid_from)[:10],
-                replace_by=call.replace("{id}", node.id),
-            )
-            for node in check.affected
-            if node.id not in own
-        ),
-    )
-
-
-def resolve_category(category: str) -> tuple[NodeType, str]:
-    """Return the type and subtype of a category.
-
-    Raises:
-        BadRequestError: no such category.
-    """
-    if category not in CATEGORIES:
-        raise BadRequestError(f"category={category!r} is unknown: use one of {', '.join(CATEGORIES)}.")
-    return CATEGORIES[category]

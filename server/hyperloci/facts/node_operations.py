@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.facts.categories import choose_scope
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
@@ -42,7 +43,7 @@ class NodeOperations:
         kind = NodeType(_require_member("type", type, NodeType))
         _refuse_unknown(fields, CREATED_FIELDS, "given to a new memory")
         text, now = sanitize_argument("content", content), self._clock()
-        scope = self._facts.choose_scope(fields.get("scope"), "insight")
+        scope = choose_scope(fields.get("scope"), "insight", self._project)
         new = NewNode(
             type=kind,
             subtype=fields.get("subtype"),
