@@ -2,9 +2,6 @@
 
 Files are read and cut ahead of the one that is being written, in a separate process (`parsing`). One that cannot be cut
 or written is set aside with the reason, and skipped until it or the program changes.
-
-It is one file, though long: what changed, moved, is new or gone comes from one comparison, and each step needs what the
-one before it left.
 """
 
 from __future__ import annotations
@@ -12,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -20,12 +16,13 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.indexing.chunk_matching import match_file, match_moves
-from hyperloci.indexing.file_reader import FileOnDisk, FreshChunk, FreshFile, fresh_file_uncut, hash_bytes, read_file
+from hyperloci.indexing.file_reader import FileOnDisk, FreshFile, fresh_file_uncut, hash_bytes, read_file
 from hyperloci.indexing.file_work import WrittenFile
 from hyperloci.indexing.file_writer import FileWriter, path_of
+from hyperloci.indexing.loose_chunks import LooseChunks
 from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
 from hyperloci.model.answers import Progress, SkippedFile
+from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile, StoredChunk
@@ -55,12 +52,7 @@ BYTES_AHEAD: Final = 2_000_000
 SET_ASIDE: Final = "set aside: "
 """How the reason begins of a file that failed by itself."""
 
-MOVED_LIKENESS: Final = 0.5
-"""Share of words that a chunk that moved and changed must keep to be the same one."""
-
 _log = logging.getLogger(__name__)
-
-_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +61,6 @@ class FileStamp:
 
     size: int
     mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class _LooseChunk:
-    """A chunk that its file no longer has; it may turn up in another."""
-
-    chunk: StoredChunk
-    file_key: int
-
-
-@dataclass(frozen=True, slots=True)
-class _NewChunk:
-    """A chunk that its file did not have before: the file's place in its window, and the chunk's in the file."""
-
-    file: int
-    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +112,7 @@ class IndexRun:
         self._ever_set_aside = store.set_aside.list_subjects(scope_key, SetAsideKind.FILE)
         self._failed: set[str] = set()
         self._stopped = False
-        self._loose: list[_LooseChunk] = []
+        self._loose = LooseChunks(store)
         self._unsettled: list[WrittenFile] = []
         self._renamed: dict[str, IndexedFile] = {}
         self.skipped: list[SkippedFile] = []
@@ -158,7 +134,7 @@ class IndexRun:
         self._find_renames(gone, [path for path in work if path not in known], present)
         left = {row.key: row for row in gone if row not in self._renamed.values()}
         for key, chunks in self._store.files.list_chunks(left).items():
-            self._loose.extend(_LooseChunk(chunk, key) for chunk in chunks)
+            self._loose.add(key, chunks)
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
         changed = sorted(path for path in work if path in known or path in self._renamed)
         added = sorted(path for path in work if path not in known and path not in self._renamed)
@@ -330,7 +306,7 @@ class IndexRun:
 
     def _write_window(self, files: Sequence[FreshFile]) -> None:
         arrivals = self._try_find_arrivals(files)
-        arrived: set[int] = set()
+        arrived: set[NodeKey] = set()
         for i, file in enumerate(files):
             written = None
             with self._set_aside_on_failure(file):
@@ -345,8 +321,8 @@ class IndexRun:
             arrived |= written.arrived
             if written.gone:
                 self._unsettled.append(written)
-                self._loose.extend(_LooseChunk(chunk, written.file_key) for chunk in written.gone)
-        self._loose = [loose for loose in self._loose if loose.chunk.node_key not in arrived]
+                self._loose.add(written.file_key, written.gone)
+        self._loose.drop_arrived(arrived)
 
     def _write_new(self, files: Sequence[FreshFile]) -> None:
         """Write files that are new, together unless one of their chunks may have been another file's."""
@@ -359,49 +335,20 @@ class IndexRun:
     def _try_find_arrivals(self, files: Sequence[FreshFile]) -> dict[int, dict[int, StoredChunk]]:
         """Find chunks that come from other files; where that fails, they are new here and forgotten there."""
         try:
-            return self._find_arrivals(files, self._known)
+            rows = [self._known.get(file.path) or self._renamed.get(file.path) for file in files]
+            return self._loose.find_arrivals(files, rows)
         except Exception as error:
             if not is_fault_of_content(error):
                 raise
             _log.warning("could not follow chunks that moved between files: %s", describe_failure(error))
             return {}
 
-    def _find_arrivals(
-        self, files: Sequence[FreshFile], known: Mapping[str, IndexedFile]
-    ) -> dict[int, dict[int, StoredChunk]]:
-        """Find chunks that come from other files: for each file, by the index of the chunk, the snippet it was."""
-        rows = [known.get(file.path) or self._renamed.get(file.path) for file in files]
-        stored = self._store.files.list_chunks([row.key for row in rows if row is not None])
-        gone = [loose.chunk for loose in self._loose]
-        appeared: list[_NewChunk] = []
-        for i, (file, row) in enumerate(zip(files, rows, strict=True)):
-            old = stored.get(row.key, []) if row is not None else []
-            matching = match_file(old, file.chunks)
-            gone.extend(old[place] for place in matching.gone)
-            appeared.extend(_NewChunk(i, place) for place in matching.fresh)
-        fresh = [files[chunk.file].chunks[chunk.index] for chunk in appeared]
-        found: dict[int, dict[int, StoredChunk]] = {}
-        for before, after in match_moves(gone, fresh, lambda i, j: self._is_similar(gone[i], fresh[j])):
-            found.setdefault(appeared[after].file, {})[appeared[after].index] = gone[before]
-        return found
-
-    def _is_similar(self, stored: StoredChunk, fresh: FreshChunk) -> bool:
-        node = self._store.nodes.get_by_key(stored.node_key)
-        before, after = _words_of_chunk(node.content if node else ""), _words_of_chunk(fresh.chunk.text)
-        return len(before & after) >= MOVED_LIKENESS * len(before | after)
-
     # -- what is left ------------------------------------------------------------------------------------------------
 
     def _settle_files(self, gone: Iterable[IndexedFile]) -> None:
-        by_home: dict[int, list[StoredChunk]] = {}
-        for loose in self._loose:
-            by_home.setdefault(loose.file_key, []).append(loose.chunk)
+        left = self._loose.group_by_file()
         for written in self._unsettled:
             with self._set_aside_on_failure(written.file):
-                self._writer.forget_gone(written, by_home.get(written.file_key, ()))
+                self._writer.forget_gone(written, left.get(written.file_key, ()))
         for row in gone:
             self._writer.remove(row)
-
-
-def _words_of_chunk(text: str) -> set[str]:
-    return set(_WORD.findall(text))
