@@ -36,7 +36,8 @@ from hyperloci.store.database.error_translation import translate_block_errors, t
 
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
-    from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
+    from hyperloci.conversations.consolidation.consolidator import ConsolidationResult
+    from hyperloci.conversations.host_consolidation import HostRequest
     from hyperloci.conversations.transcript_import import TranscriptFile, TranscriptImporter
     from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
     from hyperloci.embedder.client import EmbedderClient
@@ -1467,9 +1468,9 @@ class Memory:
         Raises:
             NotFoundError: there is no such session, or none waits.
         """
-        from hyperloci.conversations.consolidation.consolidator import Consolidation
+        from hyperloci.conversations.host_consolidation import HostConsolidation
 
-        return Consolidation(self.store, self.settings, self._clock).make_host_request(session_id, self.project.id)
+        return HostConsolidation(self.store, self.settings, self._clock).make_request(session_id, self.project.id)
 
     def count_waiting_turns(self) -> WaitingTurns:
         """Return how much of this project's sessions that are over waits to be consolidated."""
@@ -1481,9 +1482,9 @@ class Memory:
         Raises:
             NotFoundError: there is no such session.
         """
-        from hyperloci.conversations.consolidation.consolidator import Consolidation
+        from hyperloci.conversations.host_consolidation import HostConsolidation
 
-        done = Consolidation(self.store, self.settings, self._clock).save_host_findings(session_id, payload)
+        done = HostConsolidation(self.store, self.settings, self._clock).save_findings(session_id, payload)
         self._notify_embedder()
         return done
 

@@ -14,6 +14,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.finding_writer import SavedFindings
+from hyperloci.conversations.consolidation.payload_writer import PayloadWriter
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
@@ -152,7 +153,7 @@ def test_a_process_that_dies_at_it_leaves_no_turn_twice_or_undone(
             consolidation = Consolidation(store, settings, clock)
             with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
                 if dies:
-                    patch.setattr(consolidation, "_promote_sources", die)
+                    patch.setattr(PayloadWriter, "_promote_sources", die)
                 consolidation.consolidate_now("one")
     with Store.open(path, clock=clock) as store:
         Consolidation(store, settings, clock).consolidate_now("one")

@@ -15,6 +15,8 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Consolidation, consolidate_sessions
+from hyperloci.conversations.consolidation.payload_writer import PayloadWriter
+from hyperloci.conversations.host_consolidation import HostConsolidation
 from hyperloci.errors import ConfigurationError, NotFoundError, StoreError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
@@ -120,17 +122,17 @@ def test_a_process_that_dies_between_two_parts_leaves_nothing_twice_or_undone(
         consolidation = Consolidation(store, settings, clock)
         calls = 0
 
-        def dying(progress: ConsolidationProgress, sources: Sequence[Node]) -> None:
+        def dying(writer: PayloadWriter, progress: ConsolidationProgress, sources: Sequence[Node]) -> None:
             nonlocal calls
             calls += 1
             if calls > dies_at:
                 raise KeyboardInterrupt
-            original(progress, sources)
+            original(writer, progress, sources)
 
-        original = consolidation._promote_sources
+        original = PayloadWriter._promote_sources
         (waiting,) = consolidation.list_pending()
         with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(consolidation, "_promote_sources", dying)
+            patch.setattr(PayloadWriter, "_promote_sources", dying)
             consolidation.consolidate(waiting, part_turns=part)
     with Store.open(path, clock=clock) as store:
         consolidate_sessions(MaintenanceContext(store=store, settings=settings, clock=clock))
@@ -295,11 +297,11 @@ def test_the_assistant_saves_what_it_found_and_is_told_what_was_refused(
     store: Store, talk: Talk, settings: Settings, clock: FakeClock
 ) -> None:
     talk.session("one", *TALK)
-    consolidation = Consolidation(store, settings, clock)
-    shown = consolidation.make_host_request(None, PROJECT)
+    host = HostConsolidation(store, settings, clock)
+    shown = host.make_request(None, PROJECT)
     assert (shown.session_id, shown.through, shown.left) == ("one", 5, 0)
     assert '"turn": 0' in shown.turns
-    report = consolidation.save_host_findings(
+    report = host.save_findings(
         "one",
         {
             "facts": [
@@ -320,8 +322,8 @@ def test_the_assistant_saves_what_it_found_and_is_told_what_was_refused(
     assert "40" in reasons["facts[1]"]
     assert "instruction" in reasons["facts[2]"]
     assert "turns shown are 0 to 4" in reasons["facts[3]"]
-    assert consolidation.list_pending() == []
-    again = consolidation.save_host_findings(
+    assert Consolidation(store, settings, clock).list_pending() == []
+    again = host.save_findings(
         "one", {"facts": [{"content": "Invoices are kept in PostgreSQL, as SQLite locks up.", "sources": [0]}]}
     )
     assert (again.saved.new, len(again.saved.known)) == ((), 1)
@@ -345,7 +347,7 @@ def test_what_the_assistant_declares_a_conflict_is_resolved_within_the_same_limi
             {"old": old.id, "new": "facts[7]"},
         ],
     }
-    saved = Consolidation(store, settings, clock).save_host_findings("two", payload).saved
+    saved = HostConsolidation(store, settings, clock).save_findings("two", payload).saved
     assert saved.superseded == (old.id,)
     assert [item.place for item in saved.rejected] == ["conflicts[1]", "conflicts[2]", "conflicts[3]"]
     still = store.nodes.get_node(kept)
@@ -354,24 +356,24 @@ def test_what_the_assistant_declares_a_conflict_is_resolved_within_the_same_limi
 
 
 def test_an_unknown_session_is_refused_in_words(store: Store, settings: Settings, clock: FakeClock) -> None:
-    consolidation = Consolidation(store, settings, clock)
+    host = HostConsolidation(store, settings, clock)
     with pytest.raises(NotFoundError, match="'nobody': there is no such session"):
-        consolidation.save_host_findings("nobody", {})
+        host.save_findings("nobody", {})
     with pytest.raises(NotFoundError, match="No session of this project waits"):
-        consolidation.make_host_request(None, PROJECT)
+        host.make_request(None, PROJECT)
 
 
 @pytest.mark.req("B.19")
 def test_a_long_session_is_shown_in_parts(store: Store, talk: Talk, settings: Settings, clock: FakeClock) -> None:
     talk.session("long", *[(USER, f"{n} " + "word " * 500) for n in range(40)])
-    consolidation = Consolidation(store, settings, clock)
-    first = consolidation.make_host_request("long", PROJECT)
+    host = HostConsolidation(store, settings, clock)
+    first = host.make_request("long", PROJECT)
     assert 0 < first.through < 40
     assert first.left == 40 - first.through
-    consolidation.save_host_findings("long", {"through": first.through})
-    second = consolidation.make_host_request("long", PROJECT)
+    host.save_findings("long", {"through": first.through})
+    second = host.make_request("long", PROJECT)
     assert f'"turn": {first.through},' in second.turns
-    assert [one.session_id for one in consolidation.list_pending()] == ["long"]
+    assert [one.session_id for one in Consolidation(store, settings, clock).list_pending()] == ["long"]
 
 
 def test_the_mark_moves_only_from_where_it_was_seen(store: Store, talk: Talk) -> None:

@@ -10,6 +10,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.finding_writer import SavedFindings
+from hyperloci.conversations.host_consolidation import HostConsolidation
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
@@ -23,8 +24,13 @@ ANSWERED = (*TALK, (ASSISTANT, "Understood, one change per commit."))
 
 
 @pytest.fixture
-def host(store: Store, settings: Settings, clock: FakeClock) -> Consolidation:
+def consolidation(store: Store, settings: Settings, clock: FakeClock) -> Consolidation:
     return Consolidation(store, replace(settings, consolidation="host"), clock)
+
+
+@pytest.fixture
+def host(store: Store, settings: Settings, clock: FakeClock) -> HostConsolidation:
+    return HostConsolidation(store, replace(settings, consolidation="host"), clock)
 
 
 def living(store: Store) -> list[str]:
@@ -55,13 +61,13 @@ def test_what_a_turn_says_is_a_memory_at_once_and_the_strategy_still_reads_it(
 
 @pytest.mark.req("B.17")
 def test_what_the_assistant_finds_takes_the_place_of_what_rules_made_of_the_same_turn(
-    store: Store, talk: Talk, host: Consolidation
+    store: Store, talk: Talk, consolidation: Consolidation, host: HostConsolidation
 ) -> None:
     talk.session("one", *TALK)
-    host.consolidate_now("one")
+    consolidation.consolidate_now("one")
     assert living(store) == SAID
     mine = "Invoices are stored in PostgreSQL and never in SQLite."
-    saved = host.save_host_findings("one", {"facts": [finding(mine, 0), finding(SAID[1], 2, kind="constraint")]}).saved
+    saved = host.save_findings("one", {"facts": [finding(mine, 0), finding(SAID[1], 2, kind="constraint")]}).saved
     assert living(store) == [*SAID[1:], mine]
     assert (len(saved.new), len(saved.known), len(saved.superseded)) == (1, 1, 1)
     (old,) = saved.superseded
@@ -70,20 +76,22 @@ def test_what_the_assistant_finds_takes_the_place_of_what_rules_made_of_the_same
 
 
 @pytest.mark.req("B.17")
-def test_no_turn_is_done_that_the_assistant_says_it_has_not_read(store: Store, talk: Talk, host: Consolidation) -> None:
+def test_no_turn_is_done_that_the_assistant_says_it_has_not_read(
+    store: Store, talk: Talk, host: HostConsolidation
+) -> None:
     talk.session("one", *TALK)
-    assert host.save_host_findings("one", {"facts": [], "through": 0}).through == 0
+    assert host.save_findings("one", {"facts": [], "through": 0}).through == 0
     assert [waiting.through_seq for waiting in store.consolidations.list_pending(9)] == [0]
 
 
 @pytest.mark.req("B.17")
 def test_without_through_what_was_shown_is_done_and_the_rest_waits(
-    store: Store, talk: Talk, host: Consolidation
+    store: Store, talk: Talk, host: HostConsolidation
 ) -> None:
     talk.session("one", *[(USER, f"Number {number}: {'a long story ' * 300}") for number in range(40)])
-    shown = host.make_host_request("one", talk.project)
+    shown = host.make_request("one", talk.project)
     assert shown.left > 0
-    assert host.save_host_findings("one", {"facts": []}).through == shown.through
+    assert host.save_findings("one", {"facts": []}).through == shown.through
 
 
 LIMITS = "The API gives up after 3 retries and the nightly import always after 12, the bank insists."
@@ -93,28 +101,28 @@ HALVES = ["The API client stops after 3 retries.", "The nightly import stops aft
 @pytest.mark.req("B.17")
 @pytest.mark.parametrize(("found", "left"), [(HALVES, HALVES), (HALVES[:1], [LIMITS, HALVES[0]])])
 def test_a_statement_ends_when_others_of_its_turn_have_all_its_figures(
-    store: Store, talk: Talk, host: Consolidation, found: list[str], left: list[str]
+    store: Store, talk: Talk, consolidation: Consolidation, host: HostConsolidation, found: list[str], left: list[str]
 ) -> None:
     talk.session("one", (USER, LIMITS), (ASSISTANT, "Understood."))
-    host.consolidate_now("one")
+    consolidation.consolidate_now("one")
     assert living(store) == [LIMITS]
-    host.save_host_findings("one", {"facts": [finding(half, 0, kind="constraint") for half in found]})
+    host.save_findings("one", {"facts": [finding(half, 0, kind="constraint") for half in found]})
     assert living(store) == left
 
 
 @pytest.mark.req("E.16")
 def test_what_was_confirmed_or_corrected_since_is_left_as_it_is(
-    store: Store, talk: Talk, host: Consolidation, facts: Facts
+    store: Store, talk: Talk, consolidation: Consolidation, host: HostConsolidation, facts: Facts
 ) -> None:
     talk.session("one", *TALK)
-    host.consolidate_now("one")
+    consolidation.consolidate_now("one")
     first, second, _ = extracted(store)
     facts.confirm_fact(first.id)
     facts.correct_fact(
         second.id, sanitize_argument("fact", "Tests may reach the staging proxy."), reason="asked", session_id=None
     )
     mine = "Invoices are stored in PostgreSQL and never in SQLite."
-    saved = host.save_host_findings("one", {"facts": [finding(mine, 0), finding(SAID[1], 2)]}).saved
+    saved = host.save_findings("one", {"facts": [finding(mine, 0), finding(SAID[1], 2)]}).saved
     assert SAID[0] in living(store)
     assert SAID[1] not in living(store)
     assert [item.reason for item in saved.rejected] == ["was made of the same turns before, and replaced since"]
@@ -122,23 +130,23 @@ def test_what_was_confirmed_or_corrected_since_is_left_as_it_is(
 
 @pytest.mark.req("B.16", "B.17")
 def test_where_the_assistant_lets_it_lie_rules_do_not_read_a_turn_again(
-    store: Store, talk: Talk, settings: Settings, clock: FakeClock, host: Consolidation, facts: Facts
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock, consolidation: Consolidation, facts: Facts
 ) -> None:
     talk.session("one", *TALK)
-    host.consolidate_now("one")
+    consolidation.consolidate_now("one")
     facts.forget_memory(extracted(store)[0].id, reason="wrong")
     clock.advance(HOST_WAIT_MS + 1)
     waiting = replace(settings, consolidation="host")
     assert consolidate_sessions(MaintenanceContext(store=store, settings=waiting, clock=clock)) == 0
-    assert host.list_pending() == []
+    assert consolidation.list_pending() == []
     assert [node.seen_count for node in extracted(store)] == [1, 1, 1]
 
 
 def test_rules_go_on_where_they_read_ahead_under_another_setting(
-    store: Store, talk: Talk, settings: Settings, clock: FakeClock, host: Consolidation
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock, consolidation: Consolidation
 ) -> None:
     talk.session("one", *TALK, end=False)
-    host.consolidate_now("one")
+    consolidation.consolidate_now("one")
     talk.say("one", ANSWERED[-1])
     assert len(Consolidation(store, settings, clock).consolidate_now("one").new) == 1
     assert living(store) == SAID
@@ -146,12 +154,12 @@ def test_rules_go_on_where_they_read_ahead_under_another_setting(
 
 
 def test_two_processes_that_read_ahead_store_it_once(
-    store: Store, talk: Talk, settings: Settings, clock: FakeClock, host: Consolidation
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock, consolidation: Consolidation
 ) -> None:
     talk.session("one", *TALK)
     slower = Consolidation(store, replace(settings, consolidation="host"), clock)
     seen = store.consolidations.get_progress("one")
-    host.consolidate_now("one")
+    consolidation.consolidate_now("one")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store.consolidations, "get_progress", lambda _: seen)
         assert slower.consolidate_now("one").new == ()

@@ -3,16 +3,12 @@
 A session is read in parts. The findings of some turns and the mark that they were read are stored in one transaction,
 so a killed process leaves each turn done or untouched, and a second process at the same work stores nothing. A session
 that goes on after its end is consolidated from there when it ends again.
-
-It is one file, though long: which strategy a session gets, how far it was read and what its failure means are one
-decision, and every strategy ends in the same transaction.
 """
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -21,15 +17,13 @@ from hyperloci.config import Settings
 from hyperloci.conversations import transcript_prompt
 from hyperloci.conversations.chat_model import ChatError, ChatModel
 from hyperloci.conversations.claude_allowance import AllowanceSpentError, ClaudeAllowance
-from hyperloci.conversations.consolidation.finding_plans import FindingPlan, FindingPlanner
 from hyperloci.conversations.consolidation.finding_writer import FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
+from hyperloci.conversations.consolidation.payload_writer import PayloadWriter, merge_saved
 from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
-from hyperloci.errors import NotFoundError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.knowledge.cross_reading import PairScorer
-from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -46,19 +40,11 @@ HOST_STRATEGY: Final = "host"
 PART_TURNS: Final = 100
 """Turns read at once."""
 
-PORTION_FINDINGS: Final = 4
-"""Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
-
 EARLIER_TURNS: Final = 2
 """What was said before a part and is read with it: the assistant's last words, and the prompt that they answer."""
 
 LLM_PART_CHARS: Final = 24_000
 """Characters of turns and memories put to a model at once: some 6,000 tokens, for which a small model has room."""
-
-MAX_HOST_TURNS: Final = 1_000
-
-HOST_CHARS: Final = 40_000
-"""Characters of turns put before the assistant at once: Claude Code shows 50,000 of a tool's answer."""
 
 PENDING_LIMIT: Final = 20
 """Sessions taken up between two looks at what is pending."""
@@ -90,25 +76,6 @@ class ConsolidationResult:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostRequest:
-    """What an assistant is shown that is to consolidate a session: its turns, and up to which.
-
-    Attributes:
-        session_id: which.
-        turns: the turns, as JSON lines; '' where nothing waits.
-        standing: memories on their subjects, likewise, with what to do about them; '' for none.
-        through: the number after the last one shown.
-        left: turns that wait for another time.
-    """
-
-    session_id: str
-    turns: str
-    standing: str
-    through: int
-    left: int
-
-
 class Consolidation:
     """Consolidates the sessions of one store."""
 
@@ -134,7 +101,7 @@ class Consolidation:
         self._progress = store.consolidations
         self._allowance = ClaudeAllowance(store, settings, clock)
         self.write = FindingWriter(store, settings, clock, scorer)
-        self._plan = FindingPlanner(store, self.write.contradictions)
+        self._payloads = PayloadWriter(store, clock, self.write)
 
     def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
         """Return the sessions that wait, the oldest first; those left to the assistant only when it let them lie."""
@@ -222,11 +189,11 @@ class Consolidation:
                 # One turn after the other tells which one it is.
                 size = part_turns if size == 1 else 1
                 continue
-            saved = _merge_saved(saved, part)
+            saved = merge_saved(saved, part)
             if through is None:
                 break  # Another process was as quick.
             progress = replace(progress, through_seq=through)
-        self.promote_explicit_memories(progress.session_key)
+        self._payloads.promote_explicit_memories(progress.session_key)
         return ConsolidationResult(
             session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved
         )
@@ -245,8 +212,9 @@ class Consolidation:
         )
         is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
         through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
-        part, is_mine = self._save_payload(
-            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else chat.strategy
+        strategy = HEURISTIC_STRATEGY if chat is None else chat.strategy
+        part, is_mine = self._payloads.save_part(
+            progress, payload, turns, self._list_earlier(progress), through=through, strategy=strategy
         )
         return part, through if is_mine else None
 
@@ -276,7 +244,7 @@ class Consolidation:
         self, chat: ChatModel, progress: ConsolidationProgress, turns: Sequence[Node]
     ) -> tuple[list[Node], ConsolidationPayload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
-        standing = self._format_standing(progress.scope, turns)
+        standing = transcript_prompt.format_standing(find_standing_memories(self._store, progress.scope, turns))
         text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS - len(standing))
         shown = list(turns[:count])
         if not shown:
@@ -287,91 +255,6 @@ class Consolidation:
         )
         answer = chat.ask_for_json(system, "\n\n".join(filter(None, (standing, transcript_prompt.DATA, text))))
         return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
-
-    def _format_standing(self, scope: str, turns: Sequence[Node]) -> str:
-        return transcript_prompt.format_standing(find_standing_memories(self._store, scope, turns))
-
-    def _save_payload(
-        self,
-        progress: ConsolidationProgress,
-        payload: ConsolidationPayload,
-        turns: Sequence[Node],
-        through: int,
-        strategy: str,
-    ) -> tuple[SavedFindings, bool]:
-        """Store what a part yields, some findings at a time, each time with the mark of how far that was.
-
-        Returns:
-            What was stored, and False if another process has read the part meanwhile.
-        """
-        by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
-        by_seq |= {int(turn.seq): turn for turn in self._list_earlier(progress) if turn.seq is not None}
-        plans, refused = self._plan.plan_findings(progress, payload, by_seq, strategy=strategy)
-        saved, nodes = SavedFindings(), dict[str, Node]()
-        declared = {conflict.old for conflict in payload.conflicts}
-        for portion, mark in _split_portions(plans, progress.through_seq, through):
-            with self._store.transaction():
-                if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
-                    return saved, False
-                part, stored = self.write.save_nodes_batch(
-                    progress, portion, strategy=strategy, declared=declared, stored=nodes
-                )
-                nodes |= stored
-                if mark == through:
-                    self.write.replacements.end_released_statements(progress.scope, turns)
-                    part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
-                    part = replace(part, rejected=(*refused, *part.rejected))
-                self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
-                self._promote_sources(progress, part.made_of)
-            saved, progress = _merge_saved(saved, part), replace(progress, through_seq=mark)
-        return saved, True
-
-    def _save_relations(
-        self,
-        progress: ConsolidationProgress,
-        payload: ConsolidationPayload,
-        saved: SavedFindings,
-        nodes: Mapping[str, Node],
-        turns: Mapping[int, Node],
-        strategy: str,
-    ) -> SavedFindings:
-        """Store what a payload says of its findings: names, causes, what they replace."""
-        superseded, unresolved = self.write.contradictions.resolve_declared_conflicts(
-            payload.conflicts, nodes, progress.scope
-        )
-        return replace(
-            saved,
-            superseded=(*saved.superseded, *superseded),
-            entities=self.write.extract_and_link_entities(payload.entities, list(nodes.values())),
-            causes=self.write.save_causal_edges(payload.causes, turns, strategy=strategy),
-            rejected=(*saved.rejected, *unresolved),
-        )
-
-    def _promote_sources(self, progress: ConsolidationProgress, sources: Sequence[Node]) -> None:
-        """Move what was extracted from to `session`."""
-        used = {source.id for source in sources if source.tier is Tier.TASK}
-        self._move_to_tier(
-            sorted(used), Tier.TASK, Tier.SESSION, f"facts of session {progress.session_id} were made of it"
-        )
-
-    def promote_explicit_memories(self, session_key: int | None = None) -> None:
-        """Move what was remembered on purpose to the long term, of one or all sessions that are over and consolidated.
-
-        Not while a session goes on, whose turns are read as they come: what is said next may take it back.
-        """
-        explicit = self._progress.list_explicit_memories(session_key)
-        if not explicit:
-            return
-        with self._store.transaction():
-            for (tier, session_id), group in itertools.groupby(explicit, key=lambda one: (one.tier, one.session_id)):
-                ids = [one.node_id for one in group]
-                self._move_to_tier(ids, tier, Tier.LONGTERM, f"session {session_id} was consolidated")
-
-    def _move_to_tier(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
-        if node_ids:
-            now = self._clock()
-            self._store.decay.move_to_tier(node_ids, after, now=now)
-            self._store.log.add_entry("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
 
     def _note_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
         with self._store.transaction():
@@ -389,70 +272,6 @@ class Consolidation:
             error=error,
         )
 
-    # -- by the assistant --------------------------------------------------------------------------------------------
-
-    def make_host_request(self, session_id: str | None, scope: str) -> HostRequest:
-        """Return what an assistant is shown that is to consolidate a session; the oldest that waits, if none is named.
-
-        Raises:
-            NotFoundError: there is no such session, or none waits.
-        """
-        if session_id is None:
-            waiting = self._progress.list_pending(1, scope=scope)
-            if not waiting:
-                raise NotFoundError("No session of this project waits to be consolidated.")
-            progress = waiting[0]
-        else:
-            progress = self._find_progress(session_id)
-        turns, text, through = self._choose_host_part(progress)
-        left = max(0, progress.next_seq - through) if turns else 0
-        standing = self._format_standing(progress.scope, turns)
-        return HostRequest(session_id=progress.session_id, turns=text, standing=standing, through=through, left=left)
-
-    def _choose_host_part(self, progress: ConsolidationProgress) -> tuple[list[Node], str, int]:
-        """Return the turns that an assistant is shown, as it reads them, and the first that it is not shown."""
-        turns = self._progress.list_turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
-        text, shown = transcript_prompt.format_turns(turns, HOST_CHARS)
-        return turns[:shown], text, int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
-
-    def save_host_findings(self, session_id: str, given: object) -> ConsolidationResult:
-        """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
-
-        Without `through`, the turns that it was shown at once are done.
-
-        Raises:
-            NotFoundError: there is no such session.
-        """
-        progress = self._find_progress(session_id)
-        turns = {
-            int(turn.seq): turn
-            for turn in self._progress.list_turns(progress.session_key, 0, progress.next_seq)
-            if turn.seq is not None
-        }
-        payload = read_payload(given, turns)
-        plans, refused = self._plan.plan_findings(progress, payload, turns, strategy=HOST_STRATEGY)
-        done = self._choose_host_part(progress)[2] if payload.through is None else payload.through
-        through = max(progress.through_seq, min(done, progress.next_seq))
-        with self._store.transaction():
-            saved, nodes = self.write.save_nodes_batch(
-                progress, plans, strategy=HOST_STRATEGY, declared={conflict.old for conflict in payload.conflicts}
-            )
-            saved = self._save_relations(progress, payload, saved, nodes, turns, HOST_STRATEGY)
-            saved = replace(saved, rejected=(*refused, *saved.rejected))
-            self.write.mark_session_consolidated(progress, through, strategy=HOST_STRATEGY)
-            self._progress.add_counts(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
-            self._promote_sources(progress, saved.made_of)
-        self.promote_explicit_memories(progress.session_key)
-        return ConsolidationResult(session_id=session_id, strategy=HOST_STRATEGY, through=through, saved=saved)
-
-    def _find_progress(self, session_id: str) -> ConsolidationProgress:
-        progress = self._progress.get_progress(session_id)
-        if progress is None:
-            raise NotFoundError(
-                f"session_id={session_id!r:.80}: there is no such session; `hyperloci sessions` lists them."
-            )
-        return progress
-
 
 def consolidate_sessions(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
@@ -464,7 +283,7 @@ def consolidate_sessions(context: MaintenanceContext) -> int:
             tried.add(progress.session_key)
             saved = consolidation.consolidate(progress, offline=context.dry_run).saved
             changed += len(saved.new) + len(saved.known) + len(saved.superseded)
-    consolidation.promote_explicit_memories()
+    PayloadWriter(context.store, context.clock, consolidation.write).promote_explicit_memories()
     return changed + consolidation.write.replacements.review_statements()
 
 
@@ -478,35 +297,3 @@ def store_late_turns(context: MaintenanceContext) -> int:
         context.yield_to_others()
         stored += capture.store_late_turns(scope)
     return stored
-
-
-def _split_portions(plans: Sequence[FindingPlan], first: int, through: int) -> Iterator[tuple[list[FindingPlan], int]]:
-    """Cut what was planned where a turn ends, with the number of the first turn that is not done then.
-
-    Args:
-        plans: what is stored, some of it found in turns before `first`.
-        first: the first turn that was not done before.
-        through: the first turn that is not done afterwards.
-    """
-    ordered = sorted(plans, key=lambda plan: max(plan.finding.sources))
-    portion: list[FindingPlan] = []
-    for plan, following in itertools.zip_longest(ordered, ordered[1:]):
-        portion.append(plan)
-        end = max(first, max(plan.finding.sources) + 1)
-        if following is not None and len(portion) >= PORTION_FINDINGS and max(following.finding.sources) >= end:
-            yield portion, end
-            portion = []
-    yield portion, through
-
-
-def _merge_saved(one: SavedFindings, other: SavedFindings) -> SavedFindings:
-    return SavedFindings(
-        new=(*one.new, *other.new),
-        known=(*one.known, *other.known),
-        superseded=(*one.superseded, *other.superseded),
-        uncertain=one.uncertain + other.uncertain,
-        entities=one.entities + other.entities,
-        causes=one.causes + other.causes,
-        rejected=(*one.rejected, *other.rejected),
-        made_of=(*one.made_of, *other.made_of),
-    )
