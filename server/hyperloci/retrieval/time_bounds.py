@@ -6,12 +6,19 @@ import datetime as dt
 import functools
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, unit_ms
+
+_RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by")}
+"""What stands between the two ends of a time, by the word before the first."""
+
+_JOINS: Final = ("to", "and", "-", "–", "—")
+"""The same between two months, where nothing stands before."""
 
 _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
@@ -89,46 +96,80 @@ def _parse_whole_expression(text: DateText, now: int) -> int | None:
 
 def _read_bounds(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of the expression that begins with a word, if one does."""
-    found = _read_open(text, at, now)
+    found = _read_range(text, at, now) or _read_open(text, at, now)
     if found is not None:
         return found
-    expression = text.read(at)
+    expression = text.read(at) or _read_month(text, at)
     span = None if expression is None else _resolve_expression(expression, now)
     return None if expression is None or span is None else TimeBounds(*span, expression.text, expression.vague)
 
 
+def _read_month(text: DateText, at: int) -> DateExpression | None:
+    """Return the month of a year that begins with a word: a question's `March 2026` is a time, whatever leads to it."""
+    found = text.read(at, alone=True)
+    return found if found is not None and found.month is not None and found.year is not None else None
+
+
 def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
-    """Return the bounds of an expression like `since March`, `between Monday and Friday`."""
-    how = bound_words().get(text.words[at])
-    point = None if how is None or how == "and" else _read_point(text, at + 1, now)
-    if how is None or point is None:
+    """Return the bounds of an expression with one end, like `since March`."""
+    how = bound_words().get(text.words[at], "")
+    found = _read_date(text, at + 1)
+    span = None if found is None else _resolve_expression(found, now)
+    if found is None or span is None:
         return None
-    end, (after, before) = point
-    if how == "between":
-        return _read_between(text, at, point, now)
+    after, before = span
     spans = {
         "since": (after, None),
         "after": (after if before is None else before, None),
         "before": (None, after),
         "by": (None, after if before is None else before),
     }
-    return TimeBounds(*spans[how], text.between(at, end))
+    return TimeBounds(*spans[how], text.between(at, found.end)) if how in spans else None
 
 
-def _read_between(text: DateText, at: int, start: tuple[int, OpenSpan], now: int) -> TimeBounds | None:
-    joined = start[0] < len(text.words) and bound_words().get(text.words[start[0]]) == "and"
-    stop = _read_point(text, start[0] + 1, now) if joined else None
-    if stop is None:
+def _read_range(text: DateText, at: int, now: int) -> TimeBounds | None:
+    """Return the bounds of an expression with two ends: `between Monday and Friday`, `March to May 2026`."""
+    how = bound_words().get(text.words[at], "")
+    first = _read_date(text, at + (how in _RANGES))
+    if first is None or first.end >= len(text.words):
         return None
-    end, (after, before) = stop
-    return TimeBounds(start[1][0], after if before is None else before, text.between(at, end))
+    join = text.words[first.end]
+    joins = _RANGES.get(how, _JOINS)
+    last = _read_date(text, first.end + 1) if join in joins or bound_words().get(join) in joins else None
+    if last is None or not _is_range(first, last, how):
+        return None
+    start, end = (_resolve_expression(date, now) for date in _share_year(first, last))
+    if start is None or end is None:
+        return None
+    before = end[0] if end[1] is None else end[1]
+    is_ordered = start[0] is None or before is None or start[0] < before
+    return TimeBounds(start[0], before, text.between(at, last.end)) if is_ordered else None
 
 
-def _read_point(text: DateText, at: int, now: int) -> tuple[int, OpenSpan] | None:
-    """Return the first word after a date that is expected to begin with a word, and its span."""
-    found = text.read(at, alone=True) if at < len(text.words) else None
-    span = None if found is None else _resolve_expression(found, now)
-    return None if found is None or span is None else (found.end, span)
+def _is_range(first: DateExpression, last: DateExpression, how: str) -> bool:
+    """Tell whether two dates are the ends of a time, by the word before them; `from 2000 to 2048` counts anything."""
+    if how == "between":
+        return True
+    if not how:
+        return None not in (first.month, last.month) and (first.year or last.year) is not None
+    return not (first.form is Form.ALONE and first.year is not None and first.month is first.season is None)
+
+
+def _share_year(first: DateExpression, last: DateExpression) -> tuple[DateExpression, DateExpression]:
+    """Return the ends of a range, the one without a year in that of the other: `March to May 2024`."""
+    if first.month is None or last.month is None:
+        return first, last
+    turns = (first.month, first.day or 0) > (last.month, last.day or 0)
+    if first.year is None and last.year is not None:
+        return replace(first, year=last.year - turns), last
+    if last.year is None and first.year is not None:
+        return first, replace(last, year=first.year + turns)
+    return first, last
+
+
+def _read_date(text: DateText, at: int) -> DateExpression | None:
+    """Return the date that is expected to begin with a word."""
+    return text.read(at, alone=True) if at < len(text.words) else None
 
 
 @functools.cache

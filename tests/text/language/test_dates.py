@@ -85,7 +85,7 @@ def test_each_language_has_the_same_tables() -> None:
         assert [len(found[name]) for name in ("weekdays", "short_weekdays", "plural_weekdays")] == [7, 7, 7]
         assert [len(found[name]) for name in ("months", "seasons")] == [12, 4]
         assert set(found["units"]) == {*dates.UNIT_SECONDS, "weekend"}
-        assert set(found["bounds"]) == {"since", "after", "before", "by", "between", "and"}
+        assert set(found["bounds"]) == {"since", "after", "before", "by", "between", "and", "from", "to"}
         assert set(found["days"]) == {"-2", "-1", "0", "1", "2"}
 
 

@@ -119,7 +119,7 @@ class DateWords:
         ordinals: endings of a day's number.
         ordinal_words: days of a month in words.
         clock: what stands before a time of day.
-        bounds: to `since`, `after`, `before`, `by`, `between` or `and`.
+        bounds: to `since`, `after`, `before`, `by`, `between`, `and`, `from` or `to`.
     """
 
     weekdays: dict[str, int]
