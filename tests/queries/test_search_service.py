@@ -198,6 +198,31 @@ def test_what_only_may_have_replaced_a_hit_comes_in_with_it(memory: Memory) -> N
     assert [hit.id for hit in memory.search("bucket names acme-prod").results] == [new, old]
 
 
+@pytest.mark.req("C.01")
+def test_of_summaries_of_the_same_turns_one_is_a_hit(memory: Memory, clock: FakeClock) -> None:
+    texts = [f"Turn {number}: we decided to paint shed {number} green" for number in range(50)]
+    memory.add_turns(
+        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
+    )
+    clock.advance(3 * MS_PER_DAY)
+    memory.catch_up()
+    clock.advance(2 * MS_PER_DAY)
+    memory.run_maintenance()
+
+    found = memory.search("which shed is painted green", limit=40).results
+    of_any = [node for hit in found if (node := memory.store.nodes.get_node(hit.id)) is not None]
+    minis = memory.search("which shed is painted green", where={"subtypes": ["chunk_mini"]}).results
+    ranges = [
+        (node.metadata["first_seq"], node.metadata["last_seq"])
+        for node in of_any
+        if (node.subtype or "").startswith("chunk")
+    ]
+
+    assert len(minis) == 2
+    assert ranges
+    assert all(one == other or one[1] < other[0] or other[1] < one[0] for one in ranges for other in ranges)
+
+
 @pytest.mark.req("C.07")
 def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Memory, clock: FakeClock) -> None:
     fact = memory.remember_fact("the gateway listens on 8443").id

@@ -7,6 +7,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
+from hyperloci.model.pyramid_levels import SUBTYPES
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.newer_first import ArrangedHits, find_steps, put_newer_first
 from hyperloci.store import Store
@@ -33,7 +34,7 @@ def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int,
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
-    folded = fold_said_twice(store, put_question_last(store, query, nodes))
+    folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
     newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
 
@@ -52,6 +53,31 @@ def put_question_last(store: Store, query: str, nodes: Sequence[Node]) -> list[N
 def _only_asks(prompt: Node, asked: set[str]) -> bool:
     terms = set(analyse_query(prompt.content))
     return bool(terms) and len(terms & asked) >= ASKED_SHARE * len(terms)
+
+
+def fold_summaries(nodes: Sequence[Node]) -> list[Node]:
+    """Return nodes without the summaries of turns that a better placed one sums up too, more or less closely."""
+    shown: list[Node] = []
+    for node in nodes:
+        if _is_summary(node) and any(_is_summary(better) and _sum_up_the_same(node, better) for better in shown):
+            continue
+        shown.append(node)
+    return shown
+
+
+def _is_summary(node: Node) -> bool:
+    return node.subtype in SUBTYPES.values()
+
+
+def _sum_up_the_same(one: Node, other: Node) -> bool:
+    """Tell whether two summaries share most of the turns of the shorter one."""
+    if one.session_id != other.session_id:
+        return False
+    first, second = (
+        range(node.metadata.get("first_seq", 0), node.metadata.get("last_seq", -1) + 1) for node in (one, other)
+    )
+    both = range(max(first.start, second.start), min(first.stop, second.stop))
+    return 2 * len(both) > min(len(first), len(second))
 
 
 def fold_said_twice(store: Store, nodes: Sequence[Node]) -> ArrangedHits:
