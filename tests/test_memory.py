@@ -90,6 +90,23 @@ def test_another_project_sees_only_what_is_global(
     assert len(everything) == 2
 
 
+@pytest.mark.req("D.09", "B.17")
+def test_what_a_project_says_otherwise_than_all_is_noted_in_it_alone(
+    memory: Memory, settings: Settings, tmp_path: Path, clock: FakeClock
+) -> None:
+    preference = memory.remember_fact("Indentation is 4 spaces.", category="preference").id
+    here = memory.remember_fact("Indentation is 2 spaces.", category="decision").id
+    other = tmp_path / "other"
+    other.mkdir()
+
+    assert memory.get(preference).notes == (f"this project decided otherwise: {here}",)
+    assert memory.get(here).notes == ()
+    with Memory.open(settings, other, clock=clock) as elsewhere:
+        assert elsewhere.get(preference).notes == ()
+    memory.forget(here)
+    assert memory.get(preference).notes == ()
+
+
 @pytest.mark.req("B.13", "B.14")
 def test_a_corrected_fact_is_replaced_and_kept_as_history(memory: Memory, clock: FakeClock) -> None:
     old = memory.remember_fact("The timeout is 30 seconds")
@@ -693,7 +710,8 @@ def test_what_holds_in_all_projects_is_not_disputed_by_what_one_of_them_decides(
     decided = memory.remember_fact("The upload timeout is 60 s", scope="project")
     assert [item.id for item in decided.contradictions] == [preference.id]
     assert memory.get_facets(preference.id)["verification"] == "unverified"
-    assert all(not hit.notes for hit in memory.search("upload timeout").results)
+    notes = {hit.id: hit.notes for hit in memory.search("upload timeout").results}
+    assert notes == {preference.id: (f"this project decided otherwise: {decided.id}",), decided.id: ()}
 
 
 def test_a_dispute_is_over_when_one_of_the_two_is_replaced(memory: Memory) -> None:

@@ -1611,7 +1611,7 @@ class Memory:
     def _present_hits(self, nodes: Sequence[Node]) -> list[Hit]:
         from hyperloci.retrieval.presentation import present_hits
 
-        return present_hits(self.store, nodes, now=self._clock())
+        return present_hits(self.store, nodes, now=self._clock(), project=self.project.id)
 
     def _require_session(self, session_id: str) -> StoredSession:
         from hyperloci.store.ids import resolve_id, session_ids

@@ -16,6 +16,7 @@ from hyperloci.facts.affected_memories import (
 )
 from hyperloci.facts.categories import resolve_category
 from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
+from hyperloci.knowledge.exceptions import is_exception
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node, last_day_of
@@ -172,7 +173,7 @@ class Facts:
     def _store_disputes(self, stored: RememberedFact, check: StatementCheck) -> None:
         """Store what surely contradicts a statement that was just stored. Runs in a transaction.
 
-        What a project says otherwise than all of them do is its exception: elsewhere it would put in doubt what holds.
+        What a project says otherwise than what holds in all of them is its exception, and disputes nothing elsewhere.
         """
         sure = [item for item in check.contradictions if item.sure and item.id != stored.supersedes]
         if not sure or stored.duplicate_of is not None:
@@ -180,8 +181,13 @@ class Facts:
         new, writer, now = self.resolve_living_node(stored.id, "id"), self._make_writer(), self._clock()
         for item in sure:
             old = self._store.nodes.get_node(item.id)
-            if old is not None and old.holds and old.scope == new.scope:
-                writer.dispute(new, old, item.reason, confidence=min(1.0, item.score), now=now)
+            if old is None or not old.holds:
+                continue
+            sureness = min(1.0, item.score)
+            if is_exception(new, old):
+                writer.add_exception(new, old, item.reason, confidence=sureness, now=now)
+            elif old.scope == new.scope:
+                writer.dispute(new, old, item.reason, confidence=sureness, now=now)
 
     def correct_fact(
         self,

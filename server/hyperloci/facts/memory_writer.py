@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hyperloci.knowledge.entities.registry import EntityLinker
+from hyperloci.knowledge.exceptions import EXCEPTION_LABEL
 from hyperloci.knowledge.facets import classify_facets
 from hyperloci.knowledge.graph.anchors import anchor_fact
 from hyperloci.model.edge import Hyperedge
@@ -131,6 +132,21 @@ class MemoryWriter:
         for node in (new, old):
             self._store.facets.set_verification(node.key, Verification.DISPUTED)
         self._store.log.add_entry("dispute", [new.id, old.id], now=now, reasoning=reason)
+
+    def add_exception(self, new: Node, old: Node, reason: str, *, confidence: float, now: int) -> None:
+        """Join what a project says to what holds in all of them and it says otherwise; both stand.
+
+        Args:
+            new, old: the project's statement, and the one that holds in all projects.
+            reason: why, for the relation.
+            confidence: how sure that is, 0..1.
+            now: the time, in milliseconds.
+        """
+        known = self._store.traversal.find_steps([new.key], label=EXCEPTION_LABEL)
+        if not any(step.target == old.key for step in known):
+            self._store.edges.link_nodes(
+                EXCEPTION_LABEL, new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
+            )
 
     def settle_disputes(self, ended: Node) -> None:
         """Clear what a statement that has ended disputed, where nothing else that holds disputes it."""

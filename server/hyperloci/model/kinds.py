@@ -150,6 +150,7 @@ EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     "causes": EdgeType.CAUSATION,
     "changed": EdgeType.CAUSATION,
     "outdates": EdgeType.CONTEXT,
+    "excepts": EdgeType.RELATION,
     "derived_from": EdgeType.COMPOSITION,
     "contains": EdgeType.COMPOSITION,
     MENTIONS: EdgeType.CONTEXT,

@@ -288,7 +288,9 @@ class SearchService:
         explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
     ) -> list[Hit]:
         """Return nodes as hits, in their order."""
-        return present_hits(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
+        return present_hits(
+            self.store, nodes, now=self.clock(), scores=scores, explanations=explanations, project=self.project.id
+        )
 
     def _compose(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.clock import to_iso
+from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
 from hyperloci.model.decay import decay_factor
@@ -30,14 +31,15 @@ def present_hits(
     now: int,
     scores: Mapping[NodeKey, float] | None = None,
     explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
+    project: str,
 ) -> list[Hit]:
-    """Return a Hit for each node, in their order."""
+    """Return a Hit for each node, in their order, as a project is shown them."""
     keys = [node.key for node in nodes]
     positions = store.positions.get_positions(keys)
     commits = store.files.get_commits(keys)
     stale = describe_code_changes(store, keys)
     times = store.turns.get_spoken_times(keys)
-    doubts = describe_doubts(store, keys)
+    doubts = describe_doubts(store, keys, project=project)
     withheld = store.withheld.select_withheld(keys)
     return [
         Hit(
@@ -65,11 +67,11 @@ def present_hits(
 
 
 def describe_doubts(
-    store: Store, keys: Sequence[NodeKey], *, chars: int | None = None
+    store: Store, keys: Sequence[NodeKey], *, project: str, chars: int | None = None
 ) -> dict[NodeKey, tuple[str, ...]]:
     """Return for each memory that one which holds contradicts, or may have replaced, a note that names it.
 
-    Of ids the first `chars` characters are named.
+    So it is of what a project decided otherwise. Of ids the first `chars` characters are named.
     """
     steps = find_steps(store, keys, "contradicts", "both")
     targets = {step.target for step in steps}
@@ -82,6 +84,8 @@ def describe_doubts(
             notes[step.source] = (*notes.get(step.source, ()), f"contradicted by {other.id[:chars]}")
     for key, ids in find_possible_successors(store, keys).items():
         notes[key] = (*notes.get(key, ()), describe_possible_successors(ids, chars=chars))
+    for key, note in describe_exceptions(store, keys, (project,), chars=chars).items():
+        notes[key] = (*notes.get(key, ()), note)
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}
 
 

@@ -234,6 +234,20 @@ def test_what_another_project_says_of_what_holds_in_all_is_not_to_be_settled_her
     assert said(text) == ["Use tabs"] and "spaces" not in text
 
 
+@pytest.mark.req("B.17", "D.09")
+def test_what_one_project_decided_otherwise_than_all_says_so_in_that_project_alone(house: House) -> None:
+    everywhere = house.add("preference", "Use tabs", scope=GLOBAL_SCOPE)
+    assert "otherwise" not in house.start()
+    house.join("excepts", house.add("decision", "Align with blanks", scope="another project"), everywhere)
+    assert "otherwise" not in house.start()
+    here = house.add("decision", "Indent with spaces")
+    house.start()
+    house.join("excepts", here, everywhere)
+    text = house.start()
+    assert f"{everywhere.id[:8]} ({day(0)}, remembered, this project decided otherwise: {here.id[:8]}): " in text
+    assert "What needs settling" not in text
+
+
 @pytest.mark.parametrize("label", ["updates", "contradicts"])
 def test_nothing_is_to_be_settled_with_what_does_not_hold(house: House, label: str) -> None:
     older, newer = house.add("decision", "Retry three times"), house.add("decision", "Retry six times")

@@ -16,7 +16,7 @@ from hyperloci.conversations.capture.prompt_context import (
 )
 from hyperloci.conversations.capture.shown_memories import list_injections
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.record import CaptureKind
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
 from hyperloci.store.memories.positions import StoredAnchor
@@ -274,6 +274,15 @@ def test_what_a_newer_memory_may_have_replaced_says_so(house: House) -> None:
         house.store.edges.link_nodes("updates", new.key, [old.key], now=NOW, automatic=True, confidence=0.6)
     text = ask(house, "deploy the release now")
     assert f"possibly replaced by {new.id[:8]}" in text and f"possibly replaced by {old.id[:8]}" not in text
+
+
+@pytest.mark.req("B.17", "D.09")
+@pytest.mark.parametrize(("confidence", "words"), [(0.6, "decided"), (0.4, "may have decided")])
+def test_what_this_project_decided_otherwise_than_all_says_so(house: House, confidence: float, words: str) -> None:
+    old, new = house.add("decision", "Deploy to Heroku", scope=GLOBAL_SCOPE), house.add("decision", "Deploy to Fly")
+    with house.store.transaction():
+        house.store.edges.link_nodes("excepts", new.key, [old.key], now=NOW, automatic=True, confidence=confidence)
+    assert f"this project {words} otherwise: {new.id[:8]}" in ask(house, "deploy the release now")
 
 
 @pytest.mark.req("B.17")

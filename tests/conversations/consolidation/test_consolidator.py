@@ -21,8 +21,9 @@ from hyperloci.errors import ConfigurationError, NotFoundError, StoreError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.maintenance.decay import prune_faded
-from hyperloci.model.kinds import Tier
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
@@ -353,6 +354,24 @@ def test_what_the_assistant_declares_a_conflict_is_resolved_within_the_same_limi
     still = store.nodes.get_node(kept)
     assert still is not None
     assert still.valid_until is None
+
+
+@pytest.mark.req("B.17", "D.09")
+def test_what_the_assistant_declares_against_what_holds_in_all_projects_is_its_projects_exception(
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock, facts: Facts
+) -> None:
+    kept = remember(facts, "Deployments happen on Fridays only.", "preference", GLOBAL_SCOPE)
+    talk.session("one", (USER, "Deployments go by GitHub Actions now, every day."))
+    payload = {
+        "facts": [{"content": "Deployments go by GitHub Actions, every day.", "kind": "decision", "sources": [0]}],
+        "conflicts": [{"old": kept, "new": "facts[0]", "reason": "every day"}],
+    }
+    (new,) = HostConsolidation(store, settings, clock).save_findings("one", payload).saved.new
+    preference = store.nodes.get_node(NodeId(kept))
+    assert preference is not None and preference.holds
+    assert store.traversal.find_steps([preference.key], label="contradicts") == []
+    said = describe_exceptions(store, [preference.key], (PROJECT,))
+    assert said == {preference.key: f"this project decided otherwise: {new}"}
 
 
 def test_an_unknown_session_is_refused_in_words(store: Store, settings: Settings, clock: FakeClock) -> None:

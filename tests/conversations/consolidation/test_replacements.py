@@ -31,6 +31,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
@@ -298,6 +299,9 @@ def test_what_holds_in_all_projects_is_not_put_in_doubt_by_what_one_of_them_deci
     assert preference is not None
     assert find(store, "April 25").holds
     assert find_possible_successors(store, [preference.key]) == {}
+    said = describe_exceptions(store, [preference.key], (PROJECT,))
+    assert said[preference.key].endswith(f"decided otherwise: {find(store, 'April 25').id}")
+    assert describe_exceptions(store, [preference.key], ("another project", GLOBAL_SCOPE)) == {}
 
 
 @pytest.mark.req("B.17")

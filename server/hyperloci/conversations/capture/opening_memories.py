@@ -23,6 +23,7 @@ from hyperloci.conversations.capture.injection_format import (
 )
 from hyperloci.conversations.capture.said_before import SaidBefore
 from hyperloci.conversations.capture.told_memories import find_end, is_past, name_source, read_due
+from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.knowledge.successors import describe_possible_successors
 from hyperloci.model.decay import decay_factor
@@ -111,6 +112,7 @@ class OpeningMemory:
         value: how useful it is to show it, as a sum of what speaks for it; about 0.5 to 3.
         due: for a deadline, its day ahead, as ISO 8601; None where it has no date.
         newer: ids of memories that may have replaced it.
+        exception: where it holds in all projects and this one decided otherwise, that, in words.
         outdated: what changed in the code that it is about, in words.
     """
 
@@ -118,6 +120,7 @@ class OpeningMemory:
     value: float
     due: str | None = None
     newer: tuple[str, ...] = ()
+    exception: str = ""
     outdated: str = ""
 
 
@@ -147,6 +150,8 @@ def collect_memories(store: Store, scopes: Sequence[str], now: int) -> StandingM
     rated = {node.key: _rate_memory(node, now) for node in nodes if _may_be_shown(node, now)}
     rivalries, rivals = _find_rivalries(store, rated, scopes, now)
     _raise_rivals(rated, rivalries, rivals)
+    for key, note in describe_exceptions(store, rated, scopes, chars=SHOWN_ID_CHARS).items():
+        rated[key] = replace(rated[key], exception=note)
     for key, change in describe_code_changes(store, rated).items():
         rated[key] = replace(rated[key], outdated=change)
     kept = _drop_repeated(sorted(rated.values(), key=_order_by_value))
@@ -297,6 +302,8 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     notes = [day, f"{name_source(node)}{mark_client(node.agent)}"]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))
+    if memory.exception:
+        notes.append(memory.exception)
     if memory.outdated:
         notes.append(f"outdated: {to_plain_line(memory.outdated)}")
     return f"- {kind}{node.id[:SHOWN_ID_CHARS]} ({', '.join(notes)}): {_quote_statement(node)}"

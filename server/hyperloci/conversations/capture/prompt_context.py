@@ -145,8 +145,8 @@ def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSe
     return render_context(
         "prompt",
         [
-            (_DECISIVE, _make_items(store, decisive, occasion.prompt)),
-            (_REASONS, _make_items(store, commits[:COMMIT_ITEMS], occasion.prompt)),
+            (_DECISIVE, _make_items(store, occasion, decisive)),
+            (_REASONS, _make_items(store, occasion, commits[:COMMIT_ITEMS])),
             (_RELATED, related[: RELATED_ITEMS - len(deciding)]),
         ],
         PROMPT_CHARS,
@@ -225,12 +225,13 @@ def _may_be_told(node: Node, now: int) -> bool:
     return not node.metadata.get("flags") and not is_past(node, now)
 
 
-def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[InjectedItem]:
+def _make_items(store: Store, occasion: PromptOccasion, nodes: Sequence[Node]) -> list[InjectedItem]:
     from hyperloci.knowledge.graph.anchors import describe_code_changes
     from hyperloci.retrieval.presentation import describe_doubts
 
     keys = [node.key for node in nodes]
-    notes = {key: list(found) for key, found in describe_doubts(store, keys, chars=SHOWN_ID_CHARS).items()}
+    doubts = describe_doubts(store, keys, project=occasion.scope, chars=SHOWN_ID_CHARS)
+    notes = {key: list(found) for key, found in doubts.items()}
     for key, change in describe_code_changes(store, keys).items():
         notes.setdefault(key, []).append(f"outdated: {to_plain_line(change)}")
     shas = store.files.get_commits(keys)
@@ -243,7 +244,7 @@ def _make_items(store: Store, nodes: Sequence[Node], prompt: str) -> list[Inject
                 to_iso(node.event_time)[:10],
                 " ".join(filter(None, (name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
                 + mark_client(node.agent),
-                find_excerpt(_tell(node), prompt, PROMPT_ITEM_CHARS),
+                find_excerpt(_tell(node), occasion.prompt, PROMPT_ITEM_CHARS),
                 "; ".join(notes.get(node.key, ())),
             ),
         )

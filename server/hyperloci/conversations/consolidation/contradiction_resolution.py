@@ -8,6 +8,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.findings import DeclaredConflict, RejectedItem
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.knowledge.exceptions import is_exception
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
@@ -48,7 +49,9 @@ class ContradictionResolver:
         MemoryWriter(self._store).expire(old, reason, now=self._clock(), until=until)
 
     def _dispute(self, old: Node, new: Node, confidence: float, reason: str) -> None:
-        MemoryWriter(self._store).dispute(new, old, reason, confidence=confidence, now=self._clock())
+        writer = MemoryWriter(self._store)
+        join = writer.add_exception if is_exception(new, old) else writer.dispute
+        join(new, old, reason, confidence=confidence, now=self._clock())
 
     def resolve_declared_conflicts(
         self, conflicts: Sequence[DeclaredConflict], nodes: Mapping[str, Node], scope: str

@@ -40,6 +40,7 @@ from hyperloci.conversations.consolidation.replacement.standing import (
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings, join_answer
 from hyperloci.knowledge.cross_reading import PairScorer, join_readings
+from hyperloci.knowledge.exceptions import EXCEPTION_LABEL, is_exception
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node, last_day_of
@@ -125,7 +126,7 @@ class ReplacementResolver:
         """Return the statements and turns that a new one replaces, or may, with the probability by words (B.19)."""
         living = select_earlier(list_standing(self._store, progress.scope), new)
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
-        return _choose_likely(new, living, _score_finding(finding, living, around))
+        return _choose_likely(living, _score_finding(finding, living, around))
 
     def changes_what_holds(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> bool:
         """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
@@ -206,7 +207,7 @@ class ReplacementResolver:
             likely, successors = self._judge_by_meaning(new) if new.valid_until is None else ([], [])
             with self._store.transaction():
                 if self._store.consolidations.finish_review(new.key):
-                    self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL, OUTDATED_LABEL])
+                    self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL, OUTDATED_LABEL, EXCEPTION_LABEL])
                     ended += sum(self._ends_by_meaning(new, old, score) for old, score in likely)
                     ended += any(self._ends_by_meaning(later, new, score) for later, score in successors)
         return ended
@@ -259,7 +260,7 @@ class ReplacementResolver:
         wanted = {at for at, one in enumerate(living) if only is None or one.node.key == only}
         texts, told = [one.node.content for one in living], join_answer(new.content, around.answered)
         scores = read_likeliest(self._scorer, told, texts, _score_apart(living, score), wanted)
-        return _choose_likely(new, living, scores)
+        return _choose_likely(living, scores)
 
     def _find_surroundings(self, session_id: str | None, seq: object) -> Surroundings:
         """Return what the assistant said right before a turn of the user's, what it answered, and what it did."""
@@ -284,7 +285,14 @@ class ReplacementResolver:
         return self.resolve_replacement(new, old, probability, sure_from=SURE_BY_MEANING) is Resolution.ENDED
 
     def resolve_replacement(self, new: Node, old: Node, probability: float, *, sure_from: float = SURE) -> Resolution:
-        """End a statement in favour of a new one if that is sure, else mark it. In a transaction."""
+        """End a statement in favour of a new one if that is sure, else mark it. In a transaction.
+
+        What holds in all projects is not put in doubt by what one of them decides: that is its exception.
+        """
+        if is_exception(new, old):
+            if probability >= POSSIBLE:
+                self._mark(EXCEPTION_LABEL, old, new, probability, "what its project says otherwise")
+            return Resolution.ORDERED
         if old.subtype == "episode" or probability < POSSIBLE:
             self._mark_outdated(old, new, probability)
             return Resolution.ORDERED
@@ -363,15 +371,10 @@ def _weigh_both(by_words: float, by_meaning: float) -> float:
     return max(together, surer if min(by_words, by_meaning) >= SUPPORT else min(surer, SURE_BY_MEANING - 0.01))
 
 
-def _choose_likely(new: Node, living: Sequence[Standing], scores: Sequence[float]) -> list[tuple[Node, float]]:
-    """Return what is likely enough; a turn that says two things once.
-
-    What holds in all projects is not put in doubt by what one of them decides: that is its exception.
-    """
+def _choose_likely(living: Sequence[Standing], scores: Sequence[float]) -> list[tuple[Node, float]]:
+    """Return what is likely enough; a turn that says two things once."""
     likely: dict[NodeKey, tuple[Node, float]] = {}
     for old, probability in zip(living, scores, strict=True):
-        if old.node.scope == GLOBAL_SCOPE != new.scope:
-            continue
         if probability >= max(ORDERS, likely.get(old.node.key, (old.node, 0.0))[1]):
             likely[old.node.key] = (old.node, probability)
     return list(likely.values())

@@ -3,8 +3,8 @@
 An automatic relation that nobody confirmed loses a twentieth of its confidence a week. It is worked out when it is
 asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what a user stated or
 confirmed; how things are made up and came about (`contains`, `derived_from`, `changed`, `supersedes`); what waits for
-somebody to settle it (`updates`, `contradicts`) or puts hits in order (`outdates`); and what a file says, as long as
-the file says it - its relations are found anew when it changes.
+somebody to settle it (`updates`, `contradicts`), puts hits in order (`outdates`) or limits where a memory holds
+(`excepts`); and what a file says, as long as the file says it - its relations are found anew when it changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ MIN_CONFIDENCE: Final = 0.3
 MAX_EDGES_PER_NODE: Final = 50
 """The three numbers of D.02."""
 
-LASTING_LABELS: Final = ("contains", "derived_from", "changed", "supersedes", "updates", "outdates", "contradicts")
+LASTING_LABELS: Final = (
+    "contains",
+    "derived_from",
+    "changed",
+    "supersedes",
+    "updates",
+    "outdates",
+    "contradicts",
+    "excepts",
+)
 """Structure and history are recorded facts, not findings. That one memory may have replaced another, or contradicts it,
 is a question: it ends when it is settled, not by waiting. What may be replaced is marked from a probability below the
 floor on, and would lose its mark with the first upkeep. What a memory was replaced by must be found as long as that is
