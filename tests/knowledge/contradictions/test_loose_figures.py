@@ -26,6 +26,11 @@ COVER = {"covered_old": 0.5, "covered_new": 0.5, "covered_most": 0.5, "left_new"
         ("Mondays", "on Monday"),
         ("version 1.2.3", "version 1.2.3"),
         ("0.05", "5 %"),
+        ("0.125 s", "125 ms"),
+        ("21,5 %", "21.5 %"),
+        ("1 500 ms", "1500 ms"),
+        ("1\u202f500 ms", "1.500 ms"),
+        ("1.500 rows", "1.5 rows"),
     ],
 )
 def test_the_same_amount_is_the_same_however_it_is_written(one: str, other: str) -> None:

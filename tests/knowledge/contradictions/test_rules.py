@@ -102,6 +102,11 @@ def test_a_value_is_reported_with_both_values_in_words() -> None:
         ("The release is on 2026-05-01", "The release is on May 1"),
         ("The project targets Python 3.11", "The project targets Python 3.11.9"),
         ("The database is Postgres", "The database is PostgreSQL"),
+        ("El IVA es 21,5 %.", "El IVA es 21.5 %."),
+        ("The tax rate is 7,5 percent", "The tax rate is 7.5 percent"),
+        ("Le délai est de 1 500 ms.", "Le délai est de 1500 ms."),
+        ("Le délai est de 1\u202f500\u202fms.", "Le délai est de 1.500ms."),
+        ("The timeout is 1,500 ms", "The timeout is 1.500 ms"),
     ],
 )
 def test_the_same_value_in_another_form_is_no_contradiction(a: str, b: str) -> None:
@@ -114,6 +119,8 @@ def test_the_same_value_in_another_form_is_no_contradiction(a: str, b: str) -> N
     [
         ("The quota is 60 calls per minute", "The quota is 60 calls per hour"),
         ("The number of workers is 8", "We run 4 workers"),
+        ("El IVA es 21,5 %.", "El IVA es 24,5 %."),
+        ("Le délai est de 1 500 ms.", "Le délai est de 1 800 ms."),
         ("CI runs on CircleCI", "CI moved to GitHub Actions"),
         ("The sync job runs every night", "The sync job doesn't run every night"),
         ("Logs are never rotated", "Logs are always rotated"),

@@ -9,10 +9,13 @@ import functools
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.system.values import dataclass
+from hyperloci.text.language.written_numbers import NUMBER, SPACED_NUMBER, THOUSAND, may_group_by_point, read_number
 
 CACHED_TEXTS: Final = 2_048
 """As many as there are profiles: the same memories are candidates again and again."""
@@ -32,9 +35,11 @@ MONEY: Final = "money"
 
 NOON: Final = 12 * 60
 
-_TOKEN: Final = re.compile(r"\d{1,18}(?:[.,:]\d{1,18}){0,6}|[^\W\d_]{1,40}(?:['’][^\W\d_]{1,10})?|[%€$£]")
+_TOKEN: Final = re.compile(
+    SPACED_NUMBER + r"|\d{1,18}(?:[.,:]\d{1,18}){0,6}|[^\W\d_]{1,40}(?:['’][^\W\d_]{1,10})?|[%€$£]"
+)
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d)")
-_THOUSANDS: Final = re.compile(r"[.,](?=\d{3}(?:\D|$))")
+_NUMBER: Final = re.compile(NUMBER)
 _CURRENCY: Final = "€$£"
 _EACH: Final = frozenset({"a", "an", "each", "every", "per"})
 _UNSURE_MONTHS: Final = frozenset({"may", "march"})
@@ -44,12 +49,21 @@ _WORDS_OF_TEN: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LooseFigure:
-    """An amount of a dimension, in its base unit: seconds, minutes of the day, bytes; a version has a name instead."""
+    """An amount of a dimension, in its base unit: seconds, minutes of the day, bytes; a version has a name instead.
+
+    Where the point of a number may group thousands (`1.500`), the amount may be a thousand times as much.
+    """
 
     dimension: str
     amount: float = 0.0
     name: str = ""
     thing: str = ""
+    maybe_thousands: bool = False
+
+    @property
+    def amounts(self) -> tuple[float, ...]:
+        """What its amount may be."""
+        return (self.amount, THOUSAND * self.amount) if self.maybe_thousands else (self.amount,)
 
     @property
     def is_point(self) -> bool:
@@ -101,7 +115,7 @@ def are_equal_figures(a: LooseFigure, b: LooseFigure) -> bool:
         return a.name.startswith(b.name) or b.name.startswith(a.name)
     if a.is_point:
         return a.amount == b.amount
-    return abs(a.amount - b.amount) <= TOLERANCE * max(a.amount, b.amount)
+    return any(abs(x - y) <= TOLERANCE * max(x, y) for x, y in product(a.amounts, b.amounts))
 
 
 def _is_share_of(a: LooseFigure, b: LooseFigure) -> bool:
@@ -154,7 +168,12 @@ def _read_number(tokens: Sequence[str], _written: Sequence[str], at: int) -> _Re
     read = _read_digits(tokens, at) or _read_numeral(tokens, at)
     if read is None:
         return None
-    amount, end = read
+    figure, end = _read_dimension(tokens, at, *read)
+    return (replace(figure, maybe_thousands=True) if may_group_by_point(tokens[at]) else figure), end
+
+
+def _read_dimension(tokens: Sequence[str], at: int, amount: float, end: int) -> tuple[LooseFigure, int]:
+    """Return what an amount that ends there is of, by its unit."""
     unit = tokens[end] if end < len(tokens) else ""
     tables = _read_tables()
     if unit in tables.spans:
@@ -172,11 +191,12 @@ def _read_number(tokens: Sequence[str], _written: Sequence[str], at: int) -> _Re
 def _read_digits(tokens: Sequence[str], at: int) -> tuple[float, int] | None:
     if not tokens[at][0].isdecimal():
         return None
-    plain = _THOUSANDS.sub("", tokens[at].replace(":", "")).replace(",", ".")
-    if plain.count(".") > 1 or not plain.isascii():
+    plain = tokens[at].replace(":", "")
+    if not _NUMBER.fullmatch(plain):
         return None
+    amount = read_number(plain)
     times = _read_tables().multipliers.get(tokens[at + 1], 0.0) if at + 1 < len(tokens) else 0.0
-    return (float(plain) * times, at + 2) if times else (float(plain), at + 1)
+    return (amount * times, at + 2) if times else (amount, at + 1)
 
 
 def _read_numeral(tokens: Sequence[str], at: int) -> tuple[float, int] | None:

@@ -6,6 +6,8 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,7 @@ from hyperloci.knowledge.contradictions.words import Word, analyse_word
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import UNIT_SECONDS, DateWords, clock_minutes, date_words
 from hyperloci.text.language.vocabulary import vocabulary
+from hyperloci.text.language.written_numbers import NUMBER, THOUSAND, may_group_by_point, read_number
 
 TOLERANCE: Final = 0.005
 """Quantities this near each other (relative) are the same."""
@@ -30,7 +33,8 @@ _VERSION_HEADS: Final = frozenset({"version", "v", "release", "releas"})
 _PARTICIPLE_ENDS: Final = ("ed", "ing")
 _ASSIGNERS: Final = frozenset("is are was were be = : to of at as equals by".split())  # noqa: SIM905
 
-_QUANTITY: Final = re.compile(r"^\$?([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)\s*(%|[a-zµ]+)?(?:/([a-z]+))?$")
+_QUANTITY: Final = re.compile(rf"^\$?({NUMBER})\s*(%|[a-zµ]+)?(?:/([a-z]+))?$")
+_BARE_NUMBER: Final = re.compile(f"^(?:{NUMBER})$")
 _VERSION: Final = re.compile(r"^v?([0-9]+(?:\.[0-9]+)+)$")
 _ISO_DATE: Final = re.compile(r"^([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})$")
 _PATH: Final = re.compile(r"^(?:~?/|\.{1,2}/)[\w.@/-]+$|^[\w.@-]+(?:/[\w.@-]+){2,}$|^[\w@-]+/[\w@-]+\.\w+$")
@@ -55,6 +59,7 @@ class Value:
         text: as written.
         start, end: first and past-last word.
         label: it names the topic and is not a statement about it.
+        maybe_thousands: its point may group thousands (`1.500`), so that its size may be a thousand times as much.
     """
 
     kind: str
@@ -64,6 +69,12 @@ class Value:
     start: int
     end: int
     label: bool = False
+    maybe_thousands: bool = False
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """What its size may be."""
+        return (self.size, THOUSAND * self.size) if self.maybe_thousands else (self.size,)
 
 
 def are_same_value(a: Value, b: Value) -> bool:
@@ -71,7 +82,7 @@ def are_same_value(a: Value, b: Value) -> bool:
     if a.name or b.name:
         return _names_agree(a.kind, a.name, b.name)
     slack = BINARY_SLACK if a.kind == "size" else TOLERANCE
-    return abs(a.size - b.size) <= slack * max(abs(a.size), abs(b.size))
+    return any(abs(x - y) <= slack * max(abs(x), abs(y)) for x, y in product(a.sizes, b.sizes))
 
 
 def _names_agree(kind: str, a: str, b: str) -> bool:
@@ -111,9 +122,10 @@ def _may_begin_value(text: str) -> bool:
 def _read_value(words: Sequence[Word], at: int) -> Value | None:
     word = words[at]
     if word.numeric:
-        return (
+        value = (
             _read_date(words, at) or _read_clock(words, at) or _read_quantity(words, at) or _read_bare_number(words, at)
         )
+        return replace(value, maybe_thousands=True) if value and may_group_by_point(word.lower) else value
     if word.lower in _date_words().months:
         return _read_month_day(words, at)
     if word.lower in _date_words().weekdays or word.lower in _date_words().plural_weekdays:
@@ -197,7 +209,7 @@ def _read_quantity(words: Sequence[Word], at: int) -> Value | None:
     if lower in _date_words().numerals:
         amount, unit, rate = float(_date_words().numerals[lower]), None, None
     elif match:
-        amount, unit, rate = float(match[1].replace(",", "")), match[2], match[3]
+        amount, unit, rate = read_number(match[1]), match[2], match[3]
     else:
         return None
     end = at + 1
@@ -264,16 +276,15 @@ def _read_count(words: Sequence[Word], at: int, amount: float) -> Value | None:
 
 def _read_bare_number(words: Sequence[Word], at: int) -> Value | None:
     """Return a bare number: a version, or what is assigned."""
-    lower = words[at].lower.replace(",", "")
-    match = _VERSION.match(lower)
+    lower = words[at].lower
+    match, number = _VERSION.match(lower), _BARE_NUMBER.match(lower)
     before = words[at - 1] if at else None
     if match and not (before is not None and before.lower in _ASSIGNERS):
         return _version_value(words, at, match[1])
-    if before is None or before.lower not in _ASSIGNERS or not (match or _is_number(lower)) or lower.count(".") > 1:
+    if before is None or before.lower not in _ASSIGNERS or number is None:
         return None
-    return Value(
-        kind=_counted_kind(words, at) or "number", size=float(lower), text=words[at].text, start=at, end=at + 1
-    )
+    kind = _counted_kind(words, at) or "number"
+    return Value(kind=kind, size=read_number(lower), text=words[at].text, start=at, end=at + 1)
 
 
 def _counted_kind(words: Sequence[Word], at: int) -> str:

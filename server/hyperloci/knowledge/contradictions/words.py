@@ -11,6 +11,7 @@ from hyperloci.store.keywords import analysis
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import date_words
 from hyperloci.text.language.sentences import split_sentences
+from hyperloci.text.language.written_numbers import NUMBER
 from hyperloci.text.sanitize.redaction import PLACEHOLDER
 
 MAX_CHARS: Final = 8_000
@@ -23,8 +24,8 @@ REMEMBERED_CHARS: Final = 1_000
 """How a text so long is split is remembered: a statement is compared with the same memories several times over."""
 
 _TOKEN: Final = re.compile(
-    r"""
-    \$?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)*(?:[:/-][0-9]+)*(?:\s?%|[^\W\d_]+(?:/\w+)?)?  # 30, 30s, 3.11.4, 02:00, 80%
+    rf"""
+    \$?(?:{NUMBER})(?:\.[0-9]+)*(?:[:/-][0-9]+)*(?:\s?%|[^\W\d_]+(?:/\w+)?)?  # 30, 30s, 3.11.4, 02:00, 80%, 21,5
     | (?:~?/)?\.?\w+(?:(?:[-'./@+\\]+|::)\w+)*\+*                         # words, paths, dotted and hyphened names, C++
     | [,:()=—–]
     """,

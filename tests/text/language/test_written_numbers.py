@@ -1,0 +1,47 @@
+"""Written numbers: what digits mean, however they are grouped and their fractions marked."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hyperloci.text.language.written_numbers import NUMBER, may_group_by_point, read_number
+
+
+@pytest.mark.req("D.10")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("21,5", 21.5),
+        ("21.5", 21.5),
+        ("0,125", 0.125),
+        ("1500", 1500.0),
+        ("1,500", 1500.0),
+        ("1 500", 1500.0),
+        ("1\u202f500", 1500.0),
+        ("1\u00a0500,25", 1500.25),
+        ("1'500", 1500.0),
+        ("1 500.25", 1500.25),
+        ("1.500,25", 1500.25),
+        ("1,500.25", 1500.25),
+        ("1.500", 1.5),
+        ("1 234 567", 1_234_567.0),
+        ("3,14159", 3.14159),
+    ],
+)
+def test_a_number_means_the_same_however_it_is_written(written: str, meant: float) -> None:
+    assert re.fullmatch(NUMBER, written)
+    assert read_number(written) == pytest.approx(meant)
+
+
+@pytest.mark.req("D.10")
+@pytest.mark.parametrize("text", ["1,2,3", "2024 500", "200 4041", "10,5-7", "012 345"])
+def test_a_list_of_numbers_is_not_read_as_one(text: str) -> None:
+    assert not re.fullmatch(NUMBER, text)
+
+
+@pytest.mark.req("D.10")
+def test_only_a_point_before_three_digits_may_group_them() -> None:
+    assert all(map(may_group_by_point, ("1.500", "1.500ms", "$1.500")))
+    assert not any(map(may_group_by_point, ("1.50", "1.5000", "0.125", "1,500", "3.11.4")))
