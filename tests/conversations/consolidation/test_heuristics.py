@@ -348,6 +348,14 @@ def test_a_deadline_carries_its_day() -> None:
     assert item.due == "2027-04-05"
 
 
+def test_a_deadline_s_day_is_not_that_of_another_sentence() -> None:
+    said = "tomorrow: the api, caching, and the deploy to the pi. the demo for Marit is on 11 December 2027"
+    (item,) = findings((USER, said), (ASSISTANT, "Noted."))
+    assert (item.kind, item.due) == ("deadline", "2027-12-11")
+    (item,) = findings((USER, "Draft due 20 November 2027. Camera ready 15 December 2027."), (ASSISTANT, "Noted."))
+    assert item.due == "2027-11-20"
+
+
 def test_what_the_user_was_asked_by_a_tool_is_a_decision() -> None:
     (item,) = findings((TOOL, 'Asked: "Which database should hold the tokens?" -> "PostgreSQL"'))
     assert (item.kind.value, item.statement) == ("decision", "Which database should hold the tokens? → PostgreSQL")

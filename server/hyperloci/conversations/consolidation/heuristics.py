@@ -51,6 +51,7 @@ from hyperloci.conversations.consolidation.turn_view import (
 from hyperloci.conversations.referents import lacks_subject
 from hyperloci.model.node import Node
 from hyperloci.text.language.figures import read_figures
+from hyperloci.text.language.sentences import sentence_spans
 
 KEEP: Final = 0.5
 """Probability from which on a sentence of the user's is kept. Chosen on six writers of twelve projects each, each
@@ -360,6 +361,19 @@ def _is_framing(turn: TurnView, number: int) -> bool:
     return is_asking(text) or "thanks" in read_cues(split_words(text)[:FRAMING_WORDS])
 
 
+def _keep_deadlines(statement: str) -> str:
+    """Return the sentences of a deadline that are one by themselves; all where none is.
+
+    `Tomorrow: the API. The demo is on 11 December`: nothing is due tomorrow.
+    """
+    weights, sentences = load_weights(), [statement[start:end] for start, end in sentence_spans(statement)]
+    if len(sentences) == 1:
+        return statement
+    kinds = [weights.choose_kind(tuple(read_kind_features(sentence))) for sentence in sentences]
+    due = [sentence for sentence, kind in zip(sentences, kinds, strict=True) if kind is FindingKind.DEADLINE]
+    return "\n".join(due) or statement
+
+
 def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
     """Return the kind of a statement, and of a deadline the day.
 
@@ -372,7 +386,7 @@ def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
         kind = weights.choose_kind(features, besides=(FindingKind.DEAD_END,))
     if kind is not FindingKind.DEADLINE:
         return kind, None
-    due, last = read_due_date(statement, said_at), read_last_day(statement, said_at)
+    due, last = read_due_date(_keep_deadlines(statement), said_at), read_last_day(statement, said_at)
     is_past = due is None and names_past_day(statement, said_at)
     holds_till_then = last is not None and (due is None or due[:10] <= last)
     is_sure = weights.weigh_kinds(features)[FindingKind.DEADLINE] >= SURELY_DUE
