@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.cli.helpers import invoke, remember, run
+
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes with a name, and links that anybody may make")
 
 
 @pytest.fixture
@@ -108,3 +113,49 @@ def test_an_export_replaces_an_older_one_and_nothing_else(tmp_path: Path, name: 
     refused = invoke("export", str(tmp_path / name))
     assert refused.exit_code == 2 and "is no export: give another file" in refused.stderr
     assert (tmp_path / name).read_text() == "# Precious notes\n"
+
+
+@posix
+def test_an_export_into_a_pipe_is_written_into_it_and_the_pipe_stays(tmp_path: Path) -> None:
+    remember("The port is 9000")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe, 0o644)
+
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_text, "utf-8")
+        done = invoke("export", str(pipe))
+        if not stat.S_ISFIFO(os.lstat(pipe).st_mode):
+            pytest.fail("the pipe was replaced")
+        lines = read.result().splitlines()
+
+    assert all(json.loads(line) for line in lines) and "The port is 9000" in "".join(lines)
+    assert (done.exit_code, done.stdout) == (0, "") and f"wrote {len(lines)} lines to {pipe}" in done.stderr
+    assert stat.S_IMODE(os.lstat(pipe).st_mode) == 0o644
+
+
+@posix
+def test_an_export_by_a_link_is_where_it_leads_and_the_link_stays(tmp_path: Path) -> None:
+    remember("The port is 9000")
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "link.jsonl", tmp_path / "elsewhere" / "memory.jsonl"
+    link.symlink_to(target)
+
+    for _ in range(2):
+        run("export", str(link))
+
+    assert link.is_symlink() and "The port is 9000" in target.read_text("utf-8")
+    assert [file.name for file in target.parent.iterdir()] == ["memory.jsonl"]
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+@pytest.mark.parametrize("folder", [".", "/", "folder"])
+def test_a_folder_is_no_file_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, folder: str
+) -> None:
+    remember("The port is 9000")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    refused = invoke(command, folder)
+
+    assert refused.exit_code == 2 and f"{folder} is a folder: give a file" in refused.stderr

@@ -474,6 +474,28 @@ def test_the_database_is_no_place_for_its_own_backup(store: Store, target: str) 
     assert len(store.nodes.query_nodes()) == 1
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links that anybody may make")
+def test_a_backup_by_a_link_is_where_it_leads_and_the_link_stays(store: Store, tmp_path: Path) -> None:
+    node = add(store, "kept")
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "link.db", tmp_path / "elsewhere" / "copy.db"
+    link.symlink_to(target)
+    for _ in range(2):
+        assert store.back_up(link) == link
+    assert link.is_symlink() and [entry.name for entry in target.parent.iterdir()] == ["copy.db"]
+    with Store.open(target) as copy:
+        assert copy.nodes.query_nodes() == [node]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with a name")
+def test_a_backup_takes_the_place_of_no_pipe_or_device(store: Store, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(BadRequestError, match="is no regular file"):
+        store.back_up(pipe)
+    assert pipe.is_fifo()
+
+
 def test_a_backup_into_a_file_instead_of_a_folder_is_named(store: Store, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be written"):

@@ -57,14 +57,16 @@ def backup(
     """
     if str(file) == "-":
         raise typer.BadParameter("a database can't go to standard output; give a FILE, or use `hyperloci export -`.")
-    _require_folder(file)
+    _require_place(file)
     with open_memory(project) as memory:
         memory.store.back_up(file.absolute())
     console.print(f"wrote {file}")
 
 
-def _require_folder(file: Path) -> None:
-    """Refuse a file in a folder that is not there: it may be misspelt, or not mounted."""
+def _require_place(file: Path) -> None:
+    """Refuse a folder, and a file in one that is not there: it may be misspelt, or not mounted."""
+    if file.is_dir():
+        raise BadRequestError(f"{file} is a folder: give a file.")
     folder = file.absolute().parent
     if not folder.is_dir():
         raise BadRequestError(f"{file} cannot be written: there is no folder {folder}; make it first.")
@@ -166,7 +168,7 @@ def export(
       hyperloci export - | gzip > memory.jsonl.gz
     """
     if str(file) != "-":
-        _require_folder(file)
+        _require_place(file)
         check_is_export(file)
     with open_memory(project or Path(".")) as memory:
         choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)
@@ -175,7 +177,8 @@ def export(
             memory.write_export(sys.stdout, choice, markdown=as_text)
             return
         count = write_private_file(file, lambda out: memory.write_export(out, choice, markdown=as_text))
-    console.print(f"wrote {count:,} lines to {file}")
+    # What is no regular file may be standard output: it gets the lines and nothing else.
+    (console if file.is_file() else errors).print(f"wrote {count:,} lines to {file}")
 
 
 def import_(

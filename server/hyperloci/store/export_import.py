@@ -23,6 +23,7 @@ from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFu
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.store import Store
+from hyperloci.system.regular_file import find_replaceable
 from hyperloci.system.values import dataclass
 
 FORMAT_VERSION: Final = 1
@@ -166,10 +167,27 @@ def check_is_export(target: Path) -> None:
 def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
     """Have a file written that is private to the user, whole or not at all; return what `write` does.
 
+    A link stays, and leads to what is written. A pipe or a device is written into, and stays what it is.
+
     Raises:
+        BrokenPipeError: nobody reads the pipe.
         StoreError: the file can't be written.
     """
-    partial = target.with_name(target.name + ".partial")
+    try:
+        place = find_replaceable(target)
+        if place is None:
+            with open(target, "w", encoding="utf-8", newline="\n") as out:
+                return write(out)
+        return _replace_file(place, write)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
+        raise kind(f"{target} cannot be written: {error.strerror}.") from error
+
+
+def _replace_file(place: Path, write: Callable[[TextIO], int]) -> int:
+    partial = place.with_name(place.name + ".partial")
     try:
         partial.unlink(missing_ok=True)
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -177,10 +195,7 @@ def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
             count = write(out)
             out.flush()
             os.fsync(out.fileno())
-        partial.replace(target)
-    except OSError as error:
-        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
-        raise kind(f"{target} cannot be written: {error.strerror}.") from error
+        partial.replace(place)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
 from collections.abc import Callable
@@ -333,6 +334,15 @@ def test_a_linked_settings_file_is_changed_at_its_target_and_stays_a_link(home: 
     assert path.is_symlink()
     assert "hooks" in _json(real)
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+@posix_only
+def test_a_device_in_a_settings_files_place_is_refused(home: Path, project: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.symlink_to(os.devnull)  # As people do who want no such file.
+    with pytest.raises(ConfigurationError, match="not a regular file"):
+        _install(home, project)
 
 
 @posix_only

@@ -416,3 +416,14 @@ def test_a_database_made_by_another_process_at_that_moment_is_not_taken_for_fore
         connection.refuse_foreign_database(opened, path)
 
     assert made
+
+
+@posix
+def test_a_pipe_or_device_is_no_database_and_keeps_who_may_use_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    pipe.chmod(0o666)
+    with pytest.raises(StoreReadOnlyError, match="not a regular file"):
+        Store.open(pipe)
+    assert stat.S_IMODE(pipe.stat().st_mode) == 0o666
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pipe"]

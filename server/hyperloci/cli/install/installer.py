@@ -25,6 +25,7 @@ from hyperloci.cli.install.config_entries import hook_entries, with_hooks, with_
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.cli.install.settings_file import with_setting
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.regular_file import open_regular_file
 from hyperloci.system.values import dataclass
 
 BACKUP_SUFFIX: Final = ".hyperloci.bak"
@@ -320,7 +321,8 @@ def read_file(path: Path) -> bytes | None:
         ConfigurationError: it can't be read.
     """
     try:
-        return Path(os.path.realpath(path)).read_bytes()
+        with open_regular_file(Path(os.path.realpath(path))) as file:
+            return file.read()
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -164,6 +164,9 @@ def _make_file(path: Path) -> bool:
         made = make_database(os.path.realpath(path))
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if os.path.exists(path) and not path.is_file():
+            # It would be made private, which a device is for nobody.
+            raise OSError(errno.EINVAL, "not a regular file")
         if not os.access(path, os.R_OK | os.W_OK) and os.path.exists(path):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:

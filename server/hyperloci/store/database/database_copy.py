@@ -14,7 +14,7 @@ from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreF
 from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.own_folders import make_own_folders
-from hyperloci.system.regular_file import open_regular_file
+from hyperloci.system.regular_file import find_replaceable, open_regular_file
 
 _HEADER: Final = b"SQLite format 3\0"
 
@@ -22,36 +22,46 @@ _HEADER: Final = b"SQLite format 3\0"
 def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
     """Copy the whole database to `target` while it is in use; the copy is complete or not there.
 
+    A link stays, and leads to the copy.
+
     Raises:
-        BadRequestError: the target is the database itself, or a file that is none.
+        BadRequestError: the target is the database itself, or something that is none.
         StoreError: it can't be written there.
     """
     if _is_database_of(connection, target):
         raise BadRequestError(f"{target} is the database itself: give another file.")
     if _is_something_else(target):
         raise BadRequestError(f"{target} is there already, and is no database: give another file.")
-    partial = target.with_name(target.name + ".partial")
     try:
-        make_own_folders(target.parent)
+        place = find_replaceable(target)
+        if place is None:
+            raise BadRequestError(f"{target} is no regular file, and a database is one: give another.")
+        _replace_file(connection, place)
+    except OSError as error:
+        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
+        raise kind(f"{target} cannot be written: {error.strerror}.") from error
+    return target
+
+
+def _replace_file(connection: sqlite3.Connection, place: Path) -> None:
+    partial = place.with_name(place.name + ".partial")
+    try:
+        make_own_folders(place.parent)
         partial.unlink(missing_ok=True)
         partial.touch(mode=0o600, exist_ok=False)
-        with translate_block_errors(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+        with translate_block_errors(place), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
             copy_database(connection, copy)
             # A file by itself, without a write-ahead log beside it.
             copy.execute("PRAGMA journal_mode = DELETE")
         _sync_file(partial)
         for suffix in ("-wal", "-shm"):
             # The log of a file that lay there before would be replayed into the new one.
-            Path(f"{target}{suffix}").unlink(missing_ok=True)
-        partial.replace(target)
-    except OSError as error:
-        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
-        raise kind(f"{target} cannot be written: {error.strerror}.") from error
+            Path(f"{place}{suffix}").unlink(missing_ok=True)
+        partial.replace(place)
     finally:
         for leftover in (partial, f"{partial}-wal", f"{partial}-shm", f"{partial}-journal"):
             with contextlib.suppress(OSError):
                 Path(leftover).unlink(missing_ok=True)
-    return target
 
 
 def copy_database(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
