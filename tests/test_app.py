@@ -240,6 +240,17 @@ def test_a_log_that_cannot_be_written_stops_nothing(
 
 
 @pytest.mark.usefixtures("root_logger")
+def test_a_log_that_the_disk_no_longer_takes_costs_no_traceback_a_record(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging(settings)
+    settings.log_file.mkdir()  # Opened at the first record; a disk that became read-only fails there as well.
+    logging.getLogger("hyperloci.test").warning("still heard")
+    logging.getLogger("hyperloci.test").info("for the file alone")
+    assert capsys.readouterr().err == "hyperloci: WARNING: still heard\n"
+
+
+@pytest.mark.usefixtures("root_logger")
 def test_a_log_level_may_be_in_lower_case(settings: Settings, root_logger: logging.Logger) -> None:
     from dataclasses import replace
 

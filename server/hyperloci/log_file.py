@@ -50,6 +50,11 @@ class _OwnFileHandler(RotatingFileHandler):
     def _open(self) -> io.TextIOWrapper:
         return open(self.baseFilename, "a", encoding=self.encoding, errors=self.errors, opener=open_own_file)
 
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Drop a record that the disk does not take: each would print its traceback on stderr, which has its line."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
 
 def configure_logging(settings: Settings) -> None:
     """Log to the installation's file, and warnings to stderr too; stdout belongs to the protocol."""
