@@ -39,6 +39,12 @@ def test_a_summary_names_the_command_that_prints_its_turns(chunk: str) -> None:
     assert f"`hyperloci expand {chunk[:8]}` prints them" in shown
 
 
+@pytest.mark.usefixtures("chunk")
+def test_a_list_without_facts_says_that_there_are_conversations() -> None:
+    told = invoke("list").stdout
+    assert "No fact is remembered here yet" in told and "conversations" in told and "hyperloci sessions" in told
+
+
 @pytest.mark.req("C.06")
 def test_recap_prints_a_conversation_within_its_budget(chunk: str) -> None:
     result = invoke("recap", "the invoice job of day 4", "--tokens", "400")

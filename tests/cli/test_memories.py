@@ -130,7 +130,7 @@ def test_an_empty_memory_says_what_would_fill_it(tmp_path: Path) -> None:
     assert "hyperloci index" in run("entities")
     (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
     run("index", "--no-wait")
-    assert "Nothing was told here yet" in run("list") and "Nothing of this kind" in run("list", "--since", "today")
+    assert "No fact is remembered here yet" in run("list") and "Nothing of this kind" in run("list", "--since", "today")
     assert "No memory is weak" in run("weak")
     assert "Nothing was merged" in run("entities", "--merges")
     assert "No folder is joined" in run("link", "--list")

@@ -27,12 +27,13 @@ Nothing is remembered here yet.
    hyperloci import --claude-code              reads past sessions"""
 """What is told of a project without memories."""
 
-NOTHING_TOLD: Final = """\
-Nothing was told here yet; code, documents and history are indexed.
-   hyperloci query "where are sessions kept"   searches them
-   hyperloci list --type commit                lists them, by kind
-   hyperloci import --claude-code              reads past sessions"""
-"""What is told of a project of which all memories are indexed."""
+NO_FACTS: Final = """\
+No fact is remembered here yet; what else is stored (conversations, code, documents, history) is found.
+   hyperloci query "where are sessions kept"   searches it
+   hyperloci list --type commit                lists it, by kind
+   hyperloci sessions                          lists the conversations
+   hyperloci import --claude-code              reads earlier ones"""
+"""What is told of a project of which all memories are indexed, or turns of sessions."""
 
 NO_SESSIONS: Final = """\
 No session of this project is remembered yet.

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
-from hyperloci.cli.layout import NOTHING_TOLD, NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
+from hyperloci.cli.layout import NO_FACTS, NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
 from hyperloci.model.answers import Explanation
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
@@ -112,7 +112,7 @@ def list_memories(
         found = memory.list_memories(
             kinds=kinds or (), origins=origin or (), since=since, include_ended=every, limit=most
         )
-        is_indexed = not found and memory.get_embedding_coverage().total > 0
+        has_others = not found and memory.get_embedding_coverage().total > 0
     if json:
         print_json([_as_row(hit) for hit in found])
         return
@@ -122,7 +122,7 @@ def list_memories(
         console.print(f"The latest {SHOWN}; -n shows more, --json all.", style="dim")
     if not found:
         is_narrowed = kinds or origin or since
-        nothing = NOTHING_TOLD if is_indexed else NOTHING_YET
+        nothing = NO_FACTS if has_others else NOTHING_YET
         console.print("Nothing of this kind is remembered." if is_narrowed else nothing, style="dim")
 
 
