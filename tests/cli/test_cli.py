@@ -432,6 +432,21 @@ def test_a_pipe_that_nobody_reads_on_ends_a_command_quietly(arguments: list[str]
     assert (done.returncode, done.stderr) == (Exit.UNREAD, "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes it")
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [("list", Exit.DONE, ""), ("list --json", Exit.DONE, ""), ("export -", Exit.USAGE, "standard output is closed")],
+)
+def test_a_closed_standard_output_is_no_error_but_for_an_export(command: str, code: int, told: str) -> None:
+    remember("The port is 9000")
+
+    closed = ["sh", "-c", f"exec {sys.executable} -m hyperloci {command} >&-"]
+    done = subprocess.run(closed, stderr=subprocess.PIPE, text=True, timeout=60)
+
+    assert done.returncode == code and told in done.stderr and "Traceback" not in done.stderr
+    assert told or not done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a home is told otherwise there")
 def test_an_empty_home_is_that_of_the_users_account(tmp_path: Path) -> None:
     said = (

@@ -170,6 +170,8 @@ def export(
     if str(file) != "-":
         _require_place(file)
         check_is_export(file)
+    elif sys.stdout is None:
+        raise BadRequestError("standard output is closed: give a FILE.")
     with open_memory(project or Path(".")) as memory:
         choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)
         as_text = markdown or file.suffix == ".md"

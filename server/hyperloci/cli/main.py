@@ -179,6 +179,8 @@ def run_command() -> None:
 
 def _flush_output() -> bool:
     """Write out what stdout holds; False where nobody reads it, and then it is dropped."""
+    if sys.stdout is None:  # Closed by who started us, who wants nothing of it.
+        return True
     try:
         sys.stdout.flush()
     except BrokenPipeError:
