@@ -185,6 +185,22 @@ def test_what_the_reference_server_remembered_can_be_imported_after_a_look(tmp_p
     assert "line 2: not JSON" in invoke("import", str(source)).stderr
 
 
+def test_a_fact_may_come_from_standard_input() -> None:
+    run("remember", "-", stdin="The port is 9000,\nthat of the proxy 80\n")
+
+    assert [row["text"] for row in json.loads(run("list", "--json"))] == ["The port is 9000,\nthat of the proxy 80"]
+    assert invoke("remember", "-", stdin="").exit_code == 2
+
+
+@pytest.mark.parametrize("nothing", ["-", "...", " ?! ", "- -"])
+def test_what_has_no_word_is_no_fact(nothing: str) -> None:
+    refused = invoke("remember", "-", stdin=nothing)
+
+    assert refused.exit_code == 2 and "fact has no word" in refused.stderr
+    assert invoke("dead-end", "-", "it was slow").exit_code == 2
+    assert run("list", "--json").strip() == "[]"
+
+
 def test_a_backup_can_be_restored(tmp_path: Path) -> None:
     fact = remember("The CI runs on Python 3.11")
     run("backup", str(tmp_path / "copy.db"))

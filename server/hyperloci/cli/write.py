@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -24,8 +25,9 @@ from hyperloci.cli.common import (
 )
 from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
-from hyperloci.errors import EmbedderError, NotFoundError
+from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError
 from hyperloci.model.answers import CommitCounts, IndexReport, SkippedFile
+from hyperloci.model.node import MAX_CONTENT_CHARS
 from hyperloci.model.search import VectorCoverage
 from hyperloci.model.write_answers import RememberedFact
 from hyperloci.store.ids import shorten_id
@@ -53,7 +55,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def remember(
-    fact: Annotated[str, typer.Argument(help="What to remember.")],
+    fact: Annotated[str, typer.Argument(help="What to remember. - is standard input.")],
     project: ProjectOption = Path("."),
     category: Annotated[
         str, typer.Option("--category", "-c", help="user_info, decision, preference, constraint or insight.")
@@ -70,13 +72,27 @@ def remember(
     Examples:
       hyperloci remember "The CI runs on Python 3.11 only" --category constraint
       hyperloci remember "Restart it after each update" --entity "the main database"
+      git log -1 --format=%B | hyperloci remember -
     """
+    fact = _read_input() if fact == "-" else fact
     with open_memory(project) as memory:
         store_waiting_records(memory)  # The session that it is remembered in may have ended.
         remembered = memory.remember_fact(
             fact, category=category, scope=scope, replaces=replaces, entities=entity or ()
         )
     _print_remembered(remembered, json)
+
+
+def _read_input() -> str:
+    """Return what standard input holds, without the end of its last line.
+
+    Raises:
+        BadRequestError: it is closed.
+    """
+    if sys.stdin is None:
+        raise BadRequestError("standard input is closed: give a FACT.")
+    # One character more than is kept: what is too long is refused, and what never ends is not awaited.
+    return typer.get_text_stream("stdin", errors="replace").read(MAX_CONTENT_CHARS + 1).rstrip("\r\n")
 
 
 def dead_end(

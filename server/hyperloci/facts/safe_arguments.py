@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,12 +13,15 @@ from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 MAX_ENTITIES: Final = 50
 """Things that one fact may name."""
 
+_SHOWN: Final = 20
+"""Characters shown of a text that is refused."""
+
 
 def sanitize_argument(argument: str, text: str) -> SanitizedText:
     """Return a caller's text as it may be stored: private parts out, cleaned, secrets redacted.
 
     Raises:
-        BadRequestError: nothing is left of it, or it is too long; the message names the argument.
+        BadRequestError: nothing is left of it, it has no word, or it is too long; the message names the argument.
     """
     if len(text) > MAX_CONTENT_CHARS:
         raise BadRequestError(
@@ -27,7 +31,15 @@ def sanitize_argument(argument: str, text: str) -> SanitizedText:
     prepared = sanitize(text)
     if not prepared.text.strip() or prepared.text.strip() == "[private]":
         raise BadRequestError(f"{argument} is empty, or all of it is private: give a text.")
+    if not any(map(_says_something, prepared.text)):
+        raise BadRequestError(f"{argument} has no word, only {prepared.text.strip()[:_SHOWN]!r}: give a text.")
     return prepared
+
+
+def _says_something(character: str) -> bool:
+    """Tell whether it is a letter, a digit or a picture, no punctuation or space."""
+    category = unicodedata.category(character)
+    return category[0] in "LNM" or category == "So"
 
 
 def sanitize_reason(reason: str | None) -> str | None:
