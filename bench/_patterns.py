@@ -263,6 +263,7 @@ def _make_late() -> None:
     from hyperloci.text.sanitize import injection_score, prompt_injection, redaction, secret_files, steering_features
     from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
+    from hyperloci.text.sanitize.secrets import headings as secret_headings
 
     change_words.find_change_terms("")
     reasons.has_name("", "ansi_term")
@@ -276,7 +277,7 @@ def _make_late() -> None:
     secret_evidence._public_pattern()
     secret_evidence._named_pattern()
     secret_evidence._stated_pattern()
-    secret_evidence._heading_pattern()
+    secret_headings._heading_pattern()
     for token in formats.TOKENS:
         redaction._token_pattern(token)
     for value in contexts.VALUES:

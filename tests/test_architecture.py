@@ -17,6 +17,11 @@ PACKAGES = (ROOT / "server" / "hyperloci", ROOT / "tools" / "hyperloci_tools", R
 MOST_MODULES = 20
 """More than this in one folder and a reader no longer takes it in at a glance."""
 
+MOST_LINES = 400
+"""Above, a module's docstring says why it is not two."""
+
+_SAYS_WHY = re.compile(r"(?i)\b(?:though long|long because|longer than)\b")
+
 _QUOTED = re.compile(r"`([\w./-]+)`")
 _MIGRATION_ROW = re.compile(r"^\| (\d{4}) `(\w+)` \|", re.MULTILINE)
 
@@ -62,6 +67,16 @@ def test_no_folder_holds_more_modules_than_a_reader_takes_in() -> None:
     folders = {path.parent for package in PACKAGES for path in package.rglob("*.py")}
     counts = {str(folder.relative_to(ROOT)): len([*folder.glob("*.py")]) - 1 for folder in folders}
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_a_module_that_is_longer_than_most_says_why(package: Path) -> None:
+    silent = []
+    for path in package.rglob("*.py"):
+        text = path.read_text("utf-8")
+        if text.count("\n") > MOST_LINES and not _SAYS_WHY.search(ast.get_docstring(ast.parse(text)) or ""):
+            silent.append(str(path.relative_to(ROOT)))
+    assert silent == []
 
 
 _ARGUMENTS = re.compile(r"^Args:\n((?:    .*\n?|\n)+)", re.MULTILINE)

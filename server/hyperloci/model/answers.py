@@ -1,4 +1,7 @@
-"""Answers of the use cases of `Memory`. Times are ISO 8601, scores and confidences 0..1 unless said otherwise."""
+"""Answers of the use cases of `Memory`. Times are ISO 8601, scores and confidences 0..1 unless said otherwise.
+
+The module is long because it is a list: an answer is a class of fields, and nothing else is here.
+"""
 
 from __future__ import annotations
 

@@ -288,9 +288,8 @@ class SearchService:
         explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
     ) -> list[Hit]:
         """Return nodes as hits, in their order."""
-        return present_hits(
-            self.store, nodes, now=self.clock(), scores=scores, explanations=explanations, project=self.project.id
-        )
+        now, project = self.clock(), self.project.id
+        return present_hits(self.store, nodes, now=now, scores=scores, explanations=explanations, project=project)
 
     def _compose(
         self,

@@ -19,7 +19,7 @@ from bench.redaction_forms import is_held_out, look_alikes, secret_forms
 from hyperloci.text.sanitize.redaction import RedactedText, Redaction, redact_secrets
 from hyperloci.text.sanitize.secrets.contexts import VALUES
 from hyperloci.text.sanitize.secrets.formats import TOKENS
-from hyperloci.text.sanitize.secrets.value_checks import character_entropy, class_change_rate, looks_random
+from hyperloci.text.sanitize.secrets.randomness import character_entropy, class_change_rate, looks_random
 from tests.support import examples
 
 LAWS = settings(max_examples=examples(100))

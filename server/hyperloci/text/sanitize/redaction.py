@@ -22,10 +22,12 @@ from hyperloci.text.sanitize.literals import LiteralSet, find_literal
 from hyperloci.text.sanitize.secrets.commands import find_command_secrets
 from hyperloci.text.sanitize.secrets.contexts import VALUES, ValueRule
 from hyperloci.text.sanitize.secrets.decoded_views import alternative_readings, find_encoded_secrets, joined_literals
-from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, find_secrets_under_headings, is_public
+from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, is_public
 from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
+from hyperloci.text.sanitize.secrets.headings import find_secrets_under_headings
 from hyperloci.text.sanitize.secrets.here_documents import find_written_secrets
 from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
+from hyperloci.text.sanitize.secrets.randomness import looks_generated
 from hyperloci.text.sanitize.secrets.stated_words import find_stated_words
 from hyperloci.text.sanitize.secrets.table_columns import find_insert_secrets, find_table_secrets
 from hyperloci.text.sanitize.secrets.value_checks import (
@@ -35,7 +37,6 @@ from hyperloci.text.sanitize.secrets.value_checks import (
     is_real_token,
     is_secret,
     is_unknown_token,
-    looks_generated,
 )
 
 MAX_PASSES: Final = 4

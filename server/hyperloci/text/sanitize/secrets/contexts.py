@@ -2,6 +2,8 @@
 
 Names alone would redact half of every code base (`token: str`, `password = get_password()`), and randomness alone every
 commit hash. A value is a secret if both agree: a rule finds the place, and a check (`value_checks.py`) tests the value.
+
+The module is long because it is a table: a rule is a row, and what several of them are made of stands above.
 """
 
 from __future__ import annotations

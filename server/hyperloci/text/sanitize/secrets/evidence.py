@@ -1,8 +1,10 @@
-"""Evidence: finds random values near any weak sign of a secret, such as a name in any syntax, a service or a heading.
+"""Evidence: finds random values near any weak sign of a secret, such as a name in any syntax or a service.
 
 The rules of `contexts.py` begin at a name and read on. This begins at the value: a long random word is rare in any
 text, so it is cheap to look at what stands before it. What is public by its nature (hashes, commits, public
 keys, identifiers) looks as random, and is left where its name or its form says so. The words are data.
+
+It is one file, though long: most of it is the tables of words, which only the patterns beside them read.
 """
 
 from __future__ import annotations
@@ -12,13 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from hyperloci.text.sanitize.secrets.value_checks import (
-    SecretCandidate,
-    SecretJudgement,
-    class_change_rate,
-    is_secret,
-    looks_random,
-)
+from hyperloci.text.sanitize.secrets.randomness import class_change_rate, looks_random
+from hyperloci.text.sanitize.secrets.value_checks import SecretCandidate, SecretJudgement, is_secret
 
 REACH: Final = 80
 """Characters before a value in which its name must stand."""
@@ -32,10 +29,6 @@ MIN_VALUE_CHOPPINESS: Final = 0.2
 """Hex keys have 0.47, base62 0.42, `min12-upper1-digit1` 0.16."""
 MIN_FEW_DIGITS_CHOPPINESS: Final = 0.28
 """What a value with a digit or two must reach: classes have such names."""
-MAX_ITEMS: Final = 24
-"""Lines below a heading that are looked at, and characters of each."""
-MAX_ITEM: Final = 200
-
 _SERVICES: Final = [
     "adafruit",
     "adobe",
@@ -241,53 +234,6 @@ _STATED_UNSPACED: Final = (
     "비밀키",
     "키",
 )
-_HEADING_WORDS: Final = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "passcode",
-    "secret",
-    "token",
-    "credential",
-    "creds",
-    "api[",
-    "_-]?key",
-    "kennw",
-    "passw",
-    "contraseñ",
-    "senha",
-    "mots?[",
-    "]de[",
-    "]passe",
-    "парол",
-    "секрет",
-    "токен",
-    "密码",
-    "密碼",
-    "パスワード",
-    "비밀번호",
-    "recovery[",
-    "]code",
-    "backup[",
-    "]code",
-]
-_HEADING_ROOTS: Final = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "cred",
-    "api",
-    "kennw",
-    "contra",
-    "senha",
-    "ry code",
-    "up code",
-)
-_FOREIGN_ROOTS: Final = ("парол", "секрет", "токен", "密", "パス", "비밀")
-_HEADING_MARKS: Final = (":", "]", "：", "|", ">", "-")
-
 _PUBLIC: Final = (
     r"(?:public|publishable|pub(?![a-z])|site|cache|sort|primary|foreign|partition|idempotency|host|routing|object|shard"
     r"|row|group|dedup|lookup|known|finger|thumb|key_?id|[_\s.-]id|\bid|Id|ID|uuid|guid|hash|sha[0-9]*|md5|checksum"
@@ -313,7 +259,8 @@ def _public_name_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _public_value_pattern() -> re.Pattern[str]:
+def public_value_pattern() -> re.Pattern[str]:
+    """Return the pattern of random values that are public by their form: hashes, public keys, names of resources."""
     return re.compile(
         r"(?:sha[0-9]{1,3}|md5)[-:_]|AAAA[BCE][0-9][NV]|pk[_.](?:live|test|eyJ)|MII[A-Z]|[\w./-]{1,120}\.[a-z]{2,4}\Z"
         r"|(?:Qm|bafy|0x)|Ag[A-D][A-Za-z0-9+/]{100}|(?:i|ami|sg|vpc|subnet|vol|snap|eni|rtb|igw|acl)-[0-9a-f]{8,17}\Z|[\w.]{0,60}?[A-Z][a-z]{4,}[A-Z][a-z]{4,}|[0-9-]{1,40}\Z|[0-9]{4}-[0-9]{2}-[0-9]{2}|FLWPUBK|[\w.+/-]{0,80}/(?:[a-z]{3,20})/"
@@ -418,7 +365,7 @@ def _address_pattern() -> re.Pattern[str]:
 
 def _is_random(value: str) -> bool:
     enough = MIN_VALUE_CHOPPINESS if sum(map(str.isdigit, value)) >= MIN_DIGITS else MIN_FEW_DIGITS_CHOPPINESS
-    return looks_random(value) and class_change_rate(value) >= enough and not _public_value_pattern().match(value)
+    return looks_random(value) and class_change_rate(value) >= enough and not public_value_pattern().match(value)
 
 
 def _is_named(text: str, at: int, value: str) -> bool:
@@ -462,75 +409,3 @@ def _mixes_character_classes(value: str) -> bool:
         and any(map(str.islower, value))
         and class_change_rate(value) >= 0.2
     )
-
-
-@cache
-def _heading_pattern() -> re.Pattern[str]:
-    return re.compile(
-        rf"\A[^\n=]{{0,120}}(?:{'|'.join(_HEADING_WORDS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|："
-        rf"|[ \t]\(?[\w /-]{{0,60}}\)?:|\])[ \t\r]{{0,4}}\Z",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _item_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"[ \t]{0,24}(?:[-*+•][ \t]{1,4}|[0-9]{1,3}[.)][ \t]{1,4})?(?:(?P<name>[\w.@-]{1,60}"
-        r"|\"[\w.@-]{1,60}\")[ \t]{0,8}[:=][ \t]{0,4})?"
-        r"(?:\"(?P<a>[^\"\n]{6,160})\"|'(?P<b>[^'\n]{6,160})'|`(?P<c>[^`\n]{6,160})`"
-        r"|(?P<d>[^\s\"'`]{6,160}))[ \t]{0,4}[,;]?\s{0,2}\Z"
-    )
-
-
-def find_secrets_under_headings(text: str, lowered: str) -> Iterator[_Span]:
-    """Yield what stands alone below a heading that names secrets: items of a list, or values with names."""
-    done = 0
-    for start, end in sorted(_find_headings(text, lowered)):
-        if start >= done and _heading_pattern().match(text[start:end]):
-            for read, span in _find_items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
-                done = read
-                if span:
-                    yield span
-
-
-def _find_headings(text: str, lowered: str) -> set[_Span]:
-    """Return start and end of the lines that may be headings of secrets."""
-    heads = set()
-    for root in _HEADING_ROOTS if lowered.isascii() else (*_HEADING_ROOTS, *_FOREIGN_ROOTS):
-        at = lowered.find(root)
-        while at >= 0:
-            end = text.find("\n", at)
-            if end < 0:
-                break
-            start = text.rfind("\n", 0, at) + 1
-            if end - start <= MAX_ITEM and text[start:end].rstrip()[-1:] in _HEADING_MARKS:
-                heads.add((start, end))
-            at = lowered.find(root, end)
-    return heads
-
-
-def _find_items(text: str, at: int, *, in_section: bool) -> Iterator[tuple[int, _Span | None]]:
-    found = False
-    for _ in range(MAX_ITEMS):
-        end = text.find("\n", at, at + MAX_ITEM)
-        end = min(len(text), at + MAX_ITEM) if end < 0 else end
-        item = _item_pattern().match(text, at, end)
-        if not item:
-            if found or text[at:end].strip() or end >= len(text):
-                return
-        else:
-            group = item.lastgroup or "d"
-            value = item[group]
-            kind = (
-                SecretJudgement.LOOSE_RANDOM
-                if item["name"] and not (in_section and group != "d")
-                else SecretJudgement.LOOSE_PASSWORD
-            )
-            found = True
-            if is_secret(kind, SecretCandidate(value=value, quoted=True)) and not _public_value_pattern().match(value):
-                yield end, item.span(group)
-            elif not value.startswith("[redacted:"):
-                return
-        yield end, None
-        at = end + 1

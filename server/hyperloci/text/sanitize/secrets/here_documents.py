@@ -11,12 +11,8 @@ from functools import cache
 from typing import Final
 
 from hyperloci.text.sanitize.secret_files import is_secret_file
-from hyperloci.text.sanitize.secrets.value_checks import (
-    SecretCandidate,
-    SecretJudgement,
-    is_secret,
-    looks_generated,
-)
+from hyperloci.text.sanitize.secrets.randomness import looks_generated
+from hyperloci.text.sanitize.secrets.value_checks import SecretCandidate, SecretJudgement, is_secret
 
 MAX_COMMAND: Final = 300
 """Characters of the line that begins a here-document."""

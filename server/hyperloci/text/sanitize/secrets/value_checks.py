@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import binascii
-import math
 import re
-from collections import Counter
 from enum import StrEnum
 from functools import cache
-from itertools import pairwise
 from typing import Final
 
 from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.secrets.randomness import (
+    MIN_CLASS_CHANGE_RATE,
+    MIN_ENTROPY,
+    MIN_PATH_CLASS_CHANGE_RATE,
+    character_entropy,
+    class_change_rate,
+    count_character_classes,
+    is_technical,
+    looks_generated,
+    looks_random,
+    technical_pattern,
+)
 
-RANDOM_LENGTH: Final = 16
-"""Shortest value that a name like `token` or `api_key` makes a secret: shorter ones are mostly words and numbers."""
-GENERATED_LENGTH: Final = 10
-"""Shortest value of a name like `secret` that is one although it is shorter than a key: passwords are."""
 PASSWORD_LENGTH: Final = 6
 """Shortest password that is worth hiding; below stand `abc`, `1234` and the like."""
 OPTION_PASSWORD_LENGTH: Final = 4
 """Shortest password on a command line, where nothing but a password can stand."""
-MIN_ENTROPY: Final = 3.0
-"""Bits a character below which a long value is a pattern rather than a key; 32 random hex digits have 3.6."""
-MIN_CLASS_CHANGE_RATE: Final = 0.15
-"""Changes between capitals, small letters and digits, a character: hex keys have 0.47, base62 0.42, `my-app-v2` 0.1."""
-MIN_PATH_CLASS_CHANGE_RATE: Final = 0.25
-"""What a value that begins with a slash must reach, as paths do: one base64 key in sixty-four begins so too."""
-MIN_CAPITALS: Final = 0.33
-"""Share of capitals that letters alone must have to look random: a half in base64, a sixth in `camelCaseNames`."""
 MIN_UNKNOWN_ENTROPY: Final = 3.8
 MIN_UNKNOWN_CLASS_CHANGE_RATE: Final = 0.2
 """What a word without a known prefix or name must reach: 24 random base62 characters have 4.3 bits and 0.42."""
@@ -161,31 +158,6 @@ def _type_name_pattern() -> re.Pattern[str]:
     return re.compile(r"\A[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z")
 
 
-@cache
-def _technical_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"[A-Za-z]{0,3}[0-9]{1,4}(?:[.:/-][0-9A-Za-z]{1,6}){1,6}\Z"  # versions, dates, times, addresses
-        r"|[<>=~^v]{0,2}[0-9][0-9.,_]{0,20}[a-zA-Z%]{0,6}\Z"  # numbers with units
-        r"|[A-Z]{2,10}[-_]?[0-9]{1,6}[a-z]?\Z"  # RFC7636, AES256, JIRA-12
-        r"|[\w.+-]{1,64}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}\Z"  # mail addresses
-        r"|(?i:https?|ftp|ssh|git|urn)[:+]"
-        r"|[\w.:-]{1,80}[(\[{]|.{0,80}[)\]}]"
-        r"|0x[0-9a-fA-F]{1,63}\Z|\w{1,24}=-?[0-9.]{1,8}\Z|\\"
-    )
-
-
-@cache
-def _technical_word_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"[A-Za-z]{1,24}[0-9]{1,2}\Z"  # form2, OAuth2, Python3
-        r"|[\w-]{1,80}\.[a-z]{1,5}[0-9]?\Z"  # file names
-        r"|.{0,80}(?:->|::|&&|\|\||==\S|!=\w|<|>)"
-        r"|(?i:[a-z]{1,20}[:=])[a-z0-9_]{0,20}\Z"
-        r"|[\w.@%~+-]{0,80}/[\w./@%~+-]{0,200}\Z"  # paths
-    )
-
-
-"""What only looks technical where capitals, small letters and digits don't change often."""
 MIN_PATH_TOKEN: Final = 12
 """Shortest segment of a path that may be a secret, where the address says that one stands there."""
 
@@ -224,76 +196,13 @@ def is_unknown_token(word: str) -> bool:
     )
 
 
-def looks_random(value: str) -> bool:
-    """Tell a key from words: long, of many different characters, digits and letters mixed inside the words."""
-    if len(value) < RANDOM_LENGTH or character_entropy(value) < MIN_ENTROPY:
-        return False
-    if any(character.isdigit() for character in value):
-        return class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
-    letters = [character for character in value if character.isalpha()]
-    return sum(character.isupper() for character in letters) >= max(1.0, MIN_CAPITALS * len(letters)) and any(
-        character.islower() for character in letters
-    )
-
-
-def looks_generated(value: str) -> bool:
-    """Tell a short secret from words: marks and digits among letters, or digits scattered all over."""
-    if len(value) < GENERATED_LENGTH or _is_technical(value) or not any(character.isdigit() for character in value):
-        return False
-    if any(not character.isalnum() and character not in "-_.:/," for character in value):
-        return _count_character_classes(value) >= 4 or (
-            _count_character_classes(value) == 3 and class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
-        )
-    return (class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE or is_gibberish(value)) and "/" not in value
-
-
-def is_gibberish(value: str) -> bool:
-    """Tell letters that no word has from words: pairs such as `qk`, or six consonants, and two digits or more."""
-    letters = value.lower()
-    return (
-        len(value) >= GENERATED_LENGTH
-        and sum(map(str.isdigit, value)) >= 2
-        and value.isalnum()
-        and (len(_rare_pair_pattern().findall(letters)) >= 2 or _consonants_pattern().search(letters) is not None)
-    )
-
-
-@cache
-def _rare_pair_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"q[a-tv-z]|[bcdfghjklmpqrtvwxz]j|j[bcdfghklmnpqrstvwxyz]|[bcdfgjkmpqtvwz]x|x[bdfgjkmnrsvwxz]|[bcdfghjkmpqrsvwxy]z"
-        r"|z[bcdfgjkmnpqrstvwx]|v[bcdfghjkmnpqtvwxz]|[bcdfgjkmpqtwxz]v|[bcdfgjkmpqvwxz]k|[fgjkpqvwxz]q"
-    )
-
-
-@cache
-def _consonants_pattern() -> re.Pattern[str]:
-    return re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
-
-
 def is_generated_password(value: str) -> bool:
     """Tell a password that a generator made from words with a number behind them."""
     return (
-        _count_character_classes(value) >= 3
+        count_character_classes(value) >= 3
         and class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE
         and not _PLACEHOLDER.search(value)
     )
-
-
-def character_entropy(value: str) -> float:
-    """Return the Shannon entropy of the characters of `value`, in bits a character."""
-    size = len(value)
-    return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
-
-
-def class_change_rate(value: str) -> float:
-    """Return how often `value` changes between capitals, small letters and digits, a character.
-
-    A capital before a small letter begins a word and does not count, nor does a change across `-`, `_` and the like.
-    """
-    classes = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else " " for c in value]
-    changes = sum(a != b and " " not in (a, b) and (a, b) != ("u", "l") for a, b in pairwise(classes))
-    return changes / max(1, len(value))
 
 
 def _is_random(candidate: SecretCandidate) -> bool:
@@ -313,16 +222,16 @@ def _is_password(candidate: SecretCandidate) -> bool:
     if value.isalpha():
         return candidate.quoted and looks_random(value)
     if candidate.quoted:
-        return _count_character_classes(value) >= 2
+        return count_character_classes(value) >= 2
     if candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{"):
         return False
     if candidate.operator == ">" and not candidate.after.startswith("</"):
         return False
-    if _count_character_classes(value) >= 3:
+    if count_character_classes(value) >= 3:
         return True
     if _name_like_pattern().search(value) or candidate.after[:1] in (",", ")"):
         return False
-    return _count_character_classes(value) >= 2 and (
+    return count_character_classes(value) >= 2 and (
         candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&")
     )
 
@@ -332,9 +241,9 @@ def _is_line_password(candidate: SecretCandidate) -> bool:
     return (
         len(value) >= PASSWORD_LENGTH
         and not _is_plain_word(value)
-        and _count_character_classes(value) >= 2
+        and count_character_classes(value) >= 2
         and candidate.after[:1] != "("
-        and not _technical_pattern().match(value)
+        and not technical_pattern().match(value)
     )
 
 
@@ -342,7 +251,7 @@ def _is_option_password(candidate: SecretCandidate) -> bool:
     return (
         len(candidate.value) >= OPTION_PASSWORD_LENGTH
         and not _is_plain_word(candidate.value)
-        and _count_character_classes(candidate.value) >= 2
+        and count_character_classes(candidate.value) >= 2
     )
 
 
@@ -368,18 +277,6 @@ def _is_plain_word(value: str) -> bool:
     if _diceware_pattern().match(value) and not _name_like_pattern().search(value):
         return False
     return bool(_SEPARATED.match(value)) and class_change_rate(value) < MIN_CLASS_CHANGE_RATE
-
-
-def _count_character_classes(value: str) -> int:
-    """Count the kinds of characters: small letters, capitals, digits, marks other than `-`, `_`, `.`, `:` and `/`."""
-    return sum(
-        (
-            any(character.islower() for character in value),
-            any(character.isupper() for character in value[1:]),
-            any(character.isdigit() for character in value),
-            any(not character.isalnum() and character not in "-_.:/," for character in value),
-        )
-    )
 
 
 def _is_basic_auth(candidate: SecretCandidate) -> bool:
@@ -408,7 +305,7 @@ def _is_argument_password(candidate: SecretCandidate) -> bool:
         or not any(map(str.isalpha, value))
     ):
         return False
-    if _count_character_classes(value) >= 2:
+    if count_character_classes(value) >= 2:
         return not (_DOTTED.match(value) and "." in value) or class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
     return len(value) >= PASSWORD_LENGTH and value.isalpha() and not _name_like_pattern().search(value)
 
@@ -416,7 +313,7 @@ def _is_argument_password(candidate: SecretCandidate) -> bool:
 def _is_loose_password(candidate: SecretCandidate) -> bool:
     """Judge a word somewhere behind a name: it must look made, as nothing else tells that it is no other word."""
     value = candidate.value
-    if len(value) < PASSWORD_LENGTH or _is_plain_word(value) or _is_technical(value):
+    if len(value) < PASSWORD_LENGTH or _is_plain_word(value) or is_technical(value):
         return False
     if not any(character.isdigit() for character in value) or not any(character.isalpha() for character in value):
         return False
@@ -424,15 +321,15 @@ def _is_loose_password(candidate: SecretCandidate) -> bool:
         return False
     digits = sum(character.isdigit() for character in value)
     return (
-        _count_character_classes(value) >= 3
+        count_character_classes(value) >= 3
         or class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
-        or (_count_character_classes(value) == 2 and digits >= 2)
+        or (count_character_classes(value) == 2 and digits >= 2)
     )
 
 
 def _is_loose_random(candidate: SecretCandidate) -> bool:
     value = candidate.value
-    if not any(character.isdigit() for character in value) or _is_technical(value):
+    if not any(character.isdigit() for character in value) or is_technical(value):
         return False
     return (class_change_rate(value) >= MIN_CLASS_CHANGE_RATE or looks_generated(value)) and _is_random(candidate)
 
@@ -440,7 +337,7 @@ def _is_loose_random(candidate: SecretCandidate) -> bool:
 def _is_pair_password(candidate: SecretCandidate) -> bool:
     """Judge what stands behind `user/` or `user:`: most such words are paths, hosts and times."""
     return (
-        _is_loose_password(candidate) and _count_character_classes(candidate.value) >= 3 and "/" not in candidate.value
+        _is_loose_password(candidate) and count_character_classes(candidate.value) >= 3 and "/" not in candidate.value
     )
 
 
@@ -455,19 +352,9 @@ def _is_literal_password(candidate: SecretCandidate) -> bool:
     value = candidate.value
     return (
         _is_password(candidate)
-        and (_WORD_AND_YEAR.match(value) is not None or not _is_technical(value))
+        and (_WORD_AND_YEAR.match(value) is not None or not is_technical(value))
         and any(map(str.isalpha, value))
-        and (_count_character_classes(value) >= 3 or not _name_like_pattern().search(value))
-    )
-
-
-def _is_technical(value: str) -> bool:
-    """Tell versions, dates, numbers with units, addresses, paths, file names and calls from passwords."""
-    return bool(_technical_pattern().match(value)) or (
-        _technical_word_pattern().match(value) is not None
-        and class_change_rate(value) < MIN_PATH_CLASS_CHANGE_RATE
-        and not value.endswith("=")
-        and not is_gibberish(value)
+        and (count_character_classes(value) >= 3 or not _name_like_pattern().search(value))
     )
 
 
