@@ -61,6 +61,18 @@ def test_the_session_that_asks_is_not_the_last_one(memory: Memory, clock: FakeCl
     assert FIRST in told and "zebra" not in told
 
 
+@pytest.mark.req("E.10")
+def test_a_session_that_upkeep_closes_a_day_later_is_not_the_last_one(memory: Memory, clock: FakeClock) -> None:
+    hold_session(memory, clock, "killed", first="Rename the billing service to invoices")
+    hold_session(memory, clock)
+    clock.advance(-MS_PER_DAY // 2)
+    memory.catch_up()
+
+    told = memory.get_context("what happened in the last session?").markdown
+
+    assert FIRST in told and "billing" not in told
+
+
 def test_several_sessions_share_a_context(memory: Memory, clock: FakeClock) -> None:
     for number in range(3):
         hold_session(memory, clock, f"s{number}", first=f"Paint the shed number {number} green")

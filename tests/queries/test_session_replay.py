@@ -40,7 +40,8 @@ def test_pages_of_a_session_hold_each_turn_once(memory: Memory) -> None:
     assert memory.replay_session("one", 10**9).turns[-1].memory.content == seen[-1]
 
 
-def test_what_was_put_before_the_assistant_stands_where_it_was(memory: Memory) -> None:
+def test_what_was_put_before_the_assistant_stands_where_it_was(memory: Memory, clock: FakeClock) -> None:
+    clock.advance(10**9)  # To when all of it has been said.
     talk(memory, PAGE_TURNS + 3)
     shown = memory.remember_fact("Berlin has a river.").id
     moments = {"start": -MINUTE, "first": 0, "edge": (PAGE_TURNS - 1) * MINUTE + 5, "last": 10**9}

@@ -166,8 +166,8 @@ def test_the_same_words_said_twice_are_two_episodes_in_hooks_and_transcript_alik
 
 
 def test_the_same_words_much_later_are_said_anew(store: Store, capture: Capture) -> None:
-    capture.store_record(record(CaptureKind.PROMPT, "continue"))
-    assert read(store, turn("u9", "continue", at=NOW + SAME_TURN_MS + 1)) == 1
+    capture.store_record(record(CaptureKind.PROMPT, "continue", at=NOW - SAME_TURN_MS - 1))
+    assert read(store, turn("u9", "continue", at=NOW)) == 1
 
 
 def test_a_record_kept_twice_is_stored_once(store: Store, capture: Capture) -> None:
@@ -333,6 +333,36 @@ def test_a_session_is_abandoned_however_many_came_after_it(store: Store) -> None
         for number in range(101):
             start_session(store, f"later {number}", PROJECT, now=NOW)
         assert close_abandoned(store, PROJECT, now=NOW) == ("killed",)
+
+
+@pytest.mark.req("E.10", "B.16")
+def test_a_session_that_was_killed_ended_with_its_last_sign_of_life_and_is_not_the_last_one(
+    store: Store, capture: Capture
+) -> None:
+    with store.transaction():
+        start_session(store, "killed", PROJECT, now=NOW - 2 * MS_PER_DAY)
+    capture.store_record(record(CaptureKind.STARTED, "startup", at=NOW - MS_PER_DAY))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW - MS_PER_DAY + 60_000))
+    with store.transaction():
+        assert close_abandoned(store, PROJECT, now=NOW) == ("killed",)
+    latest = [(session.id, session.last_seen_at, session.ended_at) for session in store.sessions.list_recent()]
+    ended = NOW - MS_PER_DAY + 60_000
+    assert latest == [(SESSION, ended, ended), ("killed", NOW - 2 * MS_PER_DAY, NOW - 2 * MS_PER_DAY)]
+
+
+@pytest.mark.req("E.10", "B.16")
+def test_a_session_ends_though_its_transcript_is_dated_ahead_of_the_clock(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    line = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "hello"}}
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text(json.dumps({**line, "timestamp": to_iso(NOW + 20_000)}) + "\n", "utf-8")
+    capture.store_record(record(CaptureKind.TURNS, "Hello.", path=str(transcript)))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 100))
+    session = store.sessions.get_session(SESSION)
+    assert session is not None
+    assert (session.status, session.ended_at) == ("completed", NOW + 100)
+    assert [node.event_time for node in episodes(store)] == [NOW, NOW]
 
 
 def test_turns_and_the_place_in_the_transcript_are_stored_together(

@@ -109,13 +109,17 @@ def add_turns(
     client: str = CLAUDE_CODE,
     are_late: bool = False,
 ) -> int:
-    """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction."""
+    """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction.
+
+    A turn that is dated after `now` was said by now: the clock was set back, or the transcript comes from elsewhere.
+    With its own date the session would live in the future, and its end would be taken for one that is told late.
+    """
     scope_key, new = store.scopes.ensure_scope(scope, now=now), 0
     for turn in turns:
         saying = NewTurn(
             role=turn.role,
             text=turn.text,
-            at=now if turn.timestamp_ms is None else turn.timestamp_ms,
+            at=now if turn.timestamp_ms is None else min(turn.timestamp_ms, now),
             kind=turn.kind,
             uuid=turn.uuid,
             path=turn.path,
@@ -250,8 +254,11 @@ def end_session(
 
 
 def close_abandoned(store: Store, scope: str, *, now: int) -> tuple[str, ...]:
-    """End the sessions that were left without an end, and return their ids. Runs in a transaction."""
+    """End the sessions that were left without an end, and return their ids. Runs in a transaction.
+
+    Each ends at its last sign of life: one that ended only now would be the project's last session.
+    """
     idle = store.sessions.list_idle(scope, before=now - ABANDONED_AFTER_MS)
-    for session_id in idle:
-        end_session(store, session_id, now=now, reason="idle", status="abandoned")
-    return tuple(idle)
+    for session in idle:
+        end_session(store, session.id, now=session.last_seen_at, reason="idle", status="abandoned")
+    return tuple(session.id for session in idle)

@@ -125,14 +125,14 @@ class Sessions:
         )
         return [_session_from_row(row) for row in rows]
 
-    def list_idle(self, scope_id: str, *, before: int) -> list[str]:
-        """Return the ids of a project's active sessions that showed their last sign of life before a time."""
+    def list_idle(self, scope_id: str, *, before: int) -> list[StoredSession]:
+        """Return a project's active sessions that showed their last sign of life before a time."""
         rows = self._connection.execute(
-            "SELECT t.id FROM sessions t JOIN scopes s ON s.key = t.scope_key"
+            "SELECT t.*, s.id AS scope FROM sessions t JOIN scopes s ON s.key = t.scope_key"
             " WHERE s.id = ? AND t.status = 'active' AND t.last_seen_at < ? ORDER BY t.last_seen_at",
             (scope_id, before),
         )
-        return [row[0] for row in rows]
+        return [_session_from_row(row) for row in rows]
 
     def find_last_of_clients(self) -> dict[str, int]:
         """Return when each client's last session showed a sign of life, in milliseconds."""
