@@ -1377,6 +1377,12 @@ class Memory:
         """Return every project of the database, the one used last first."""
         return tuple(self.store.places.list_projects())
 
+    def list_unplaced_projects(self) -> tuple[KnownProject, ...]:
+        """Return the projects with memories that no folder opened here has, as after an import."""
+        from hyperloci.project.places import list_unplaced_projects
+
+        return list_unplaced_projects(self.store, self.project)
+
     def find_link_target(self, said: str | None = None) -> KnownProject:
         """Return the project with this folder, name or id; without an argument, the only one that looks like this one.
 

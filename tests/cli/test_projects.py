@@ -93,3 +93,34 @@ def test_doctor_and_stats_say_which_project_this_is_why_and_what_looks_like_it(c
     assert (stats["reason"], [alike["root"] for alike in stats["alike"]]) == ("place", [str(first)])
     run("link", "--yes")
     assert json.loads(run("stats", "--json"))["project"]["why"] == "because you linked it"
+
+
+def test_an_import_says_how_a_folder_gets_the_memories_of_a_project_that_lay_elsewhere(
+    clones: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = clones
+    export, other = tmp_path / "all.jsonl", repository(tmp_path / "other", "other", "")
+    run("export", str(export))
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "new.db"))
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other))
+    told = " ".join(invoke("import", str(export)).stderr.split())
+    (scope,) = (one["scope"] for one in json.loads(run("projects", "--json"))["projects"] if one["root"] == str(first))
+    mend = f"hyperloci link {scope}"
+    assert (
+        f"1 memory of rocket, which lay in {first}: no folder here has them yet. In the one that should: {mend}" in told
+    )
+    assert "We deploy on Tuesdays" not in run("list")
+    run(*mend.split()[1:], "--yes")
+    assert "We deploy on Tuesdays" in run("list")
+    assert scope not in invoke("import", str(export)).stderr
+
+
+def test_an_import_says_of_a_clone_that_it_looks_like_a_project_of_the_export(
+    clones: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export, clone = tmp_path / "all.jsonl", repository(tmp_path / "third", "third", REMOTE)
+    run("export", str(export))
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "new.db"))
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(clone))
+    told = " ".join(invoke("import", str(export)).stderr.split())
+    assert told.count("This one looks like it (it claims the same remote") == 2

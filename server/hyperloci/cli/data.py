@@ -27,11 +27,13 @@ from hyperloci.cli.transcripts import (
     import_transcripts,
 )
 from hyperloci.errors import BadRequestError
+from hyperloci.facts.importers.importer import OWN_FORMAT
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
 from hyperloci.store.export_import import check_is_export, write_private_file
 from hyperloci.store.ids import shorten_id
+from hyperloci.store.projects.places import KnownProject
 from hyperloci.store.restore import check_backup, restore_backup
 
 
@@ -233,10 +235,14 @@ def import_(
         raise typer.BadParameter("give a FILE, or --claude-code; --all and --from belong to past sessions.")
     with open_memory(project) as memory:
         report = memory.import_file(file, scope=scope, dry_run=dry_run)
+        unplaced = memory.list_unplaced_projects() if report.format == OWN_FORMAT else ()
+        alike = {one.project.scope: one.because for one in memory.describe_place().alike} if unplaced else {}
     if json:
         print_json(report)
-    else:
-        _print_import(report)
+        return
+    _print_import(report)
+    for one in unplaced:
+        errors.print(_describe_unplaced(one, alike.get(one.scope)), style="yellow")
 
 
 _THINGS: Final = {"nodes": "memories", "hyperedges": "relations"}
@@ -250,6 +256,16 @@ _DETAILS: Final = frozenset(
     )
 )
 """Rows of an export that belong to others; `--json` counts them too."""
+
+
+def _describe_unplaced(project: KnownProject, because: str | None) -> Text:
+    """Return how to give a folder the memories of a project that came with an export: it brings no folders."""
+    told = f"{count_things(project.memories, 'memory')} of {project.name}"
+    lay = f", which lay in {project.root}" if project.root else ""
+    run = f"hyperloci link {project.scope}"
+    if because is None:
+        return Text(f"{told}{lay}: no folder here has them yet. In the one that should: {run}")
+    return Text(f"{told}{lay}: no folder here has them yet. This one looks like it ({because}): {run}")
 
 
 def _print_import(report: ImportReport) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.project.identity import IdentityBasis, Project
+from hyperloci.project.identity import IdentityBasis, Project, make_project_id
 from hyperloci.store import Store
 from hyperloci.store.database.path_columns import path_as_text
 from hyperloci.store.projects.places import KnownProject, ProjectPlace, ScopeLink
@@ -18,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 MAX_ALIKE: Final = 5
 """Projects that are named as looking like a place: more are no help in choosing."""
+
+LOOK_UP: Final = "`hyperloci projects` lists their folders and ids: give one of them, or a name"
 
 _REASONS: Final = {
     "new": "by its path; it is new here",
@@ -123,7 +125,7 @@ def find_link_target(store: Store, project: Project, said: str | None) -> KnownP
     """
     own = describe_place(store, project)
     if said is None:
-        return _require_one([alike.project for alike in own.alike], "looks like this one", "give a name, folder or id")
+        return _require_one([alike.project for alike in own.alike], "looks like this one", LOOK_UP)
     known = store.places.list_projects()
     folder = os.path.realpath(os.path.expanduser(said))
     at = {place.scope for place in store.places.find_by_path(folder)}
@@ -132,7 +134,7 @@ def find_link_target(store: Store, project: Project, said: str | None) -> KnownP
     namesakes = [one for one in known if one.name == said]
     found = found or [one for one in namesakes if one.scope != own.scope] or namesakes
     found = found or [one for one in known if len(said) >= 4 and one.scope.removeprefix("project:").startswith(said)]
-    return _require_one(found, f"matches {said!r:.80}", "`hyperloci projects` lists their folders and ids")
+    return _require_one(found, f"matches {said!r:.80}", LOOK_UP)
 
 
 def link_place(store: Store, project: Project, target: KnownProject, *, now: int) -> LinkedProject:
@@ -166,6 +168,19 @@ def unlink_place(store: Store, project: Project, *, now: int) -> LinkedProject:
         store.places.unlink_scope(active, now=now)
     logger.info("unlinked %s from %s (%s) at the user's request", project.root, active.name, active.joined)
     return LinkedProject(root=str(project.root), project=_find_project(store, active.own))
+
+
+def list_unplaced_projects(store: Store, project: Project) -> tuple[KnownProject, ...]:
+    """Return the projects with memories that no folder opened here has: an import brought them.
+
+    Without this place's own and those known by a name that the user gave: their folders have them by that name.
+    """
+    placed = store.places.list_scopes_with_place() | {project.id}
+    return tuple(
+        one
+        for one in store.places.list_projects()
+        if one.memories and one.scope not in placed and one.scope != make_project_id(IdentityBasis.NAME, one.name)
+    )
 
 
 def list_links(store: Store) -> tuple[ScopeLink, ...]:

@@ -204,6 +204,12 @@ class Places:
         )
         return [KnownProject(**_decode_row(row)) for row in rows]
 
+    def list_scopes_with_place(self) -> frozenset[str]:
+        """Return the ids of the scopes that are the memory of a folder which was opened."""
+        return frozenset(
+            row[0] for row in self._connection.execute("SELECT s.id FROM places p JOIN scopes s ON s.key = p.scope_key")
+        )
+
     # -- links -------------------------------------------------------------------------------------------------------
 
     def link_scope(self, place_id: str, target: str, *, now: int) -> None:
