@@ -36,6 +36,11 @@ A class's docstring is its default message. Messages name the value that was wro
 
 from __future__ import annotations
 
+from typing import Final
+
+BACKUP_ADVICE: Final = "`hyperloci doctor` names the newest backup."
+"""What a message on a damaged database adds; `doctor` itself leaves it out and names the backup."""
+
 
 class HyperlociError(Exception):
     """Something went wrong in Hyperloci."""
@@ -103,7 +108,7 @@ class StoreReadOnlyError(StoreError):
 
 
 class StoreCorruptError(StoreError):
-    """The file is not a healthy SQLite database. Run `hyperloci doctor`; a backup may lie beside it."""
+    """The file is not a healthy SQLite database."""
 
 
 class StoreMovedError(StoreError):

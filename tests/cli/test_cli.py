@@ -328,6 +328,8 @@ def test_doctor_says_how_to_mend_a_damaged_database(tmp_path: Path) -> None:
 
     assert result.exit_code == 1
     assert "restore-backup" in result.stdout
+    assert "hyperloci doctor" not in result.stdout
+    assert "`hyperloci doctor` names the newest backup" in invoke("list").output
 
 
 def test_a_setting_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

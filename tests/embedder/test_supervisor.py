@@ -208,6 +208,12 @@ def test_what_the_child_says_goes_to_the_log_file(settings: Settings, capfd: pyt
     assert capfd.readouterr().out == ""
 
 
+def test_an_embedder_runs_though_the_log_file_cannot_be_written(settings: Settings) -> None:
+    settings.log_file.mkdir(parents=True)
+    with owner_of(settings) as owner:
+        started(owner, EmbedderClient(settings, insistent=True))
+
+
 # -- no orphan, whatever happens to the parent ----------------------------------------------------------------------
 
 PARENT = """

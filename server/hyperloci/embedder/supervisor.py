@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import BinaryIO, Final, Self
 
 from filelock import FileLock, Timeout
 
@@ -186,8 +187,7 @@ class EmbedderSupervisor:
             _end_child(child, self._policy.end_within)
 
     def _start_child(self) -> subprocess.Popen[bytes]:
-        make_own_folders(self._log_file.parent)
-        with open(self._log_file, "ab", opener=open_own_file) as log:
+        with self._open_log() as log:
             child = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,
@@ -202,6 +202,15 @@ class EmbedderSupervisor:
             child.stdin.write(self._handover.to_line())
             child.stdin.flush()
         return child
+
+    def _open_log(self) -> BinaryIO:
+        """Open the file for what the child says; where it can't be written (a read-only disk), that is lost."""
+        try:
+            make_own_folders(self._log_file.parent)
+            return open(self._log_file, "ab", opener=open_own_file)
+        except OSError as error:
+            logger.debug("what the embedder says is lost: %s", error)
+            return open(os.devnull, "wb")
 
     def _watch_child(self, child: subprocess.Popen[bytes]) -> int:
         missed = 0

@@ -13,7 +13,7 @@ from hyperloci.cli.diagnostics.diagnosis import Diagnosis, Severity
 from hyperloci.cli.layout import count_things
 from hyperloci.clock import MS_PER_DAY, format_age, system_clock
 from hyperloci.config import Settings
-from hyperloci.errors import HyperlociError, StoreCorruptError
+from hyperloci.errors import BACKUP_ADVICE, HyperlociError, StoreCorruptError
 from hyperloci.maintenance import backups
 from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store, integrity
@@ -56,7 +56,8 @@ def check_database(settings: Settings, project: Path, repair: bool) -> Iterator[
             yield from _check_health(store, repair)
             yield from _check_log(store, held)
     except StoreCorruptError as error:
-        yield Diagnosis(Severity.ERROR, "database", str(error), _restore_advice(settings))
+        problem = str(error).replace(f" {BACKUP_ADVICE}", "")
+        yield Diagnosis(Severity.ERROR, "database", problem, _restore_advice(settings))
     except HyperlociError as error:
         yield Diagnosis(Severity.ERROR, "database", str(error))
 

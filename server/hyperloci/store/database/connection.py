@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
-from hyperloci.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
+from hyperloci.errors import BACKUP_ADVICE, StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
 from hyperloci.store.database.database_files import (
     LOCK_SUFFIX,
     LOG,
@@ -191,7 +191,7 @@ def refuse_emptied_file(path: Path) -> None:
         threading.Event().wait(0.02)
     raise StoreCorruptError(
         f"{path} is empty, but a database was here: another program has truncated it. "
-        "Restore a backup (`hyperloci doctor` names the newest), or delete the file to start over."
+        f"Restore a backup, or delete the file to start over. {BACKUP_ADVICE}"
     )
 
 

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from hyperloci.errors import (
+    BACKUP_ADVICE,
     BadRequestError,
     HyperlociError,
     StoreBusyError,
@@ -53,7 +54,8 @@ def translate_error(error: Exception, path: object = None) -> StoreError:
         name = getattr(error, "sqlite_errorname", "")
         return StoreError(f"The database operation failed: {error}{f' ({name})' if name else ''}.{where}")
     logger.debug("SQLite said: %s", error)
-    return kind(f"{(kind.__doc__ or '').strip()}{where}")
+    advice = f" {BACKUP_ADVICE}" if kind is StoreCorruptError else ""
+    return kind(f"{(kind.__doc__ or '').strip()}{advice}{where}")
 
 
 def _error_class_for(error: Exception) -> type[StoreError]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import system_clock
-from hyperloci.errors import HyperlociError, StoreMovedError
+from hyperloci.errors import BACKUP_ADVICE, HyperlociError, StoreMovedError
 from hyperloci.store.database.connection import StoreConnection
 from hyperloci.store.database.database_copy import copy_to_file
 from hyperloci.store.database.database_files import (
@@ -152,7 +152,7 @@ class FileGuard:
         if change is DatabaseChange.CUT:
             return (
                 f"Another program has truncated {self._path} while it was in use; its content can no longer be read. "
-                f"Run `hyperloci doctor`: it names the newest backup. {CALL_AGAIN}"
+                f"{BACKUP_ADVICE} {CALL_AGAIN}"
             )
         if change is DatabaseChange.NOTICED:
             return f"Another program has changed the files of {self._path} while they were in use. {CALL_AGAIN}"
