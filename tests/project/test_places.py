@@ -466,7 +466,7 @@ def as_older_versions_did(settings: Settings, scope: str, root: Path, fact: str,
             store.connection.execute(f"DELETE FROM {table}")
         store.connection.execute("INSERT OR IGNORE INTO unplaced_scopes SELECT key FROM scopes WHERE id <> 'global'")
     with Memory.open(replace(settings, project="rocket"), root) as memory:
-        memory._facts._project = scope
+        memory.project = replace(memory.project, id=scope)
         memory.remember_fact(fact, category="decision", scope="project")
 
 
