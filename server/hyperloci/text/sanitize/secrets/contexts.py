@@ -43,13 +43,6 @@ _PASSWORD_NAMES: Final = (
     "kennwort", "mot de passe", "senha", "hasło", "wachtwoord", "lösenord", "heslo", "şifre", "كلمة المرور",
     "recovery code", "backup code", "access code", "密码", "密碼", "口令", "パスワード", "비밀번호",
 )  # fmt: skip
-INFLECTED_PASSWORD_NAMES: Final = (
-    "parola", "parolă", "şifre", "lösenord", "adgangskode", "passord", "salasana", "jelszó", "jelszav", "heslo",
-    "geslo", "lozinka", "лозинка", "hasł", "slaptažod", "κωδικός", "κωδικό", "סיסמה", "סיסמא", "סיסמת", "كلمة المرور",
-    "كلمة السر", "كلمة سر", "گذرواژه", "رمز عبور", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi",
-    "kata laluan", "暗証番号", "パスフレーズ", "암호",
-)  # fmt: skip
-"""Names of passwords that take endings, or that no joint parts from what follows: `parolası`, `lösenordet`."""
 _SHORT_NAMES: Final = (
     "pass",
     "pw",
@@ -99,8 +92,7 @@ _LINK: Final = (
     r"(?:is|are|was|by|be|been|will|now|still|just|currently|the|same|new|set|reset|changed?|changing|rotated|updated|to"
     r"|as"
     r"|generated|password|send|value|name|key|type|string|content|default|text|cdata|plaintext|identify|level"
-    r"|lautet|ist|jetzt|auf|neu|es|ahora|est|maintenant|sono|è|é|är|jest|to|это|теперь|は|是|为|為|이|는"
-    r"|je|er|este|είναι|là|adalah|ialah|artık|yeni|olarak|הוא|היא|هي|هو|है|คือ)"
+    r"|lautet|ist|jetzt|auf|neu|es|ahora|est|maintenant|sono|è|é|är|jest|to|это|теперь|は|是|为|為|이|는)"
 )
 """Words that may stand between a name and its value."""
 _GAP: Final = (
@@ -131,7 +123,7 @@ _TOPIC: Final = (
 _OPERATOR: Final = (
     # `- name: TOKEN`, and on the next line `value: ...`
     r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
-    r"|[ \t]{0,8}(?P<op>=>|:=|={1,3}|!=|::?|[：＝]|\|\|?|,|>|->|<-|(?<=[ \t])(?:is|was|are|это|ist|es|est)(?=[ \t]))"
+    r"|[ \t]{0,8}(?P<op>=>|:=|={1,3}|!=|::?|\|\|?|,|>|->|<-|(?<=[ \t])(?:is|was|are|это|ist|es|est)(?=[ \t]))"
     r"\*{0,2}[ \t]{0,8}"
 )
 _OPEN: Final = r"(?:(?:SecretStr|String|str|bytes|Some)\(|[brfu@$]{1,2}(?=[\"']))?\\{0,3}"
@@ -344,12 +336,6 @@ VALUES: Final = (
         kind="password",
         anchors=_PASSWORD_NAMES,
         pattern=rf"(?:{'|'.join(_PASSWORD_NAMES)}){_NAME_REST}(?:а|e|y|у|ом)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
-        judge=SecretJudgement.LOOSE_PASSWORD,
-    ),
-    ValueRule(
-        kind="password",
-        anchors=INFLECTED_PASSWORD_NAMES,
-        pattern=rf"(?:{'|'.join(INFLECTED_PASSWORD_NAMES)})[^\W\d_]{{0,6}}{_LOOSE}",
         judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
