@@ -51,7 +51,7 @@ def state(store: Store) -> list[tuple[object, ...]]:
 
 
 def list_weak(store: Store, now: int) -> tuple[WeakHit, ...]:
-    present = partial(present_hits, store, now=now)
+    present = partial(present_hits, store, now=now, project=GLOBAL_SCOPE)
     return list_weak_facts(store, [GLOBAL_SCOPE], present, now=now, threshold=0.05, limit=50)
 
 
@@ -285,9 +285,8 @@ def test_weak_is_what_is_as_likely_wrong_as_right_the_least_sure_first(store: St
     clock.advance(12 * MS_PER_DAY)
     add(store, "fresh", confidence=0.9, now=clock())
     add(store, "other project", confidence=0.1, scope="elsewhere", now=clock())
-    found = list_weak_facts(
-        store, [GLOBAL_SCOPE], partial(present_hits, store, now=clock()), now=clock(), threshold=0.05, limit=10
-    )
+    present = partial(present_hits, store, now=clock(), project=GLOBAL_SCOPE)
+    found = list_weak_facts(store, [GLOBAL_SCOPE], present, now=clock(), threshold=0.05, limit=10)
     assert sure is not None
     assert [item.hit.id for item in found] == [faint.id, fading.id, guess.id, sure.id]
     by_id = {item.hit.id: item for item in found}

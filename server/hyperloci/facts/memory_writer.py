@@ -168,7 +168,14 @@ class MemoryWriter:
         known = self._store.traversal.find_steps([new.key], label=EXCEPTION_LABEL)
         if not any(step.target == old.key for step in known):
             self._store.edges.link_nodes(
-                EXCEPTION_LABEL, new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
+                # Not automatic: a review by meaning makes anew only what it found itself.
+                EXCEPTION_LABEL,
+                new.key,
+                [old.key],
+                now=now,
+                confidence=confidence,
+                automatic=False,
+                evidence=reason,
             )
 
     def settle_disputes(self, ended: Node) -> None:

@@ -37,9 +37,9 @@ def sanitize_argument(argument: str, text: str) -> SanitizedText:
 
 
 def _says_something(character: str) -> bool:
-    """Tell whether it is a letter, a digit or a picture, no punctuation or space."""
+    """Tell whether it is a letter, a digit or a picture or sign (`→`, `€`), no punctuation or space."""
     category = unicodedata.category(character)
-    return category[0] in "LNM" or category == "So"
+    return category[0] in "LNM" or category == "So" or (category[0] == "S" and not character.isascii())
 
 
 def sanitize_reason(reason: str | None) -> str | None:

@@ -27,6 +27,7 @@ from hyperloci.text.language.written_numbers import NUMBER, may_group_by_point, 
         ("1,500.25", 1500.25),
         ("1.500", 1.5),
         ("1 234 567", 1_234_567.0),
+        ("150 000", 150_000.0),
         ("3,14159", 3.14159),
     ],
 )
@@ -36,7 +37,7 @@ def test_a_number_means_the_same_however_it_is_written(written: str, meant: floa
 
 
 @pytest.mark.req("D.10")
-@pytest.mark.parametrize("text", ["1,2,3", "2024 500", "200 4041", "10,5-7", "012 345"])
+@pytest.mark.parametrize("text", ["1,2,3", "2024 500", "200 4041", "10,5-7", "012 345", "404 500", "120 180"])
 def test_a_list_of_numbers_is_not_read_as_one(text: str) -> None:
     assert not re.fullmatch(NUMBER, text)
 

@@ -10,8 +10,14 @@ from typing import Final
 
 _SPACES: Final = "[ \u00a0\u2009\u202f'’]"
 """What stands between groups besides points and commas: spaces, thin and narrow ones too, and the Swiss apostrophe."""
+_JOINTS: Final = "[\u00a0\u2009\u202f'’]"
+"""The same but for the plain space, which stands between two numbers as well (`HTTP 404 500`)."""
 
-SPACED_NUMBER: Final = rf"[1-9][0-9]{{0,2}}(?:{_SPACES}[0-9]{{3}}){{1,5}}(?:[.,][0-9]{{1,9}})?(?![0-9]|[.,:/-][0-9])"
+SPACED_NUMBER: Final = (
+    rf"(?:[1-9][0-9]{{0,2}}(?:{_JOINTS}[0-9]{{3}}){{1,5}}"
+    r"|[1-9][0-9]?(?:[ ][0-9]{3}){1,5}|[1-9][0-9]{2}(?:[ ]000){1,5})"
+    r"(?:[.,][0-9]{1,9})?(?![0-9]|[.,:/-][0-9])"
+)
 """A pattern of a number whose groups stand apart, `1 500,25`: words that are read one by one would tear it."""
 
 NUMBER: Final = (
