@@ -71,18 +71,6 @@ def test_a_node_is_changed_and_deleted_by_its_id(memory: Memory) -> None:
     assert memory.restore(made).memory.id == made
 
 
-@pytest.mark.req("SPEC-02.22", "D.06")
-def test_a_node_whose_text_is_changed_names_what_it_says_now(memory: Memory) -> None:
-    made = memory.remember_fact("Jobs are kept in PostgreSQL.", entities=["Scheduler"]).id
-
-    assert memory.update_node(made, content="Jobs are kept in Redis.")
-
-    node = memory.get_node(made)
-    assert node is not None
-    names = {entity.canonical_name for entity in memory.store.entities.list_of_node(node.key)}
-    assert names & {"PostgreSQL", "Redis", "Scheduler"} == {"Redis", "Scheduler"}
-
-
 @pytest.mark.req("SPEC-02.24")
 def test_nodes_are_found_by_type_tier_and_confidence(memory: Memory) -> None:
     low = memory.create_node("fact", "One.", confidence=0.2)

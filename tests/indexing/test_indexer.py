@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError, StoreFullError
 from hyperloci.indexing.indexer import MAX_SKIPPED, Indexer
@@ -407,69 +406,6 @@ def test_a_renamed_file_keeps_its_nodes(index: Index, tree: WorkingTree) -> None
     assert report.added == report.removed == 0
     assert list(index.store.files.list_files(index.store.scopes.find_key(index.project.id) or 0)) == ["pkg/new.py"]
     assert all(node.title.startswith("pkg.new") for node in index.nodes())
-
-
-@pytest.mark.req("D.01", "D.05")
-def test_a_file_whose_new_name_is_indexed_before_the_old_one_goes_keeps_its_nodes(
-    index: Index, tree: WorkingTree
-) -> None:
-    tree.write("old.py", MODULE)
-    index()
-    ids, contains = index.ids(), index.contains()
-    tree.write("pkg/new.py", MODULE)
-    index()
-    assert set(index.ids("pkg/new.py").values()).isdisjoint(ids.values())
-
-    tree.remove("old.py")
-    index()
-
-    assert index.ids("pkg/new.py") == ids and index.ids() == ids
-    assert index.contains() == contains
-    assert all(node.title.startswith("pkg.new") for node in index.nodes())
-
-
-@pytest.mark.req("D.01", "D.05")
-def test_a_new_name_of_which_alone_an_event_tells_keeps_the_nodes(index: Index, tree: WorkingTree) -> None:
-    tree.write("old.py", MODULE)
-    index()
-    ids = index.ids()
-    tree.rename("old.py", "new.py")
-
-    report = index.update("new.py")
-
-    assert index.ids() == ids and report.added == 0
-
-
-@pytest.mark.req("D.01", "D.05")
-def test_a_function_that_is_pasted_before_it_is_cut_keeps_its_node(index: Index, tree: WorkingTree) -> None:
-    rest = "def other(value):\n    return value + 1\n"
-    start, end = MODULE.index("def parse"), MODULE.index("def render")
-    tree.write("a.py", MODULE)
-    tree.write("b.py", rest)
-    index()
-    ids = index.ids("a.py")
-    tree.write("b.py", rest + "\n\n" + MODULE[start:end].rstrip() + "\n")
-    index()
-
-    tree.write("a.py", MODULE[:start] + MODULE[end:])
-    index()
-
-    assert index.ids("b.py")["parse"] == ids["parse"] and "parse" not in index.ids("a.py")
-
-
-def test_a_copy_that_stood_there_for_long_is_not_what_a_file_was_moved_to(
-    index: Index, tree: WorkingTree, clock: FakeClock
-) -> None:
-    tree.write("a.py", MODULE)
-    index()
-    tree.write("b.py", MODULE)
-    index()
-    copies = index.ids("b.py")
-    clock.advance(2 * MS_PER_DAY)
-    tree.remove("a.py")
-    index()
-
-    assert index.ids() == copies
 
 
 def test_a_file_renamed_and_edited_keeps_the_nodes_of_what_stayed(index: Index, tree: WorkingTree) -> None:

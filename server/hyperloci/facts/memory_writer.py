@@ -69,29 +69,6 @@ class MemoryWriter:
         self._store.entities.add_mentions(node.key, about, now=now)
         return node
 
-    def renew_statement(self, old: Node, project: str, *, now: int) -> None:
-        """Tie a statement whose text was changed to the code and the entities that it names now, and to no others.
-
-        What it was declared to be about, without naming it, it stays about.
-
-        Args:
-            old: the statement as it was.
-            project: the id of the project whose code is meant.
-            now: the time, in milliseconds.
-        """
-        node = self._store.nodes.get_by_key(old.key)
-        if node is None or node.content == old.content:
-            return
-        self._store.positions.drop_anchors(node.key)
-        self.anchor(node, project, now=now)
-        mentioned = {entity.node_key for entity in self._store.entities.list_of_node(node.key)}
-        declared = mentioned - self._linker.find_named(old.scope, old.content)
-        self._store.entities.forget_mentions(node.key)
-        self._linker.link_text(node.key, node.scope, node.content, now=now)
-        self._store.entities.add_mentions(node.key, sorted(declared), now=now)
-        facets = classify_facets(node.content, node.origin, confidence=node.confidence)
-        self._store.facets.put_facets(node.key, facets)
-
     def write_event(
         self,
         new: NewNode,

@@ -6,11 +6,6 @@ by chunk.
 Each file is written in short transactions, so that other writers wait a few milliseconds at most. Until the last one
 the file's row has a marker instead of the content's hash: so an interrupted run, or another process that wrote the same
 file in between, is noticed, and the file is matched again with what is stored.
-
-Who moves code may write it in its new place first, and be indexed there as something new before the old goes. So what
-goes takes the place of the one copy of it that is younger, and of the last day: the older has what is told of the code.
-
-It is one file, though long: all that is done to a file's chunks shares its turns, its tally and what appeared.
 """
 
 from __future__ import annotations
@@ -30,14 +25,12 @@ from hyperloci.indexing.file_work import ChunkChange, ChunkTally, FileWork, Writ
 from hyperloci.indexing.link_queue import keep_relations
 from hyperloci.indexing.write_throttle import WriteThrottle
 from hyperloci.knowledge.entities.registry import EntityLinker
-from hyperloci.knowledge.graph.renames import MOVE_MS, hash_symbol
-from hyperloci.knowledge.relations.linker import LABELS
 from hyperloci.model.chunk import ChunkKind
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.projects.files import ChunkCopy, IndexedFile, StoredChunk
+from hyperloci.store.projects.files import IndexedFile, StoredChunk
 from hyperloci.store.projects.set_aside import is_fault_of_content
 
 FILE_CHANGED: Final = "file changed"
@@ -66,8 +59,6 @@ class FileWriter:
         self.tally = ChunkTally()
         self.appeared: defaultdict[str, set[str]] = defaultdict(set)
         """The symbols that files have now and had not, by path: others may have named them before."""
-        self.vanished: set[str] = set()
-        """The files that have lost snippets."""
 
     def write(
         self,
@@ -214,8 +205,6 @@ class FileWriter:
         gone = tuple(old[i] for i in matching.gone)
         work = FileWork(file_key=key, marker=marker, gone=gone, is_known=row is not None)
         work.restructured = bool(matching.gone or matching.fresh)
-        if row is not None and row.path != file.path:
-            self.appeared[file.path] |= {chunk.symbol for chunk in file.chunks if chunk.symbol}
         self._plan_pairs(work, file, [(old[i], file.chunks[j]) for i, j in matching.pairs])
         fresh = dict.fromkeys(matching.fresh)
         for j in [j for j in fresh if j in arrivals]:
@@ -258,8 +247,7 @@ class FileWriter:
     def _update_chunk(self, work: FileWork, file: FreshFile, change: ChunkChange, arrived_at: int | None) -> None:
         old, new, now = change.old, change.new, self._clock()
         self._store.positions.put_position(old.node_key, new.chunk.position, work.file_key)
-        has_moved = arrived_at is not None or (change.position is not None and change.position.path != file.path)
-        if has_moved:
+        if arrived_at is not None or (change.position is not None and change.position.path != file.path):
             self._store.files.put_place(old.node_key, _place_of_chunk(file.path, new, arrived_at))
         if new.chunk.code is not None and new.chunk.code != change.facts:
             self._store.positions.put_code_facts(old.node_key, new.chunk.code)
@@ -275,8 +263,8 @@ class FileWriter:
             self._store.nodes.update_node(old.node_id, now=now, **self._describe_change(change, file))
         if change.changes_text or old.symbol != new.symbol or arrived_at is not None:
             work.rewritten.add_chunk(old.node_key, new.chunk, is_renamed=old.symbol != new.symbol)
-        if new.symbol and (old.symbol != new.symbol or has_moved):
-            self.appeared[file.path].add(new.symbol or "")
+            if old.symbol != new.symbol or arrived_at is not None:
+                self.appeared[file.path].add(new.symbol or "")
 
     def _describe_change(self, change: ChunkChange, file: FreshFile) -> dict[str, Any]:
         node = self._store.nodes.get_by_key(change.old.node_key)
@@ -371,58 +359,16 @@ class FileWriter:
                 if row is None or (row.key, row.content_hash) != (file_key, content_hash):
                     return
                 some = gone[start : start + FORGET_BATCH]
-                self.vanished.add(path)
-                entered: set[int] = set()
                 places = self._store.positions.get_positions(chunk.node_key for chunk in some)
                 for chunk in some:
                     place = places.get(chunk.node_key)
-                    if place is None or place.path != path or not self._is_live(chunk):
-                        continue
-                    if (copy := self._find_copy(chunk, path)) is not None:
-                        self._take_place(chunk, copy)
-                        entered.add(copy.file_key)
-                    elif self._store.nodes.delete_node(chunk.node_id, now=self._clock(), reason=reason):
+                    if (
+                        place is not None
+                        and place.path == path
+                        and self._store.nodes.delete_node(chunk.node_id, now=self._clock(), reason=reason)
+                    ):
                         self.tally.removed += 1
-                for key in entered:
-                    rebuild_contains(self._store, key, now=self._clock())
                 yield start + FORGET_BATCH >= len(gone)
-
-    # -- chunks that were written elsewhere before they went ---------------------------------------------------------
-
-    def _find_copy(self, chunk: StoredChunk, path: str) -> ChunkCopy | None:
-        """Return what a vanished chunk is known as in another file by now; None where that is none, or not sure."""
-        since = self._clock() - MOVE_MS
-        copies = self._store.files.find_younger_namesakes(self._scope_key, chunk, path, since=since)
-        if chunk.symbol is not None and copies:
-            own = hash_symbol(self._content_of(chunk.node_key))
-            copies = [copy for copy in copies if hash_symbol(self._content_of(copy.node_key)) == own]
-        return copies[0] if len(copies) == 1 else None
-
-    def _content_of(self, key: NodeKey) -> str:
-        node = self._store.nodes.get_by_key(key)
-        return node.content if node is not None else ""
-
-    def _take_place(self, chunk: StoredChunk, copy: ChunkCopy) -> None:
-        """Have a vanished chunk stand where its copy does, with all relations of both; the copy is forgotten."""
-        store, now = self._store, self._clock()
-        position = store.positions.get_positions([copy.node_key])[copy.node_key]
-        node, twin = store.nodes.get_by_key(chunk.node_key), store.nodes.get_by_key(copy.node_key)
-        assert node is not None and twin is not None
-        store.positions.put_position(chunk.node_key, position, copy.file_key)
-        store.files.put_place(chunk.node_key, store.files.get_place(copy.node_key))
-        if (facts := store.positions.get_code_facts([copy.node_key]).get(copy.node_key)) is not None:
-            store.positions.put_code_facts(chunk.node_key, facts)
-        metadata = {name: value for name, value in node.metadata.items() if name not in _METADATA}
-        metadata |= {name: value for name, value in twin.metadata.items() if name in _METADATA}
-        values: dict[str, Any] = {"title": twin.title, "content": twin.content, "subtype": twin.subtype}
-        store.nodes.update_node(chunk.node_id, now=now, metadata=metadata, **values)
-        store.edges.move_members(copy.node_key, chunk.node_key)
-        store.relation_queue.queue_snippets([chunk.node_key])
-        store.relation_queue.queue_sources_of([chunk.node_key], LABELS)
-        store.nodes.delete_node(twin.id, now=now, reason=FILE_CHANGED)
-        self.tally.moved += 1
-        if position.path is not None and position.symbol is not None:
-            self.appeared[position.path].add(position.symbol)
 
 
 _METADATA: Final = frozenset({"section_type", "links", "flags"})

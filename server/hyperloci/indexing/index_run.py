@@ -21,7 +21,6 @@ from hyperloci.indexing.file_work import WrittenFile
 from hyperloci.indexing.file_writer import FileWriter, path_of
 from hyperloci.indexing.loose_chunks import LooseChunks
 from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
-from hyperloci.indexing.tree_walk import is_gone
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
@@ -124,20 +123,14 @@ class IndexRun:
 
         Args:
             present: the indexable files, by path.
-            covers: whether a stored file that is not among them is gone. Of others it is asked whether they are still
-                there where files are new: one may be what another was renamed to.
+            covers: whether a stored file that is not among them is gone (others were not looked at).
             progress: called after each file.
         """
         self._mark_outdated_files()
         known = self._known = self._store.files.list_files(self._scope_key)
         work = [path for path, seen in present.items() if not self._is_unchanged(path, seen)]
         self.unchanged = len(present) - len(work)
-        may_be_renamed = any(path not in known for path in work)
-        gone = [
-            row
-            for path, row in known.items()
-            if path not in present and (covers(path) or (may_be_renamed and is_gone(self._root / path)))
-        ]
+        gone = [row for path, row in known.items() if path not in present and covers(path)]
         self._find_renames(gone, [path for path in work if path not in known], present)
         left = {row.key: row for row in gone if row not in self._renamed.values()}
         for key, chunks in self._store.files.list_chunks(left).items():

@@ -68,41 +68,6 @@ def test_a_function_that_is_moved_and_renamed_in_one_commit_keeps_its_facts(
     assert fact in [hit.id for hit in memory.search("contactor_engage").results]
 
 
-def test_a_new_name_that_is_indexed_before_the_old_one_goes_is_followed(
-    memory: Memory, tree: WorkingTree, fact: str
-) -> None:
-    close = CLOSE[CLOSE.index("void") : CLOSE.index("int contactor_state")]
-    tree.write("firmware/contactor.c", CLOSE + close.replace("_close", "_engage"))
-    memory.index_path()
-    assert notes(memory, fact) == ()
-    tree.write("firmware/contactor.c", ENGAGE)
-    memory.index_path()
-    assert notes(memory, fact) == (f"{NOTE}firmware/contactor.c",)
-
-
-def test_a_new_name_in_a_file_that_is_indexed_before_the_old_one_goes_is_followed(
-    memory: Memory, tree: WorkingTree, fact: str
-) -> None:
-    tree.write("firmware/power.c", ENGAGE)
-    memory.index_path()
-    tree.remove("firmware/contactor.c")
-    memory.index_path()
-    assert notes(memory, fact) == (f"{NOTE}firmware/power.c",)
-
-
-@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "new name first"])
-def test_what_is_told_of_code_is_found_where_its_file_was_moved_to(
-    memory: Memory, tree: WorkingTree, fact: str, *, at_once: bool
-) -> None:
-    tree.write("firmware/power.c", CLOSE)
-    if not at_once:
-        memory.index_path()
-    tree.remove("firmware/contactor.c")
-    memory.index_path()
-    assert notes(memory, fact) == ()
-    assert anchors(memory, fact) == [("firmware/power.c", "contactor_close")]
-
-
 def test_a_renamed_function_that_changes_later_is_told_as_both(memory: Memory, tree: WorkingTree, fact: str) -> None:
     tree.write("firmware/contactor.c", ENGAGE)
     memory.index_path()

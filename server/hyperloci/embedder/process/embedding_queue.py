@@ -71,8 +71,8 @@ def _embed_batch(store: Store, encoder: Encoder, model: int, nodes: Sequence[Nod
 
 
 def _take_next_nodes(store: Store, max_tokens: int) -> list[Node]:
-    """Return the first of the queue that make a batch together, one at least, the project at hand before others."""
-    keys = store.vectors.list_pending(BATCH, at_hand=store.sessions.find_scope_at_hand())
+    """Return the first of the queue that make a batch together, one at least."""
+    keys = store.vectors.list_pending(BATCH)
     present = store.nodes.get_by_keys(keys)
     batch: list[Node] = []
     tokens = 0

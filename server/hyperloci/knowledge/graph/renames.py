@@ -2,8 +2,6 @@
 
 Code is known by the hash of its text without its own name, so that a moved, renamed function is found among the symbols
 that a run of indexing brought by one look each. Of several with one body, or of a body of few words, none is meant.
-Where the new name was indexed before the old one went, it is found among the symbols of the last day that are younger
-than the memory.
 """
 
 from __future__ import annotations
@@ -11,23 +9,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from hyperloci.store.memories.positions import StoredAnchor
 
 MIN_BODY_WORDS: Final = 4
 """Other words that a symbol's text must have: `def open_it(): pass` may be anything's."""
-
-MOVE_MS: Final = MS_PER_DAY
-"""How long code may stand in two places, or under two names, until the older one goes, and still have been moved."""
-
-MAX_YOUNG: Final = 2_000
-"""Symbols of the last day that are looked at, the youngest first."""
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -73,9 +64,7 @@ def make_anchor(anchored: int, scope_key: int, place: _Place, text: str) -> Stor
     )
 
 
-def follow_renames(
-    store: Store, scope_key: int, appeared: Mapping[str, Collection[str]], vanished: Collection[str], *, now: int
-) -> int:
+def follow_renames(store: Store, scope_key: int, appeared: Mapping[str, Collection[str]]) -> int:
     """Tie memories whose symbol is gone to the one that has its body now; return how many ties follow.
 
     Runs in a transaction, after an indexing run.
@@ -84,51 +73,16 @@ def follow_renames(
         store: the open store.
         scope_key: the project.
         appeared: the symbols that the run brought, by path.
-        vanished: the files that lost snippets in it: what they lost may have been known elsewhere before.
-        now: milliseconds since 1970.
     """
     lost = store.positions.list_lost_anchors(scope_key)
     if not lost:
         return 0
-    brought = _find_bodies(store, scope_key, appeared)
-    vanishing = [anchor.node_key for anchor in lost if anchor.path in vanished]
-    ages = _list_young(store, scope_key, min(vanishing), appeared, now=now) if vanishing else {}
-    symbols: dict[str, set[str]] = defaultdict(set)
-    for path, symbol in ages:
-        symbols[path].add(symbol)
-    young = _find_bodies(store, scope_key, symbols)
-    followed = 0
-    for anchor in lost:
-        assert anchor.body_hash is not None
-        places = list(brought.get(anchor.body_hash, ()))
-        if anchor.path in vanished:
-            places += [found for found in young.get(anchor.body_hash, ()) if ages[found[0]] > anchor.node_key]
-        followed += _follow(store, anchor, places)
-    return followed
-
-
-def _list_young(
-    store: Store, scope_key: int, after: NodeKey, appeared: Mapping[str, Collection[str]], *, now: int
-) -> dict[_Place, NodeKey]:
-    """Return the symbols of the last day that the run did not bring, with the key of the oldest snippet of each."""
-    found: dict[_Place, NodeKey] = {}
-    for key, *place in store.positions.list_young_symbols(scope_key, after, since=now - MOVE_MS, limit=MAX_YOUNG):
-        path, symbol = place
-        if symbol not in appeared.get(path, ()):
-            found[path, symbol] = key
-    return found
-
-
-def _find_bodies(
-    store: Store, scope_key: int, symbols: Mapping[str, Collection[str]]
-) -> Mapping[bytes, list[tuple[_Place, str]]]:
-    """Return the places and texts of some symbols by the hash of their body."""
     places: dict[bytes, list[tuple[_Place, str]]] = defaultdict(list)
-    for path, names in symbols.items():
-        for symbol, text in _list_texts(store, scope_key, path, names):
+    for path, symbols in appeared.items():
+        for symbol, text in _list_texts(store, scope_key, path, symbols):
             if (body := hash_body(text, symbol)) is not None:
                 places[body].append(((path, symbol), text))
-    return places
+    return sum(_follow(store, anchor, places[anchor.body_hash]) for anchor in lost if anchor.body_hash in places)
 
 
 def _list_texts(store: Store, scope_key: int, path: str, symbols: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -142,14 +96,11 @@ def _list_texts(store: Store, scope_key: int, path: str, symbols: Collection[str
     yield from ((symbol, "\n".join(texts)) for symbol, texts in found.items())
 
 
-def _follow(store: Store, anchor: StoredAnchor, places: Sequence[tuple[_Place, str]]) -> bool:
-    """Tie a memory to where its symbol went, if that is sure: to one that kept its name before any other."""
-    moved = [found for found in places if found[0][1] == anchor.symbol]
-    if len(moved or places) != 1:
+def _follow(store: Store, anchor: StoredAnchor, places: list[tuple[_Place, str]]) -> bool:
+    """Tie a memory to where its symbol went, if that is sure; a symbol that only moved needs nothing."""
+    if len(places) > 1 or any(place[1] == anchor.symbol for place, _ in places):
         return False
-    (place, text), former = (moved or places)[0], (anchor.former_path, anchor.former_symbol)
-    if not moved:
-        former = anchor.former_path or anchor.path, anchor.former_symbol or anchor.symbol
+    (place, text), former = places[0], (anchor.former_path or anchor.path, anchor.former_symbol or anchor.symbol)
     if place in {(other.path, other.symbol) for other in store.positions.list_anchors([anchor.node_key])}:
         return False
     is_back = place == former

@@ -141,16 +141,6 @@ class Sessions:
         )
         return {row[0]: int(row[1]) for row in rows}
 
-    def find_scope_at_hand(self) -> int | None:
-        """Return the project that somebody sits at: of the last open session, or opened folder; or None."""
-        row = self._connection.execute(
-            "SELECT scope_key FROM ("
-            " SELECT scope_key, last_seen_at FROM sessions WHERE ended_at IS NULL"
-            " UNION ALL SELECT scope_key, last_seen_at FROM places"
-            ") ORDER BY last_seen_at DESC LIMIT 1"
-        ).fetchone()
-        return None if row is None else int(row[0])
-
     def take_sequence_number(self, session_key: int) -> int:
         """Return the session's next sequence number and move it on.
 

@@ -117,12 +117,6 @@ class Edges:
             (subject, json.dumps(list(labels))),
         )
 
-    def move_members(self, source: NodeKey, target: NodeKey) -> None:
-        """Have `target` take the place of `source` in every edge; where both have one role in one edge, both stay."""
-        self._connection.execute(
-            "UPDATE OR IGNORE membership SET node_key = ? WHERE node_key = ?", (int(target), int(source))
-        )
-
     def list_of_node(self, node: NodeKey, label: str | None = None) -> list[Hyperedge]:
         """Return the hyperedges a node takes part in, with all their members, oldest first."""
         rows = self._connection.execute(

@@ -224,27 +224,6 @@ class Positions:
         )
         return [_anchor_from_row(row) for row in rows]
 
-    def list_young_symbols(
-        self, scope_key: int, after: NodeKey, *, since: int, limit: int
-    ) -> list[tuple[NodeKey, str, str]]:
-        """Return key, path and symbol of a project's living snippets of symbols, the youngest first.
-
-        Args:
-            scope_key: the project.
-            after: only those with a later key.
-            since: only those that were first indexed at this time or later, in milliseconds since 1970.
-            limit: how many at most.
-        """
-        rows = self._connection.execute(
-            "SELECT n.key, p.path, p.symbol FROM nodes n INDEXED BY idx_nodes_scope"
-            " CROSS JOIN positions p ON p.node_key = n.key"
-            " WHERE n.scope_key = ? AND n.type = 'snippet' AND n.created_at >= ? AND n.key > ?"
-            " AND n.deleted_at IS NULL AND p.path IS NOT NULL AND p.symbol IS NOT NULL"
-            " ORDER BY n.created_at DESC, n.key DESC LIMIT ?",
-            (scope_key, since, after, limit),
-        )
-        return [(NodeKey(row[0]), row[1], row[2]) for row in rows]
-
     def list_tied(self, scopes: Sequence[str], limit: int, *, after: int = 0) -> list[NodeKey]:
         """Return the memories of some scopes that are tied to code and hold, by key, from after one on."""
         rows = self._connection.execute(

@@ -43,14 +43,6 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkCopy:
-    """A living snippet that may be what another was before it moved: which, and the file in which it stands."""
-
-    node_key: NodeKey
-    file_key: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenChunk:
     """A snippet that was forgotten: which, where it stood, and why it was last forgotten."""
 
@@ -256,35 +248,6 @@ class Files:
                 for row in rows
             )
         return found
-
-    def find_younger_namesakes(self, scope_key: int, chunk: StoredChunk, path: str, *, since: int) -> list[ChunkCopy]:
-        """Return the living snippets of other files that came after a chunk and have its symbol.
-
-        Of plain text, which has none, those that have its text. A file that is being written is left out.
-
-        Args:
-            scope_key: the project.
-            chunk: the chunk.
-            path: its file.
-            since: only those that were first indexed at this time or later, in milliseconds since 1970.
-        """
-        found = (
-            "nodes n INDEXED BY idx_nodes_content CROSS JOIN positions p ON p.node_key = n.key"
-            if chunk.symbol is None
-            else "positions p INDEXED BY idx_positions_symbol CROSS JOIN nodes n ON n.key = p.node_key"
-        )
-        same = "n.content_hash = ?1 AND p.symbol IS NULL" if chunk.symbol is None else "p.symbol = ?1"
-        rows = self._connection.execute(
-            f"SELECT n.key, p.file_key FROM {found} JOIN files f ON f.key = p.file_key"
-            f" WHERE {same} AND n.scope_key = ?2 AND n.type = 'snippet' AND n.key > ?3 AND n.created_at >= ?4"
-            " AND n.deleted_at IS NULL AND f.path <> ?5 AND length(f.content_hash) = 32",
-            (chunk.content_hash if chunk.symbol is None else chunk.symbol, scope_key, chunk.node_key, since, path),
-        )
-        return [ChunkCopy(node_key=NodeKey(row[0]), file_key=row[1]) for row in rows]
-
-    def get_place(self, node: NodeKey) -> str:
-        """Return where a snippet stands (`nodes.place`)."""
-        return str(self._connection.execute("SELECT place FROM nodes WHERE key = ?", (node,)).fetchone()[0])
 
     def put_place(self, node: NodeKey, place: str) -> None:
         """Note where a snippet stands now, once it moved (`nodes.place`)."""

@@ -106,26 +106,13 @@ class Fingerprints:
         row = self._connection.execute("SELECT key FROM models WHERE id = ?", (model_id,)).fetchone()
         return int(row[0]) if row else None
 
-    def list_pending(self, limit: int, *, at_hand: int | None = None) -> list[NodeKey]:
-        """Return the next nodes of the queue: fewest failures first, then by lane (migration 0012).
-
-        Args:
-            limit: how many at most.
-            at_hand: the project whose nodes come before those of others, but for what people said in them.
-        """
-        found = dict.fromkeys(self._list_in_order(limit, "p.attempts = 0 AND p.lane = 0"))
-        if at_hand is not None and len(found) < limit:
-            found |= dict.fromkeys(self._list_in_order(limit, "p.attempts = 0 AND n.scope_key = ?2", at_hand))
-        if len(found) < limit:
-            found |= dict.fromkeys(self._list_in_order(limit, "p.attempts < ?3", at_hand, MAX_ATTEMPTS))
-        return list(found)[:limit]
-
-    def _list_in_order(self, limit: int, condition: str, *values: int | None) -> list[NodeKey]:
+    def list_pending(self, limit: int) -> list[NodeKey]:
+        """Return the next nodes of the queue: fewest failures first, then by lane (migration 0012)."""
         rows = self._connection.execute(
             "SELECT p.node_key FROM pending p INDEXED BY idx_pending_order CROSS JOIN nodes n ON n.key = p.node_key"
-            f" WHERE n.deleted_at IS NULL AND {condition}"
-            " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT ?1",
-            (limit, *values),
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?"
+            " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT ?",
+            (MAX_ATTEMPTS, limit),
         )
         return [NodeKey(row[0]) for row in rows]
 
