@@ -11,8 +11,11 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from numpy.typing import NDArray
 
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node, SearchCandidate
+from hyperloci.model.turn import Speaker, Turn
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.store import Store
 from hyperloci.store.vectors import int8
@@ -52,6 +55,16 @@ class FakeClock:
         """Move on (or back, if below 0) and return the new time."""
         self.now += ms
         return self.now
+
+
+def sum_up(memory: Memory, clock: FakeClock, texts: Sequence[str]) -> None:
+    """Have a session in which a user says these, and all its summaries made."""
+    turns = [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
+    memory.add_turns("s", turns)
+    clock.advance(3 * MS_PER_DAY)
+    memory.catch_up()
+    clock.advance(2 * MS_PER_DAY)
+    memory.run_maintenance()
 
 
 def vector_of(text: str, dimensions: int = 384) -> NDArray[np.float32]:

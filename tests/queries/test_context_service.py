@@ -9,7 +9,7 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.knowledge.entities.entity_service import summarise_entities
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from tests.support import FakeClock
+from tests.support import FakeClock, sum_up
 
 FIRST = "Let's move the thumbnails of the gallery to WebP, the pages weigh 9 MB"
 OUTCOME = "Fixed: the gallery weighs 1.2 MB now, all thumbnails are WebP."
@@ -152,13 +152,7 @@ def test_the_share_of_entities_holds_what_is_known_of_those_that_are_named(memor
 
 def test_a_summary_that_repeats_a_better_hit_is_left_out(memory: Memory, clock: FakeClock) -> None:
     texts = [f"Turn {number}: we decided to paint the {number}. shed green" for number in range(30)]
-    memory.add_turns(
-        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
-    )
-    clock.advance(3 * MS_PER_DAY)
-    memory.catch_up()
-    clock.advance(2 * MS_PER_DAY)
-    memory.run_maintenance()
+    sum_up(memory, clock, texts)
 
     shown = memory.get_context("which sheds did we paint green?", max_tokens=4_000).sources
 

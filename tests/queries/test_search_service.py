@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from hyperloci.clock import MS_PER_DAY
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
@@ -17,7 +16,7 @@ from hyperloci.queries.search_service import NOTHING_NEAR
 from hyperloci.retrieval.order.hit_order import fold_said_twice
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
-from tests.support import FakeClock, FakeEncoder
+from tests.support import FakeClock, FakeEncoder, sum_up
 
 
 @pytest.mark.req("B.12")
@@ -201,13 +200,7 @@ def test_what_only_may_have_replaced_a_hit_comes_in_with_it(memory: Memory) -> N
 @pytest.mark.req("C.01")
 def test_of_summaries_of_the_same_turns_one_is_a_hit(memory: Memory, clock: FakeClock) -> None:
     texts = [f"Turn {number}: we decided to paint shed {number} green" for number in range(50)]
-    memory.add_turns(
-        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
-    )
-    clock.advance(3 * MS_PER_DAY)
-    memory.catch_up()
-    clock.advance(2 * MS_PER_DAY)
-    memory.run_maintenance()
+    sum_up(memory, clock, texts)
 
     found = memory.search("which shed is painted green", limit=40).results
     of_any = [node for hit in found if (node := memory.store.nodes.get_node(hit.id)) is not None]
@@ -227,13 +220,7 @@ def test_of_summaries_of_the_same_turns_one_is_a_hit(memory: Memory, clock: Fake
 def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Memory, clock: FakeClock) -> None:
     fact = memory.remember_fact("the gateway listens on 8443").id
     texts = [f"Turn {number}: we decided to paint shed {number} green" for number in range(30)]
-    memory.add_turns(
-        "s", [Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=clock() + n) for n, text in enumerate(texts)]
-    )
-    clock.advance(3 * MS_PER_DAY)
-    memory.catch_up()
-    clock.advance(2 * MS_PER_DAY)
-    memory.run_maintenance()
+    sum_up(memory, clock, texts)
     [mini] = memory.search("shed", where={"subtypes": ["chunk_mini"]}).results[:1]
 
     assert [hit.id for hit in memory.search(fact).results] == [fact]

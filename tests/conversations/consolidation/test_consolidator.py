@@ -21,7 +21,7 @@ from hyperloci.errors import ConfigurationError, NotFoundError, StoreError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.knowledge.exceptions import describe_exceptions
+from hyperloci.knowledge.exceptions import EXCEPTION_LABEL, describe_exceptions
 from hyperloci.maintenance.decay import prune_faded
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeId, Tier
 from hyperloci.model.node import Node
@@ -370,8 +370,14 @@ def test_what_the_assistant_declares_against_what_holds_in_all_projects_is_its_p
     preference = store.nodes.get_node(NodeId(kept))
     assert preference is not None and preference.holds
     assert store.traversal.find_steps([preference.key], label="contradicts") == []
-    said = describe_exceptions(store, [preference.key], (PROJECT,))
-    assert said == {preference.key: f"this project decided otherwise: {new}"}
+    told = {preference.key: f"this project decided otherwise: {new}"}
+    assert describe_exceptions(store, [preference.key], (PROJECT,)) == told
+
+    decided = store.nodes.get_node(new)
+    assert decided is not None
+    with store.transaction():
+        store.edges.delete_automatic(decided.key, [EXCEPTION_LABEL])  # as a review by meaning does
+    assert describe_exceptions(store, [preference.key], (PROJECT,)) == told
 
 
 def test_an_unknown_session_is_refused_in_words(store: Store, settings: Settings, clock: FakeClock) -> None:
