@@ -21,7 +21,7 @@ SOON = 60
 BEGIN = """
 import os, re, signal, sys
 from hyperloci.system import watchdog
-watchdog.END_SECONDS = watchdog.GONE_SECONDS = 0.2
+watchdog.END_SECONDS = 0.2
 watchdog.start_watchdog()
 for number in watchdog.ENDINGS:
     signal.signal(number, lambda *_: os._exit(0))
@@ -38,7 +38,7 @@ threading.Event().wait()
 """
 """The main thread, which alone hears signals, doesn't get the interpreter's lock again."""
 
-PATIENT = BEGIN.replace("GONE_SECONDS = 0.2", f"GONE_SECONDS = {SOON}")
+PATIENT = BEGIN.replace("END_SECONDS = 0.2", f"END_SECONDS = {SOON}")
 """For what ends its own way, which a busy machine may be slow at."""
 
 WAITS = PATIENT + "signal.pause()\n"
