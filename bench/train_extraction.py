@@ -3,7 +3,8 @@
     python -m bench train_extraction [--write] [--unchecked]
 
 Features that fewer than `--projects` projects have say who wrote, not what: they are left out. `--write` puts the
-weights into `data/statement_scorer.json` beside the scorer's module. The same data gives the same file.
+weights into `data/worth_keeping.txt` and `data/statement_kinds.txt` beside the scorer's module; `python -m bench
+weights` shows them. The same data gives the same files.
 """
 
 from __future__ import annotations
@@ -24,12 +25,11 @@ from sklearn.metrics import average_precision_score
 
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, LabelledTurn, is_quoted, read_projects
 from bench._shared import MarkdownTable
-from hyperloci.conversations.consolidation import statement_scorer
 from hyperloci.conversations.consolidation.heuristics import KEEP
 from hyperloci.conversations.consolidation.statement_features import read_features, read_kind_features
+from hyperloci.conversations.consolidation.statement_scorer import KIND_WEIGHTS, WORTH_WEIGHTS, ScorerWeights
 from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, Sentence, TurnView
-
-WEIGHTS_FILE = Path(statement_scorer.__file__).parent / "data" / "statement_scorer.json"
+from hyperloci.knowledge.weight_table import WeightTable
 
 KINDS = {"user": "user_info", "fact": "semantic", "root_cause": "insight"}
 """Labels whose kind has another name in the memory."""
@@ -270,18 +270,18 @@ def _is_lookalike(turn: LabelledTurn, sentence: Sentence) -> bool:
     return any(quote in sentence.text or sentence.text in quote for quote in turn.never)
 
 
-def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> dict[str, Any]:
-    """Return the weights that `statement_scorer` reads."""
+def train(samples: Sequence[Sample], *, min_projects: int, strength: float) -> ScorerWeights:
+    """Return what is learned from samples."""
     samples = [*samples, *read_silent_samples(samples)]
     vectors, matrix = _vectorize(samples, min_projects)
     truth = [sample.label is not None for sample in samples]
     stakes = [_stake(sample) for sample in samples]
     keep = LogisticRegression(C=strength, max_iter=5_000).fit(matrix, truth, stakes)
     names = vectors.get_feature_names_out()
-    return {
-        "keep": _weights(names, keep.intercept_[0], keep.coef_[0]),
-        "kinds": train_kinds([*samples, *_read_introductions()]),
-    }
+    return ScorerWeights(
+        worth=WeightTable.of_columns({"worth": _weights(names, keep.intercept_[0], keep.coef_[0])}),
+        kinds=train_kinds([*samples, *_read_introductions()]),
+    )
 
 
 def _is_lone(sample: Sample) -> bool:
@@ -300,8 +300,8 @@ def _stake(sample: Sample) -> float:
     return PLAIN_WEIGHT if sample.label is not None and _is_lone(sample) else part
 
 
-def train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
-    """Return the weights of each kind, trained on what is to be kept and on statements of every kind."""
+def train_kinds(samples: Sequence[Sample]) -> WeightTable:
+    """Return the weights of kinds, trained on what is to be kept and on statements of every kind."""
     learned = [sample for sample in samples if not sample.project.startswith((TERSE, ANSWERED, EXPLAINED))]
     kept = {(sample.project, sample.label.name): sample.label for sample in learned if sample.label is not None}
     weights = [_KIND_WEIGHTS.get(project, LONE_WEIGHT if project.startswith("lone/") else 1.0) for project, _ in kept]
@@ -314,10 +314,12 @@ def train_kinds(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     model = LogisticRegression(C=KIND_STRENGTH, max_iter=5_000)
     model.fit(matrix, truth, weights)
     names = vectors.get_feature_names_out()
-    return {
-        str(kind): _weights(names, intercept, weights)
-        for kind, intercept, weights in zip(model.classes_, model.intercept_, model.coef_, strict=True)
-    }
+    return WeightTable.of_columns(
+        {
+            str(kind): _weights(names, intercept, weights)
+            for kind, intercept, weights in zip(model.classes_, model.intercept_, model.coef_, strict=True)
+        }
+    )
 
 
 def _vectorize(samples: Sequence[Sample], min_projects: int) -> tuple[DictVectorizer, Any]:
@@ -350,7 +352,7 @@ def leave_writers_out(samples: Sequence[Sample], **how: Any) -> Iterator[tuple[s
     of_sessions = [sample for sample in samples if not _is_lone(sample)]
     for writer in sorted({read_writer(sample.project) for sample in of_sessions}):
         others = [sample for sample in samples if _is_lone(sample) or read_writer(sample.project) != writer]
-        model = statement_scorer.parse_weights(train(others, **how))
+        model = train(others, **how)
         theirs = [sample for sample in of_sessions if read_writer(sample.project) == writer]
         yield writer, theirs, [model.score(sample.features) for sample in theirs]
 
@@ -401,10 +403,10 @@ def main() -> None:
         add_row(table, "all", *zip(*everybody, strict=True))
         table.print()
     if options.write:
-        WEIGHTS_FILE.parent.mkdir(exist_ok=True)
-        text = json.dumps(train(samples, **how), ensure_ascii=False, sort_keys=True, indent=0, separators=(",", ":"))
-        WEIGHTS_FILE.write_text(text + "\n", encoding="utf-8")
-        print(f"{len(samples)} sentences; {WEIGHTS_FILE.stat().st_size:,} bytes")
+        model = train(samples, **how)
+        WORTH_WEIGHTS.write_bytes(model.worth.packed)
+        KIND_WEIGHTS.write_bytes(model.kinds.packed)
+        print(f"{len(samples)} sentences; {len(model.worth.packed) + len(model.kinds.packed):,} bytes")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from bench._shared import MarkdownTable
 from bench.train_extraction import KINDS_FILE, Sample, read_writer, train_kinds
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import prepare_turn_text
-from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
+from hyperloci.conversations.consolidation.findings import ExtractedFinding
 from hyperloci.conversations.consolidation.heuristics import extract_findings
 from hyperloci.conversations.consolidation.replacement import scorer as replacement_scorer
 from hyperloci.conversations.consolidation.replacement.features import (
@@ -53,6 +53,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_before,
 )
 from hyperloci.knowledge.contradictions.forest import Tree, pack_trees
+from hyperloci.knowledge.weight_table import WeightTable
 from hyperloci.model.turn import TurnKind
 
 WEIGHTS_FILE = Path(replacement_scorer.__file__).parent / "data" / "replacement_scorer.json"
@@ -352,8 +353,8 @@ def estimate_kinds(situations: Sequence[Situation], projects: Sequence[LabelledP
     found: dict[Said, KindShares] = {}
     for fold in range(KIND_FOLDS):
         held_out = set(names[fold::KIND_FOLDS])
-        weights = train_kinds([sample for sample in samples if sample.project not in held_out])
-        scorer = ScorerWeights(keep={}, kinds={FindingKind(name): weights[name] for name in weights})
+        kinds = train_kinds([sample for sample in samples if sample.project not in held_out])
+        scorer = ScorerWeights(worth=WeightTable.of_columns({"": {}}), kinds=kinds)
         for said in statements - found.keys():
             if said.project in held_out or said.project not in names:
                 found[said] = scorer.weigh_kinds(read_kind_features(said.quote))

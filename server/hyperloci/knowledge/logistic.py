@@ -20,9 +20,4 @@ def weigh_values(weights: Mapping[str, float], values: Mapping[str, float]) -> f
 
 def weigh_names(weights: Mapping[str, float], names: Iterable[str]) -> float:
     """Return the same for features that are there or not."""
-    return to_probability(add_weights(weights, ("", *names)))
-
-
-def add_weights(weights: Mapping[str, float], names: Iterable[str]) -> float:
-    """Return the sum of the weights of some features: the same in whichever order a set has them."""
-    return math.fsum(weights.get(name, 0.0) for name in names)
+    return to_probability(math.fsum(weights.get(name, 0.0) for name in ("", *names)))

@@ -18,8 +18,8 @@ ENDINGS: Final = (signal.SIGINT, signal.SIGTERM) + ((signal.SIGHUP,) if hasattr(
 """The signals that ask a process to end."""
 
 END_SECONDS = 10.0
-"""How long a process may take to end that was asked to, or whose client has closed its end. It needs a fifth of a second;
-on a busy machine with a slow disk one took more than two."""
+"""How long a process may take to end that was asked to, or whose client has closed its end. It needs a fifth of a
+second; on a busy machine with a slow disk one took more than two."""
 
 _LOOK_SECONDS: Final = 5.0
 """How often to look whether the process is still there, in case another one holds the pipe's end."""

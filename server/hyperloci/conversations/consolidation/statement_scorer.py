@@ -1,24 +1,27 @@
 """Statement scorer: how sure it is that a sentence is worth keeping, and what kind of statement it is (B.17).
 
 A linear model over the features of `statement_features`: a logistic regression for "worth keeping", one of the kinds
-after it. The weights are data (`data/statement_scorer.json`), trained by `python -m bench train_extraction` on sessions
-that were written for it (`bench/data/sessions`); docs/sessions.md says how well it does on others.
+after it. The weights are data (`data/worth_keeping.txt`, `data/statement_kinds.txt`), trained by `python -m bench
+train_extraction` on sessions that were written for it (`bench/data/sessions`); docs/sessions.md says how well it does
+on others, `python -m bench weights` prints the heaviest.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.knowledge.logistic import add_weights, weigh_names
+from hyperloci.knowledge.logistic import to_probability
+from hyperloci.knowledge.weight_table import WeightTable
 from hyperloci.system.values import dataclass
 
-_WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "statement_scorer.json"
+_FOLDER: Final = Path(__file__).parent / "data"
+WORTH_WEIGHTS: Final = _FOLDER / "worth_keeping.txt"
+KIND_WEIGHTS: Final = _FOLDER / "statement_kinds.txt"
 
 SURE_OF_USER: Final = 0.5
 """Probability from which on a statement is one about the user: every project sees those. Of general talk (BEAM) 38
@@ -43,14 +46,20 @@ _SURE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ScorerWeights:
-    """A trained model: the intercept and the weight of each feature, for each thing that is decided."""
+    """A trained model: the weights of features, the intercept under ''.
 
-    keep: Mapping[str, float]
-    kinds: Mapping[FindingKind, Mapping[str, float]]
+    Attributes:
+        worth: of a sentence's features (`read_features`), for its being worth keeping: one column.
+        kinds: of a statement's features (`read_kind_features`): a column for each kind, by its name.
+    """
+
+    worth: WeightTable
+    kinds: WeightTable
 
     def score(self, features: Iterable[str]) -> float:
         """Return how sure it is that a sentence with these features is worth keeping, 0..1."""
-        return weigh_names(self.keep, features)
+        (log_odds,) = self.worth.add_weights(("", *features))
+        return to_probability(log_odds)
 
     def choose_kind(self, features: Iterable[str], *, besides: Collection[FindingKind] = ()) -> FindingKind:
         """Return the likeliest kind of a statement with these features (`read_kind_features`).
@@ -67,8 +76,8 @@ class ScorerWeights:
 
     def weigh_kinds(self, features: Iterable[str]) -> dict[FindingKind, float]:
         """Return how likely a statement with these features is of each kind; together 1."""
-        names = frozenset(("", *features))
-        odds = {kind: math.exp(add_weights(weights, names)) for kind, weights in self.kinds.items()}
+        sums = self.kinds.add_weights(frozenset(("", *features)))
+        odds = {FindingKind(kind): math.exp(log_odds) for kind, log_odds in zip(self.kinds.columns, sums, strict=True)}
         total = math.fsum(odds.values())
         return {kind: value / total for kind, value in odds.items()}
 
@@ -76,10 +85,4 @@ class ScorerWeights:
 @functools.cache
 def load_weights() -> ScorerWeights:
     """Return the trained weights."""
-    return parse_weights(json.loads(_WEIGHTS_FILE.read_text(encoding="utf-8")))
-
-
-def parse_weights(document: Mapping[str, Any]) -> ScorerWeights:
-    """Return the weights in a document as the training writes it."""
-    kinds = {FindingKind(name): weights for name, weights in document["kinds"].items()}
-    return ScorerWeights(keep=document["keep"], kinds=kinds)
+    return ScorerWeights(WeightTable(WORTH_WEIGHTS.read_bytes()), WeightTable(KIND_WEIGHTS.read_bytes()))
