@@ -34,7 +34,7 @@ from hyperloci.embedder.models.bundled import (
     read_tokenizer,
     verify_weights,
 )
-from hyperloci.embedder.models.cross_encoder import load_cross_encoder
+from hyperloci.embedder.models.cross_encoder import REPLACEMENT_ADAPTER, load_cross_encoder
 from hyperloci.embedder.models.device import cap_threads, choose_device, has_bfloat16
 from hyperloci.embedder.models.forward_torch import TorchForward
 from hyperloci.spaces.views import make_views
@@ -129,8 +129,8 @@ def time_pairs(count: int, device: str) -> dict[str, dict[str, float]]:
     """
     pairs = [(pair.old, pair.new) for pair in load_statement_pairs(UNREAD_PAIRS)[:ASKED_PAIRS]]
     kinds = ["float32"] + (["bfloat16"] if device != "cpu" or has_bfloat16() else [])
-    ways = {"numpy": load_cross_encoder()}
-    ways |= {f"torch, {kind}": load_cross_encoder(choose_device(device, kind)) for kind in kinds}
+    ways = {"numpy": load_cross_encoder(REPLACEMENT_ADAPTER)}
+    ways |= {f"torch, {kind}": load_cross_encoder(REPLACEMENT_ADAPTER, choose_device(device, kind)) for kind in kinds}
     walls: dict[str, list[float]] = {name: [] for name in ways}
     scores: dict[str, list[float]] = {name: [] for name in ways}
     for model in ways.values():

@@ -24,7 +24,7 @@ from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_sess
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import prepare_turn_text
 from hyperloci.conversations.consolidation.consolidator import Consolidation
-from hyperloci.embedder.models.cross_encoder import load_cross_encoder
+from hyperloci.embedder.models.cross_encoder import REPLACEMENT_ADAPTER, STATEMENT_ADAPTER, load_cross_encoder
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
@@ -54,7 +54,11 @@ class LocalScorer:
 
     def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
         """Return for each pair (older, newer) the probability that the older one no longer holds."""
-        return load_scorer().score_pairs(pairs)
+        return load_scorer(REPLACEMENT_ADAPTER).score_pairs(pairs)
+
+    def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        """Return for each pair (what was said before, a sentence and its answer) how likely it is worth keeping."""
+        return load_scorer(STATEMENT_ADAPTER).score_pairs(pairs)
 
 
 load_scorer = functools.cache(load_cross_encoder)

@@ -34,7 +34,7 @@ from hyperloci.conversations.consolidation.replacement.surroundings import join_
 from hyperloci.embedder.models import cross_encoder
 from hyperloci.embedder.models.bert import HIDDEN
 from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer
-from hyperloci.embedder.models.cross_encoder import ADAPTER_FILE, load_cross_encoder
+from hyperloci.embedder.models.cross_encoder import REPLACEMENT_ADAPTER, load_cross_encoder
 
 FOLDER: Final = Path(__file__).parent / "data"
 CHANGES: Final = tuple(
@@ -187,6 +187,18 @@ def train(examples: Sequence[Example], epochs: int) -> TrainedModel:
     return model
 
 
+def score_examples(model: TrainedModel, examples: Sequence[Example]) -> NDArray[np.float64]:
+    """Return the log-odds of each example."""
+    tokenizer = read_tokenizer(find_model_folder(), cross_encoder.MAX_TOKENS)
+    tokens = [one.ids for one in tokenizer.encode_batch([(one.old, one.new) for one in examples])]
+    odds = np.zeros(len(tokens))
+    model.eval()
+    with torch.no_grad():
+        for places in make_batches(tokens, random.Random(0)):
+            odds[places] = model(*pad_rows([tokens[at] for at in places])).numpy()
+    return odds
+
+
 def find_adapter(model: TrainedModel, rank: int) -> dict[str, torch.Tensor]:
     """Return what a model differs by from the bundled one: matrices as products of low rank, all else as it is."""
     before = AutoModel.from_pretrained(find_model_folder()).state_dict()
@@ -231,12 +243,12 @@ def main() -> None:
             model = train(examples, options.epochs)
         if options.keep is not None:
             torch.save(model.state_dict(), options.keep)
-        ADAPTER_FILE.parent.mkdir(exist_ok=True)
-        save_file(find_adapter(model, options.rank), ADAPTER_FILE)
-        print(f"{len(examples):,} examples; {ADAPTER_FILE.stat().st_size:,} bytes")
+        REPLACEMENT_ADAPTER.parent.mkdir(exist_ok=True)
+        save_file(find_adapter(model, options.rank), REPLACEMENT_ADAPTER)
+        print(f"{len(examples):,} examples; {REPLACEMENT_ADAPTER.stat().st_size:,} bytes")
     for path in options.test:
         pairs = load_statement_pairs(path)
-        scores = load_cross_encoder().score_pairs([(pair.old, pair.new) for pair in pairs])
+        scores = load_cross_encoder(REPLACEMENT_ADAPTER).score_pairs([(pair.old, pair.new) for pair in pairs])
         print(path.name, measure(np.array(scores), np.array([pair.contradicts for pair in pairs])))
 
 

@@ -145,7 +145,7 @@ def read_samples(projects: Iterable[LabelledProject]) -> list[Sample]:
                     features = frozenset(read_features(views, at, number))
                     place = f"{project.name}/{session_number}/{at}"
                     samples.append(
-                        Sample(features, _label(turn, sentence), _is_lookalike(turn, sentence), project.name, place)
+                        Sample(features, find_label(turn, sentence), is_lookalike(turn, sentence), project.name, place)
                     )
     return samples
 
@@ -165,14 +165,14 @@ def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
     drawn from the sessions for all alike, so that only the words tell; but how the other one takes it tells too.
     """
     stage = _Stage(projects)
-    for number, row in enumerate(_read_rows(KINDS_FILE)):
+    for number, row in enumerate(read_rows(KINDS_FILE)):
         label = KeptStatement(f"lone{number}", row["kind"], 2, row["text"])
         speaker = row.get("speaker", USER)
         project = f"{TERSE if 'writer' in row else 'lone'}/{number % 40}"
         for text, found in ((row["text"], label), *((other, None) for other in stage.draw_others(speaker))):
             for features in stage.place_statement(speaker, text, is_found=found is not None):
                 yield Sample(features, found, False, project, f"lone/{number}/{found is None}")
-    for number, row in enumerate(_read_rows(LOOKALIKES_FILE)):
+    for number, row in enumerate(read_rows(LOOKALIKES_FILE)):
         for features in stage.place_statement(row.get("speaker", USER), row["text"], is_found=False):
             yield Sample(features, None, True, f"lone/{number % 40}", f"lookalike/{number}")
 
@@ -180,7 +180,7 @@ def read_lone_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
 def read_answered_samples(projects: Sequence[LabelledProject]) -> Iterator[Sample]:
     """Yield statements and look-alikes with the assistant's answers to them."""
     stage = _Stage(projects)
-    for number, row in enumerate(_read_rows(REPLIES_FILE)):
+    for number, row in enumerate(read_rows(REPLIES_FILE)):
         label = KeptStatement(f"answered{number}", row["kind"], 2, row["text"]) if "kind" in row else None
         for features in stage.place_statement(USER, row["text"], is_found=label is not None, reply=row["reply"]):
             yield Sample(features, label, label is None, f"{ANSWERED}/{number % 40}", f"answered/{number}")
@@ -188,7 +188,7 @@ def read_answered_samples(projects: Sequence[LabelledProject]) -> Iterator[Sampl
 
 def read_explained_samples() -> Iterator[Sample]:
     """Yield the sentences of answers that explain: those of sessions act and find, others teach."""
-    for number, row in enumerate(_read_rows(EXPLANATIONS_FILE)):
+    for number, row in enumerate(read_rows(EXPLANATIONS_FILE)):
         label = KeptStatement(f"explained{number}", row["kind"], 2, row["keep"]) if "keep" in row else None
         answer = TurnView(1, ASSISTANT, row["answer"])
         views = [TurnView(0, USER, row["asked"]), answer, TurnView(2, USER, row["then"])]
@@ -199,12 +199,12 @@ def read_explained_samples() -> Iterator[Sample]:
 
 
 def _read_introductions() -> Iterator[Sample]:
-    for number, row in enumerate(_read_rows(INTRODUCTIONS_FILE)):
+    for number, row in enumerate(read_rows(INTRODUCTIONS_FILE)):
         label = KeptStatement(f"introduction{number}", "user", 2, row["text"])
         yield Sample(frozenset(), label, False, INTRODUCTIONS, "")
 
 
-def _read_rows(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
@@ -262,11 +262,11 @@ def _idle_sentences(turns: Iterable[LabelledTurn], speaker: str) -> list[str]:
     return [sentence.text for view in idle for sentence in view.sentences if sentence.text.endswith((".", "!", "?"))]
 
 
-def _label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
+def find_label(turn: LabelledTurn, sentence: Sentence) -> KeptStatement | None:
     return next((kept for kept in turn.kept if is_quoted(sentence, turn.view, kept.quote)), None)
 
 
-def _is_lookalike(turn: LabelledTurn, sentence: Sentence) -> bool:
+def is_lookalike(turn: LabelledTurn, sentence: Sentence) -> bool:
     return any(quote in sentence.text or sentence.text in quote for quote in turn.never)
 
 

@@ -130,6 +130,14 @@ class EmbedderClient:
         """
         return self._request_scores("pairs", pairs, timeout)
 
+    def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float = DEFAULT_SECONDS) -> list[float]:
+        """Return for each pair (what was said before, a sentence and its answer) how likely it is worth keeping, 0..1.
+
+        Raises:
+            NotReadyError, EmbedderError: as `embed`.
+        """
+        return self._request_scores("statements", pairs, timeout)
+
     def _request_scores(self, operation: str, pairs: Sequence[tuple[str, str]], timeout: float) -> list[float]:
         texts = [text for pair in pairs for text in pair]
         deadline = protocol.deadline_after(timeout)

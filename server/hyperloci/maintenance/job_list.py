@@ -74,7 +74,7 @@ def _prepare_openings(context: MaintenanceContext) -> int:
 
 
 def _infer_causes(context: MaintenanceContext) -> int:
-    from hyperloci.conversations.consolidation.causal_links import infer_session_causes
+    from hyperloci.conversations.consolidation.causes.causal_links import infer_session_causes
 
     return infer_session_causes(context)
 

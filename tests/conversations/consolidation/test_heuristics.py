@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.conversations.consolidation import heuristics, turn_view
-from hyperloci.conversations.consolidation.causal_links import infer_causes
+from hyperloci.conversations.consolidation.causes.causal_links import infer_causes
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ExtractedFinding,

@@ -15,18 +15,19 @@ from safetensors.torch import load_file
 from hyperloci.config import Settings
 from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer
 from hyperloci.embedder.models.cross_encoder import (
-    ADAPTER_FILE,
     HEAD_WIDTH,
     LEFT,
     MAX_TOKENS,
+    REPLACEMENT_ADAPTER,
     RIGHT,
+    STATEMENT_ADAPTER,
     CrossEncoder,
     load_cross_encoder,
 )
 from hyperloci.embedder.models.device import choose_device
 from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.embedder.priority_lock import EncoderStage
-from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.engine import EmbedderEngine, ReadingTask
 from hyperloci.embedder.process.main import _load_cross_encoder
 from hyperloci.errors import BadRequestError, NotReadyError
 from tests.embedder.helpers import drain_lines, serving, stages, wait_for
@@ -43,12 +44,20 @@ STANDING = [
     ("Grafana is only reachable over the VPN.", "Grafana shows the error rate of each service."),
     ("The session timeout is 30 minutes.", "The cache expires after an hour."),
 ]
+KEPT = [
+    ("Should I run pip install -r requirements.txt? ‖ ", "yes, always uv in this repo, pip breaks our lockfile"),
+    (" ‖ ", "never touch the generated client by hand → Noted, I only change the schema."),
+]
+PASSING = [
+    (" ‖ ", "can you look at order.py, the endpoint is slow → Looking."),
+    ("The tests pass. ‖ ", "run the linter too → It is clean."),
+]
 ODD = [("", ""), ("half a pair \ud800", "x"), ("word " * 400, "other " * 400), ("日本語", "🙂 ünïcode [SEP] text")]
 
 
 @cache
 def encoder() -> CrossEncoder:
-    return load_cross_encoder()
+    return load_cross_encoder(REPLACEMENT_ADAPTER)
 
 
 def score_by_torch(pairs: list[tuple[str, str]]) -> list[float]:
@@ -56,7 +65,7 @@ def score_by_torch(pairs: list[tuple[str, str]]) -> list[float]:
     from transformers import AutoModel
 
     model = AutoModel.from_pretrained(find_model_folder()).eval()
-    adapter = {name: value.float() for name, value in load_file(ADAPTER_FILE).items()}
+    adapter = {name: value.float() for name, value in load_file(REPLACEMENT_ADAPTER).items()}
     with torch.no_grad():
         for name, weight in model.state_dict().items():
             if name in adapter:
@@ -81,18 +90,23 @@ def test_scores_are_those_that_torch_computes() -> None:
 
 def test_torch_gives_the_scores_that_numpy_gives() -> None:
     pairs = [*OVER, *STANDING, *ODD]
-    by_torch = load_cross_encoder(choose_device("cpu", "float32"))
+    by_torch = load_cross_encoder(REPLACEMENT_ADAPTER, choose_device("cpu", "float32"))
     assert by_torch.score_pairs(pairs) == pytest.approx(encoder().score_pairs(pairs), abs=1e-5)
 
 
 def test_half_precision_gives_almost_the_same_scores() -> None:
     pairs = [*OVER, *STANDING, *ODD]
-    halved = load_cross_encoder(choose_device("cpu", "bfloat16"))
+    halved = load_cross_encoder(REPLACEMENT_ADAPTER, choose_device("cpu", "bfloat16"))
     assert halved.score_pairs(pairs) == pytest.approx(encoder().score_pairs(pairs), abs=0.05)
 
 
 def test_what_is_over_is_told_from_what_stands_beside_it() -> None:
     assert min(encoder().score_pairs(OVER)) > 0.5 > max(encoder().score_pairs(STANDING))
+
+
+def test_what_is_to_be_kept_is_told_from_what_is_asked_for_now() -> None:
+    reader = load_cross_encoder(STATEMENT_ADAPTER)
+    assert min(reader.score_pairs(KEPT)) > 0.5 > max(reader.score_pairs(PASSING))
 
 
 def test_pairs_do_not_depend_on_each_other() -> None:
@@ -109,24 +123,33 @@ def test_of_two_long_texts_both_are_read() -> None:
 
 
 def test_the_adapter_changes_the_layers_and_adds_a_head_only() -> None:
-    adapter = load_file(ADAPTER_FILE)
+    adapter = load_file(REPLACEMENT_ADAPTER)
     assert {name.split(".")[0] for name in adapter} == {"encoder", "first", "last"}
     assert adapter["first.bias"].shape == (HEAD_WIDTH,) and all(value.isfinite().all() for value in adapter.values())
 
 
 def test_a_session_has_pairs_read_by_its_embedder(settings: Settings) -> None:
-    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=lambda _: encoder())
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=lambda *_: encoder())
     with serving(settings, engine) as client:
         assert client.wait_until_ready(10)
         assert client.score_pairs(OVER * 40, timeout=30) == pytest.approx(encoder().score_pairs(OVER) * 40, abs=1e-4)
 
 
+def test_each_question_is_asked_of_its_own_model(settings: Settings) -> None:
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=_load_cross_encoder)
+    with serving(settings, engine) as client:
+        assert client.wait_until_ready(10)
+        kept = client.score_statements(KEPT, timeout=30)
+        assert client.score_pairs(OVER, timeout=30) == pytest.approx(encoder().score_pairs(OVER), abs=1e-4)
+    assert kept == pytest.approx(load_cross_encoder(STATEMENT_ADAPTER).score_pairs(KEPT), abs=1e-4)
+
+
 def test_pairs_are_read_by_the_library_that_the_embedder_has_come_to(settings: Settings) -> None:
     loaded = []
 
-    def load(stage: EncoderStage) -> CrossEncoder:
+    def load(stage: EncoderStage, task: ReadingTask) -> CrossEncoder:
         loaded.append(stage.backend)
-        return _load_cross_encoder(stage)
+        return _load_cross_encoder(stage, task)
 
     engine = EmbedderEngine(lambda: load_bundled_stages("cpu"), lambda: drain_lines, cross_encoder=load)
     with serving(settings, engine) as client:
@@ -140,7 +163,7 @@ def test_pairs_are_read_by_the_library_that_the_embedder_has_come_to(settings: S
 def test_questions_do_not_wait_until_it_is_loaded(settings: Settings) -> None:
     begun, free = threading.Event(), threading.Event()
 
-    def load(_: EncoderStage) -> CrossEncoder:
+    def load(_: EncoderStage, __: ReadingTask) -> CrossEncoder:
         begun.set()
         free.wait(30)
         return encoder()
@@ -169,6 +192,6 @@ def test_an_embedder_without_one_says_so(settings: Settings) -> None:
 
 
 def test_while_the_embedder_loads_nobody_waits_for_a_reading(settings: Settings) -> None:
-    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=lambda _: encoder())
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=lambda *_: encoder())
     with pytest.raises(NotReadyError, match="still loading"):
         engine.score_pairs(OVER, deadline=float("inf"))

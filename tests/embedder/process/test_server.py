@@ -251,7 +251,7 @@ def test_a_database_that_does_not_exist_is_no_work(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("request_", "complaint"),
     [
-        ({}, "op=None is unknown: use embed, see, contradict, pairs, status, drain or stop"),
+        ({}, "op=None is unknown: use embed, see, contradict, pairs, statements, status, drain or stop"),
         ({"op": "eval"}, "op='eval' is unknown"),
         ({"op": "embed", "seconds": 1}, "texts must be a list of strings"),
         ({"op": "embed", "seconds": 1, "texts": "a"}, "texts must be a list of strings"),

@@ -21,9 +21,9 @@ from hyperloci.conversations.consolidation.finding_writer import FindingWriter, 
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.payload_writer import PayloadWriter, merge_saved
+from hyperloci.conversations.consolidation.statement_reading import TextReader
 from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.knowledge.cross_reading import PairScorer
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -85,18 +85,19 @@ class Consolidation:
         settings: Settings,
         clock: Clock,
         should_stop: Callable[[], bool] = lambda: False,
-        scorer: PairScorer | None = None,
+        scorer: TextReader | None = None,
     ) -> None:
         """Create it.
 
         Args:
             store, settings, clock: what it works with.
             should_stop: asked while a model is waited for that is run here.
-            scorer: reads two statements together.
+            scorer: reads two statements together, and a sentence with what was said around it.
         """
         self._store = store
         self._settings = settings
         self._clock = clock
+        self._scorer = scorer
         self._should_stop = should_stop
         self._progress = store.consolidations
         self._allowance = ClaudeAllowance(store, settings, clock)
@@ -235,7 +236,7 @@ class Consolidation:
         return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
     def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
-        return extract(turns, self._list_earlier(progress), tentative=True)
+        return extract(turns, self._list_earlier(progress), tentative=True, reader=self._scorer)
 
     def _list_earlier(self, progress: ConsolidationProgress) -> list[Node]:
         return self._progress.list_said_before(progress.session_key, progress.through_seq, EARLIER_TURNS)

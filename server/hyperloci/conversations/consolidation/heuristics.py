@@ -16,12 +16,6 @@ from hyperloci.conversations.consolidation.actions import read_actions
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
 from hyperloci.conversations.consolidation.context.scorer import Statement
-from hyperloci.conversations.consolidation.deadlines.due_dates import (
-    is_mostly_dated,
-    names_past_day,
-    read_due_date,
-    read_last_day,
-)
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
     ConsolidationPayload,
@@ -35,7 +29,8 @@ from hyperloci.conversations.consolidation.statement_features import (
     read_kind_features,
     split_words,
 )
-from hyperloci.conversations.consolidation.statement_scorer import load_weights
+from hyperloci.conversations.consolidation.statement_reading import StatementReader, read_statements
+from hyperloci.conversations.consolidation.statement_scorer import choose_kind, load_weights
 from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
@@ -51,7 +46,6 @@ from hyperloci.conversations.consolidation.turn_view import (
 from hyperloci.conversations.referents import lacks_subject
 from hyperloci.model.node import Node
 from hyperloci.text.language.figures import read_figures
-from hyperloci.text.language.sentences import sentence_spans
 
 KEEP: Final = 0.5
 """Probability from which on a sentence of the user's is kept. Chosen on six writers of twelve projects each, each
@@ -96,16 +90,6 @@ projects of five writers, beside no surer one, five of five deadlines from .25 o
 of 14 from .4 on, two of which must not be (rules of another place); from .33 on four of six, and two; of decisions half
 (docs/benchmarks/extraction.md, "Kept from less on")."""
 
-SURELY_DUE: Final = 0.65
-"""Share of its kind from which on a statement that holds until a day is a deadline all the same, and openings
-count down to it: `we have until 30 June` by .66 and more, of 12 that are labelled so; `no migrations until the
-auditor leaves on 20 March` by .59 and less, of five that others' sessions have."""
-
-SURELY_DEAD_END: Final = 0.5
-"""Share of its kind from which on a statement is a dead end: likelier that than all else together. Who is told that
-something failed leaves it alone, so a decision that is taken for one does harm: of 70 that were likeliest dead ends in
-23 projects 43 are, of the four below .5 two."""
-
 EXTEND: Final = 0.06
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
 
@@ -140,7 +124,13 @@ PER_TURN: Final = 6
 """Statements kept of one turn, the surest: a longer list is a specification, which stands in a file."""
 
 
-def extract(turns: Sequence[Node], earlier: Sequence[Node] = (), *, tentative: bool = False) -> ConsolidationPayload:
+def extract(
+    turns: Sequence[Node],
+    earlier: Sequence[Node] = (),
+    *,
+    tentative: bool = False,
+    reader: StatementReader | None = None,
+) -> ConsolidationPayload:
     """Return what is worth keeping of some turns.
 
     Args:
@@ -148,9 +138,10 @@ def extract(turns: Sequence[Node], earlier: Sequence[Node] = (), *, tentative: b
         earlier: what was said right before them, in order.
         tentative: whether to return also what is worth keeping only if it changes what holds, and what is said in
             passing.
+        reader: reads a sentence with what was said around it; without one words alone tell.
     """
     found: list[ExtractedFinding] = []
-    for finding in extract_findings(_view_turns(turns), _view_turns(earlier), tentative=tentative):
+    for finding in extract_findings(_view_turns(turns), _view_turns(earlier), tentative=tentative, reader=reader):
         _add_finding(found, finding)
     return ConsolidationPayload(findings=tuple(replace(item, place=f"found[{n}]") for n, item in enumerate(found)))
 
@@ -160,7 +151,11 @@ def _view_turns(turns: Iterable[Node]) -> list[TurnView]:
 
 
 def extract_findings(
-    views: Sequence[TurnView], earlier: Sequence[TurnView] = (), *, tentative: bool = False
+    views: Sequence[TurnView],
+    earlier: Sequence[TurnView] = (),
+    *,
+    tentative: bool = False,
+    reader: StatementReader | None = None,
 ) -> Iterator[ExtractedFinding]:
     """Yield what is worth keeping of some turns, in order; see `extract`.
 
@@ -170,13 +165,14 @@ def extract_findings(
         views: the turns.
         earlier: what was said right before them.
         tentative: whether to yield also what is worth keeping only if it changes what holds.
+        reader: reads a sentence with what was said around it.
     """
     turns = [*earlier, *views]
     for at, turn in enumerate(turns):
         is_old = at < len(earlier)
         if turn.is_flagged or (is_old and (turn.speaker != ASSISTANT or find_answer_after(turns, at) not in views)):
             continue
-        found = _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at)
+        found = _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at, reader)
         yield from (finding for finding in found if tentative or not finding.is_tentative)
 
 
@@ -193,7 +189,7 @@ def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> No
     found.append(finding)
 
 
-def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFinding]:
+def _find_in_turn(turns: Sequence[TurnView], at: int, reader: StatementReader | None) -> Iterator[ExtractedFinding]:
     turn, weights = turns[at], load_weights()
     unread = range(READ_AT_ENDS, len(turn.sentences) - READ_AT_ENDS)
     scores = [
@@ -201,6 +197,7 @@ def _find_in_turn(turns: Sequence[TurnView], at: int) -> Iterator[ExtractedFindi
         for number in range(len(turn.sentences))
     ]
     if turn.speaker == USER:
+        scores = read_statements(reader, turns, at, scores)
         scores = _raise_by_kind(turn, _raise_written(turn, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
@@ -359,37 +356,3 @@ def _introduces_what_is_left_out(turn: TurnView, number: int) -> bool:
 def _is_framing(turn: TurnView, number: int) -> bool:
     text = turn.sentences[number].text
     return is_asking(text) or "thanks" in read_cues(split_words(text)[:FRAMING_WORDS])
-
-
-def _keep_deadlines(statement: str) -> str:
-    """Return the sentences of a deadline that are one by themselves; all where none is.
-
-    `Tomorrow: the API. The demo is on 11 December`: nothing is due tomorrow.
-    """
-    weights, sentences = load_weights(), [statement[start:end] for start, end in sentence_spans(statement)]
-    if len(sentences) == 1:
-        return statement
-    kinds = [weights.choose_kind(tuple(read_kind_features(sentence))) for sentence in sentences]
-    due = [sentence for sentence, kind in zip(sentences, kinds, strict=True) if kind is FindingKind.DEADLINE]
-    return "\n".join(due) or statement
-
-
-def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
-    """Return the kind of a statement, and of a deadline the day.
-
-    What names only days that are past is no deadline. Nor is what holds until its day, or names a day beside other
-    things that don't end with it, unless it surely is one by its words.
-    """
-    features, weights = tuple(read_kind_features(statement)), load_weights()
-    kind = weights.choose_kind(features)
-    if kind is FindingKind.DEAD_END and weights.weigh_kinds(features)[kind] < SURELY_DEAD_END:
-        kind = weights.choose_kind(features, besides=(FindingKind.DEAD_END,))
-    if kind is not FindingKind.DEADLINE:
-        return kind, None
-    due, last = read_due_date(_keep_deadlines(statement), said_at), read_last_day(statement, said_at)
-    is_past = due is None and names_past_day(statement, said_at)
-    holds_till_then = last is not None and (due is None or due[:10] <= last)
-    is_sure = weights.weigh_kinds(features)[FindingKind.DEADLINE] >= SURELY_DUE
-    if is_past or (not is_sure and (holds_till_then or not is_mostly_dated(statement))):
-        return weights.choose_kind(features, besides=(FindingKind.DEADLINE,)), None
-    return kind, due

@@ -13,12 +13,11 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.conversations.consolidation.deadlines.due_dates import read_until
 from hyperloci.conversations.consolidation.findings import NODE_TYPES, FindingKind
-from hyperloci.conversations.consolidation.heuristics import choose_kind
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.surroundings import Surroundings
 from hyperloci.conversations.consolidation.statement_features import read_features
-from hyperloci.conversations.consolidation.statement_scorer import load_weights
+from hyperloci.conversations.consolidation.statement_scorer import choose_kind, load_weights
 from hyperloci.conversations.consolidation.turn_view import USER, TurnView
 from hyperloci.conversations.referents import lacks_subject
 from hyperloci.facts.memory_writer import MemoryWriter

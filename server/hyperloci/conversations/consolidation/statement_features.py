@@ -45,8 +45,8 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.conversations.consolidation.deadlines.due_dates import read_day_features
-from hyperloci.conversations.consolidation.debugging import holds_phrase
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.turn_phrases import holds_phrase
 from hyperloci.conversations.consolidation.turn_view import (
     ACTION,
     ASSISTANT,

@@ -1,8 +1,9 @@
-"""Cross-encoder: reads an older and a newer text together, and says how likely the older one no longer holds.
+"""Cross-encoder: reads two texts together. One says how likely the older no longer holds, given the newer; another
+how likely a sentence is worth keeping, given what was said before it.
 
-It is the bundled model with weights of its own: what they differ by comes along as matrices of low rank
-(`bench train_cross_encoder`; LoRA, Hu et al. 2021, made afterwards by singular values). Words, positions and the
-tokenizer are the bundled model's.
+Each is the bundled model with weights of its own: what they differ by comes along as matrices of low rank
+(`bench train_cross_encoder`, `bench train_statement_reader`; LoRA, Hu et al. 2021, made afterwards by singular values).
+Words, positions and the tokenizer are the bundled model's.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
     from hyperloci.embedder.models.device import ComputeDevice
 
-ADAPTER_FILE: Final = Path(__file__).parent / "data" / "cross_encoder.safetensors"
+REPLACEMENT_ADAPTER: Final = Path(__file__).parent / "data" / "replacement_reader.safetensors"
+STATEMENT_ADAPTER: Final = Path(__file__).parent / "data" / "statement_reader.safetensors"
 LEFT: Final = ".left"
 RIGHT: Final = ".right"
 """Suffixes of the two matrices whose product a weight differs by."""
@@ -75,7 +77,7 @@ class CrossEncoder:
         self._tokenizer = tokenizer
 
     def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return for each pair (older, newer) the probability that the older one no longer holds, 0..1."""
+        """Return for each pair of texts the probability that it was trained for, 0..1."""
         clean = [tuple(text.encode("utf-8", "replace").decode("utf-8") for text in pair) for pair in pairs]
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(clean)]
         odds = np.empty(len(tokens), dtype=np.float32)
@@ -89,12 +91,12 @@ class CrossEncoder:
         return [float(probability) for probability in 1 / (1 + np.exp(-odds.astype(np.float64)))]
 
 
-def load_cross_encoder(place: ComputeDevice | None = None, adapter: Path = ADAPTER_FILE) -> CrossEncoder:
+def load_cross_encoder(adapter: Path, place: ComputeDevice | None = None) -> CrossEncoder:
     """Load the bundled model with the adapter's changes.
 
     Args:
-        place: a device of torch, and the type that numbers have on it; None is numpy, which needs no torch.
         adapter: what the weights differ by.
+        place: a device of torch, and the type that numbers have on it; None is numpy, which needs no torch.
 
     Raises:
         ConfigurationError: the bundled model is not installed, or another one.

@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -58,6 +59,16 @@ _MAX_WAITING: Final = 256
 """Requests that may wait; more means that the model cannot keep up, and the caller does better without it."""
 
 
+class ReadingTask(StrEnum):
+    """What is asked of two texts that are read together; the value is the operation's name."""
+
+    REPLACEMENT = "pairs"
+    """Whether the older one no longer holds, given the newer."""
+
+    STATEMENT = "statements"
+    """Whether a sentence is worth keeping, given what was said before."""
+
+
 @dataclass(frozen=True, slots=True)
 class EncodeJob(Generic[T]):
     """A request for vectors, wanted before `deadline` (monotonic seconds)."""
@@ -83,14 +94,14 @@ class EmbedderEngine:
         stages: Callable[[], Iterator[EncoderStage]],
         load_drain: Callable[[], DrainQueue],
         nli: Callable[[], NliModel] | None = None,
-        cross_encoder: Callable[[EncoderStage], CrossEncoder] | None = None,
+        cross_encoder: Callable[[EncoderStage, ReadingTask], CrossEncoder] | None = None,
     ) -> None:
         self._stages = stages
         self._load_drain = load_drain
         self._load_nli = nli
         self._nli: NliModel | None = None
         self._load_cross_encoder = cross_encoder
-        self._cross_encoder: tuple[EncoderStage, CrossEncoder] | None = None
+        self._cross_encoders: dict[ReadingTask, tuple[EncoderStage, CrossEncoder]] = {}
         self._cross_encoder_lock = threading.Lock()
         self._gate = PriorityLock()
         self._stage: EncoderStage | None = None
@@ -150,8 +161,10 @@ class EmbedderEngine:
         """
         return self._run_on_query_lane(lambda _: self._load_nli_model().contradiction(pairs), deadline)
 
-    def score_pairs(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
-        """Return the probability that the older text of each pair no longer holds; the first request loads the model.
+    def score_pairs(
+        self, pairs: Sequence[tuple[str, str]], *, task: ReadingTask = ReadingTask.REPLACEMENT, deadline: float
+    ) -> list[float]:
+        """Return what a task asks of each pair of texts, as a probability; its first request loads the model.
 
         Who tells a fact waits for it: while the embedder loads, it is refused at once.
 
@@ -161,18 +174,18 @@ class EmbedderEngine:
         if not self._loaded.is_set():
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
         # Before the lane is entered: questions need not wait until it is loaded.
-        cross_encoder = self._get_cross_encoder()
+        cross_encoder = self._get_cross_encoder(task)
         return self._run_on_query_lane(lambda _: cross_encoder.score_pairs(pairs), deadline)
 
-    def _get_cross_encoder(self) -> CrossEncoder:
+    def _get_cross_encoder(self, task: ReadingTask) -> CrossEncoder:
         """Return the one that runs as the stage now does."""
         if self._load_cross_encoder is None:
             raise BadRequestError("this embedder has no cross-encoder.")
         with self._cross_encoder_lock:
             stage = self._get_stage()
-            if self._cross_encoder is None or self._cross_encoder[0] is not stage:
-                self._cross_encoder = (stage, self._load_cross_encoder(stage))
-            return self._cross_encoder[1]
+            if task not in self._cross_encoders or self._cross_encoders[task][0] is not stage:
+                self._cross_encoders[task] = (stage, self._load_cross_encoder(stage, task))
+            return self._cross_encoders[task][1]
 
     def _get_stage(self) -> EncoderStage:
         if self._stage is None:

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from hyperloci.embedder.priority_lock import EncoderStage
-from hyperloci.embedder.process.engine import DrainQueue, EmbedderEngine
+from hyperloci.embedder.process.engine import DrainQueue, EmbedderEngine, ReadingTask
 from hyperloci.embedder.process.server import EmbedderServer
 from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
@@ -115,15 +115,16 @@ def _load_nli_model(settings: Settings) -> NliModel:
     return load_nli_model(settings)
 
 
-def _load_cross_encoder(stage: EncoderStage) -> CrossEncoder:
+def _load_cross_encoder(stage: EncoderStage, task: ReadingTask) -> CrossEncoder:
     """Load it for torch where the stage has loaded torch, else for numpy."""
-    from hyperloci.embedder.models.cross_encoder import load_cross_encoder
+    from hyperloci.embedder.models.cross_encoder import REPLACEMENT_ADAPTER, STATEMENT_ADAPTER, load_cross_encoder
 
+    adapter = REPLACEMENT_ADAPTER if task is ReadingTask.REPLACEMENT else STATEMENT_ADAPTER
     if stage.backend != "torch":
-        return load_cross_encoder()
+        return load_cross_encoder(adapter)
     from hyperloci.embedder.models.device import choose_device
 
-    return load_cross_encoder(choose_device(stage.device, stage.dtype))
+    return load_cross_encoder(adapter, choose_device(stage.device, stage.dtype))
 
 
 def _die_with_parent() -> None:

@@ -9,11 +9,12 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from hyperloci.embedder import protocol
-from hyperloci.embedder.process.engine import EmbedderEngine
+from hyperloci.embedder.process.engine import EmbedderEngine, ReadingTask
 from hyperloci.embedder.transport import admit_visitor
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 
@@ -123,8 +124,8 @@ class EmbedderServer:
             return self._answer_see(request)
         if operation == "contradict":
             return self._answer_pairs(request, self._engine.score_contradictions)
-        if operation == "pairs":
-            return self._answer_pairs(request, self._engine.score_pairs)
+        if operation in tuple(ReadingTask):
+            return self._answer_pairs(request, partial(self._engine.score_pairs, task=ReadingTask(operation)))
         if operation == "status":
             return {"ok": True, "status": self._engine.status().to_message()}, b""
         if operation == "drain":
@@ -133,7 +134,7 @@ class EmbedderServer:
         if operation == "stop":
             return {"ok": True}, b""
         raise BadRequestError(
-            f"op={operation!r:.40} is unknown: use embed, see, contradict, pairs, status, drain or stop."
+            f"op={operation!r:.40} is unknown: use embed, see, contradict, pairs, statements, status, drain or stop."
         )
 
     def _answer_embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:

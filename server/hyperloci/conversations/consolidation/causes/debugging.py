@@ -2,7 +2,7 @@
 
 Somebody reports a failure (or a command fails), somebody looks, the assistant says what it comes from, the user
 confirms, something is changed. A diagnosis that nobody confirmed and no passing command bears out is a guess, and no
-cause. The weights and phrases are data (`data/debugging.toml`).
+cause. The weights are data (`data/debugging.toml`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.conversations.consolidation.turn_phrases import holds_phrase
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.system.values import dataclass
@@ -32,7 +33,6 @@ MAX_SHARED: Final = 3
 FREE_DISTANCE: Final = 2
 
 _FILE: Final = Path(__file__).parent / "data" / "debugging.toml"
-_WORD: Final = re.compile(r"[\w'-]+|=")
 _PARTICULAR: Final = re.compile(r"\d|`|\w[_.]\w|[a-z][A-Z]")
 
 
@@ -170,9 +170,3 @@ def _choose_evidence(diagnosis: Node, symptom: Node) -> str:
     return max(
         sentences, key=lambda each: (holds_phrase(each, "reasons"), len(words & meaningful_words(each)), len(each))
     )[:MAX_EVIDENCE_CHARS]
-
-
-def holds_phrase(text: str, table: str) -> bool:
-    """Return whether a text holds one of a table's phrases, in any case."""
-    words = f" {' '.join(_WORD.findall(text.lower().replace('’', chr(39))))} "
-    return any(f" {phrase} " in words for phrase in _load()["phrases"][table])

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hyperloci.conversations.consolidation.debugging import (
+from hyperloci.conversations.consolidation.causes.debugging import (
     MAX_EVIDENCE_CHARS,
     MAX_TURNS_BETWEEN,
     DebuggingChain,

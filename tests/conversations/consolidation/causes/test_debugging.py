@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.conversations.consolidation.causal_links import infer_causes
-from hyperloci.conversations.consolidation.debugging import find_chains
+from hyperloci.conversations.consolidation.causes.causal_links import infer_causes
+from hyperloci.conversations.consolidation.causes.debugging import find_chains
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import NewNode, Node
