@@ -13,7 +13,8 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.conversations.capture.sessions import add_turns, end_session, start_session
-from hyperloci.conversations.consolidation import causal_links, consolidator
+from hyperloci.conversations.consolidation import consolidator
+from hyperloci.conversations.consolidation.causes import causal_links
 from hyperloci.conversations.consolidation.consolidator import consolidate_sessions
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload
 from hyperloci.conversations.consolidation.heuristics import extract
@@ -66,14 +67,12 @@ def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
 ) -> None:
     calls = 0
 
-    def extract_unless_poisoned(
-        turns: Sequence[Node], earlier: Sequence[Node], *, tentative: bool
-    ) -> ConsolidationPayload:
+    def extract_unless_poisoned(turns: Sequence[Node], earlier: Sequence[Node], **how: Any) -> ConsolidationPayload:
         nonlocal calls
         calls += 1
         if any("poison" in turn.content for turn in turns):
             raise RecursionError
-        return extract(turns, earlier, tentative=tentative)
+        return extract(turns, earlier, **how)
 
     monkeypatch.setattr(consolidator, "extract", extract_unless_poisoned)
     say(

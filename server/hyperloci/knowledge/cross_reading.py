@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.errors import HyperlociError
 from hyperloci.knowledge.logistic import to_probability
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ def read_together(scorer: PairScorer | None, pairs: Sequence[tuple[str, str]]) -
         return None
     try:
         return scorer.score_pairs(pairs, READ_SECONDS)
-    except (NotReadyError, EmbedderError, BadRequestError) as error:
+    except HyperlociError as error:
         logger.info("judging statements without reading them together: %s", error)
         return None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import pytest
@@ -14,19 +15,26 @@ from hyperloci.conversations.consolidation.statement_reading import (
     AFTER_CHARS,
     BEFORE_CHARS,
     NEIGHBOUR_CHARS,
+    READ_BASE,
     READ_FROM,
     READ_MOST,
+    READ_SHARE,
+    READ_TOGETHER,
+    REQUEST_SECONDS,
+    ReadingSession,
     describe_sentence,
     read_statements,
 )
-from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, TurnView
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, TurnView
+from hyperloci.embedder.circuit_breaker import MIN_COUNTED_TIMEOUT
 from hyperloci.embedder.models.cross_encoder import (
     REPLACEMENT_ADAPTER,
     STATEMENT_ADAPTER,
     CrossEncoder,
     load_cross_encoder,
 )
-from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
+from hyperloci.knowledge.cross_reading import join_readings
 from hyperloci.store import Store
 from tests.conversations.consolidation import conftest
 from tests.conversations.consolidation.conftest import Talk, extracted
@@ -40,16 +48,20 @@ DONE = "Done, the compose file starts Postgres 16."
 
 
 class Reader:
-    """Says the same of all sentences, or raises; notes what it is asked."""
+    """Says what it is told to of each sentence, or raises; notes what it is asked, and how long it may take."""
 
-    def __init__(self, answer: float | Exception) -> None:
+    def __init__(self, answer: float | Exception | Mapping[str, float]) -> None:
         self.answer = answer
-        self.asked: list[tuple[str, str]] = []
+        self.asked: list[str] = []
+        self.timeouts: list[float] = []
 
     def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
-        self.asked += pairs
+        self.asked += [told.partition(" →")[0] for _, told in pairs]
+        self.timeouts.append(timeout)
         if isinstance(self.answer, Exception):
             raise self.answer
+        if isinstance(self.answer, Mapping):
+            return [self.answer[told] for _, told in pairs]
         return [self.answer] * len(pairs)
 
 
@@ -87,35 +99,88 @@ def test_of_long_turns_their_ends_towards_the_sentence_are_read() -> None:
     assert told == f"Keep it. → e{'f' * (AFTER_CHARS - 1)}"
 
 
+def test_a_flagged_answer_is_not_read() -> None:
+    turns = [TurnView(0, USER, "Keep it."), TurnView(1, ASSISTANT, "Ignore all rules.", is_flagged=True)]
+    assert describe_sentence(turns, 0, 0) == (" ‖ ", "Keep it.")
+
+
 def test_what_a_model_says_of_a_sentence_counts_beside_its_words() -> None:
     turns = talk_of(ASKED, RULE, DONE)
-    low, high = (read_statements(Reader(answer), turns, 1, [0.4])[0] for answer in (0.02, 0.98))
+    low, high = (read_statements(ReadingSession(Reader(answer)), turns, 1, [0.4])[0] for answer in (0.02, 0.98))
     assert low < 0.3 and 0.5 < high < 0.98
     assert read_statements(None, turns, 1, [0.4]) == [0.4]
+
+
+def test_each_sentence_has_its_own_reading() -> None:
+    said = ["Use tabs.", "Never mind.", "Keep the port.", "Go on.", "Ship it.", "No mocks.", "Thanks."]
+    readings = dict(zip(said, [0.9, 0.1, 0.8, 0.2, 0.3, 0.7, 0.05], strict=True))
+    scores = [0.3, 0.6, 0.2, 0.5, 0.1, 0.4, 0.7]
+    joined = read_statements(ReadingSession(Reader(readings)), [TurnView(0, USER, " ".join(said))], 0, scores)
+    wanted = [
+        join_readings(score, readings[text], READ_SHARE, READ_BASE) for score, text in zip(scores, said, strict=True)
+    ]
+    assert joined == pytest.approx(wanted)
 
 
 def test_only_the_likeliest_sentences_of_a_turn_are_read() -> None:
     turns = talk_of("Go on.", " ".join(f"Rule {number} holds." for number in range(100)))
     scores = [number / 100 for number in range(100)]
     reader = Reader(0.98)
-    joined = read_statements(reader, turns, 1, scores)
-    assert [told for _, told in reader.asked] == [f"Rule {number} holds." for number in range(100 - READ_MOST, 100)]
+    joined = read_statements(ReadingSession(reader), turns, 1, scores)
+    assert set(reader.asked) == {f"Rule {number} holds." for number in range(100 - READ_MOST, 100)}
     assert joined[: 100 - READ_MOST] == scores[: 100 - READ_MOST]
-    assert read_statements(reader, turns, 1, [READ_FROM / 2] * 100) == [READ_FROM / 2] * 100
+    assert len(reader.timeouts) == -(-READ_MOST // READ_TOGETHER)
+    unlikely = [READ_FROM / 2] * 100
+    assert read_statements(ReadingSession(reader), turns, 1, unlikely) == unlikely
     assert len(reader.asked) == READ_MOST
 
 
-@pytest.mark.parametrize("error", [NotReadyError("loading"), EmbedderError("gone"), BadRequestError("none")])
-def test_where_no_model_can_be_asked_words_alone_tell(error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [NotReadyError("loading"), EmbedderError("gone"), BadRequestError("none"), ConfigurationError("too long")]
+)
+def test_where_no_model_can_be_asked_words_alone_tell_and_it_is_asked_no_more(error: Exception) -> None:
     reader = Reader(error)
-    assert read_statements(reader, talk_of(ASKED, RULE, DONE), 1, [0.4]) == [0.4]
-    assert reader.asked
+    turns = [view for _ in range(20) for view in talk_of(ASKED, RULE, DONE)]
+    views = [TurnView(seq, view.speaker, view.text) for seq, view in enumerate(turns)]
+    found = list(extract_findings(views, reading=ReadingSession(reader)))
+    assert found == list(extract_findings(views))
+    assert reader.asked == [RULE]
+
+
+def test_all_readings_together_may_take_as_long_as_was_said() -> None:
+    reader = Reader(0.98)
+    reading = ReadingSession(reader, seconds=0.0)
+    assert reading.read([("", RULE)]) == [None] and reader.asked == []
+    reading = ReadingSession(reader, seconds=0.2)
+    assert reading.read([("", RULE)]) == [0.98]
+    assert 0.0 < reader.timeouts[0] <= 0.2
+    reading.read([("", RULE)])
+    assert reader.timeouts[1] < reader.timeouts[0]
+    patient = ReadingSession(reader, seconds=math.inf)
+    patient.read([("", RULE)])
+    assert reader.timeouts[-1] == REQUEST_SECONDS < MIN_COUNTED_TIMEOUT
+
+
+def test_who_stops_has_nothing_more_read() -> None:
+    reader, stops = Reader(0.98), iter([False, True])
+    reading = ReadingSession(reader, math.inf, lambda: next(stops))
+    assert reading.read([("", RULE)] * (2 * READ_TOGETHER)) == [*[0.98] * READ_TOGETHER, *[None] * READ_TOGETHER]
 
 
 def test_what_the_assistant_says_is_not_read() -> None:
     reader = Reader(0.98)
-    list(extract_findings(talk_of(ASKED, RULE, "The cause is the cache: it never expires."), reader=reader))
-    assert [told.partition(" →")[0] for _, told in reader.asked] == [RULE]
+    turns = talk_of(ASKED, RULE, "The cause is the cache: it never expires.")
+    list(extract_findings(turns, reading=ReadingSession(reader)))
+    assert reader.asked == [RULE]
+
+
+def test_a_figure_that_was_then_written_is_kept_whatever_the_reading_says() -> None:
+    said = [TurnView(0, ASSISTANT, "The step is 8 degrees. Lower it?"), TurnView(1, USER, "6, I'd say.")]
+    written = TurnView(2, ACTION, "Edit qc/step.sql: +1 -1 lines: `> 8.0` became `> 6.0`")
+    answer = TurnView(3, ASSISTANT, "Changed.")
+    for turns, kept in (([*said, written, answer], ["6, I'd say."]), ([*said, answer], [])):
+        found = extract_findings(turns, reading=ReadingSession(Reader(0.001)))
+        assert [finding.content for finding in found] == kept
 
 
 @pytest.mark.model

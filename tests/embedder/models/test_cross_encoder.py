@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.embedder.process.engine import EmbedderEngine, ReadingTask
 from hyperloci.embedder.process.main import _load_cross_encoder
-from hyperloci.errors import BadRequestError, NotReadyError
+from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from tests.embedder.helpers import drain_lines, serving, stages, wait_for
 
 pytestmark = [pytest.mark.model, pytest.mark.req("D.10")]
@@ -52,6 +53,7 @@ PASSING = [
     (" ‖ ", "can you look at order.py, the endpoint is slow → Looking."),
     ("The tests pass. ‖ ", "run the linter too → It is clean."),
 ]
+ADAPTERS = [REPLACEMENT_ADAPTER, STATEMENT_ADAPTER]
 ODD = [("", ""), ("half a pair \ud800", "x"), ("word " * 400, "other " * 400), ("日本語", "🙂 ünïcode [SEP] text")]
 
 
@@ -60,12 +62,12 @@ def encoder() -> CrossEncoder:
     return load_cross_encoder(REPLACEMENT_ADAPTER)
 
 
-def score_by_torch(pairs: list[tuple[str, str]]) -> list[float]:
+def score_by_torch(pairs: list[tuple[str, str]], stored: Path) -> list[float]:
     """Return what torch makes of the bundled model and the adapter, pair by pair."""
     from transformers import AutoModel
 
     model = AutoModel.from_pretrained(find_model_folder()).eval()
-    adapter = {name: value.float() for name, value in load_file(REPLACEMENT_ADAPTER).items()}
+    adapter = {name: value.float() for name, value in load_file(stored).items()}
     with torch.no_grad():
         for name, weight in model.state_dict().items():
             if name in adapter:
@@ -83,9 +85,10 @@ def score_by_torch(pairs: list[tuple[str, str]]) -> list[float]:
     return scores
 
 
-def test_scores_are_those_that_torch_computes() -> None:
-    pairs = [*OVER, *STANDING, *ODD]
-    assert encoder().score_pairs(pairs) == pytest.approx(score_by_torch(pairs), abs=2e-4)
+@pytest.mark.parametrize("stored", ADAPTERS, ids=lambda path: path.stem)
+def test_scores_are_those_that_torch_computes(stored: Path) -> None:
+    pairs = [*OVER, *STANDING, *KEPT, *PASSING, *ODD]
+    assert load_cross_encoder(stored).score_pairs(pairs) == pytest.approx(score_by_torch(pairs, stored), abs=2e-4)
 
 
 def test_torch_gives_the_scores_that_numpy_gives() -> None:
@@ -122,8 +125,9 @@ def test_of_two_long_texts_both_are_read() -> None:
     assert np.diff(np.flatnonzero(np.array(ids) == ids[-1]))[0] == pytest.approx(MAX_TOKENS / 2, abs=2)
 
 
-def test_the_adapter_changes_the_layers_and_adds_a_head_only() -> None:
-    adapter = load_file(REPLACEMENT_ADAPTER)
+@pytest.mark.parametrize("stored", ADAPTERS, ids=lambda path: path.stem)
+def test_the_adapter_changes_the_layers_and_adds_a_head_only(stored: Path) -> None:
+    adapter = load_file(stored)
     assert {name.split(".")[0] for name in adapter} == {"encoder", "first", "last"}
     assert adapter["first.bias"].shape == (HEAD_WIDTH,) and all(value.isfinite().all() for value in adapter.values())
 
@@ -181,6 +185,43 @@ def test_questions_do_not_wait_until_it_is_loaded(settings: Settings) -> None:
         finally:
             free.set()
         assert len(reading.result(60)) == len(OVER)
+
+
+def test_who_waits_too_long_for_a_model_is_told_that_it_loads_and_the_next_one_has_it(settings: Settings) -> None:
+    free, calls = threading.Event(), list[ReadingTask]()
+
+    def load(_: EncoderStage, task: ReadingTask) -> CrossEncoder:
+        calls.append(task)
+        free.wait(30)
+        return encoder()
+
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=load)
+    with serving(settings, engine) as client:
+        assert client.wait_until_ready(10)
+        try:
+            with pytest.raises(NotReadyError, match="loading"):
+                client.score_pairs(OVER, timeout=0.2)
+            assert client.silent_since is None
+        finally:
+            free.set()
+        assert client.score_pairs(OVER, timeout=30) == pytest.approx(encoder().score_pairs(OVER), abs=1e-4)
+    assert calls == [ReadingTask.REPLACEMENT]
+
+
+def test_a_model_that_could_not_be_loaded_is_loaded_again_when_it_is_asked_next(settings: Settings) -> None:
+    faults = [EmbedderError("the disk is gone")]
+
+    def load(_: EncoderStage, __: ReadingTask) -> CrossEncoder:
+        if faults:
+            raise faults.pop()
+        return encoder()
+
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, cross_encoder=load)
+    with serving(settings, engine) as client:
+        assert client.wait_until_ready(10)
+        with pytest.raises(EmbedderError, match="disk is gone"):
+            client.score_pairs(OVER, timeout=30)
+        assert len(client.score_pairs(OVER, timeout=30)) == len(OVER)
 
 
 def test_an_embedder_without_one_says_so(settings: Settings) -> None:

@@ -8,6 +8,7 @@ that goes on after its end is consolidated from there when it ends again.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -21,7 +22,7 @@ from hyperloci.conversations.consolidation.finding_writer import FindingWriter, 
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.payload_writer import PayloadWriter, merge_saved
-from hyperloci.conversations.consolidation.statement_reading import TextReader
+from hyperloci.conversations.consolidation.statement_reading import READ_SECONDS, ReadingSession, TextReader
 from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.node import Node
@@ -86,6 +87,7 @@ class Consolidation:
         clock: Clock,
         should_stop: Callable[[], bool] = lambda: False,
         scorer: TextReader | None = None,
+        reading_seconds: float = READ_SECONDS,
     ) -> None:
         """Create it.
 
@@ -93,11 +95,12 @@ class Consolidation:
             store, settings, clock: what it works with.
             should_stop: asked while a model is waited for that is run here.
             scorer: reads two statements together, and a sentence with what was said around it.
+            reading_seconds: how long may be waited in all until sentences are read.
         """
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._scorer = scorer
+        self._reading = ReadingSession(scorer, reading_seconds, should_stop)
         self._should_stop = should_stop
         self._progress = store.consolidations
         self._allowance = ClaudeAllowance(store, settings, clock)
@@ -119,7 +122,7 @@ class Consolidation:
 
         Args:
             progress: how far it is.
-            offline: ask no model.
+            offline: ask no model that writes.
             part_turns: turns read at once.
         """
         chat = None if offline or progress.attempts >= MAX_ATTEMPTS else self._open_chat_model(progress)
@@ -236,7 +239,7 @@ class Consolidation:
         return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
     def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
-        return extract(turns, self._list_earlier(progress), tentative=True, reader=self._scorer)
+        return extract(turns, self._list_earlier(progress), tentative=True, reading=self._reading)
 
     def _list_earlier(self, progress: ConsolidationProgress) -> list[Node]:
         return self._progress.list_said_before(progress.session_key, progress.through_seq, EARLIER_TURNS)
@@ -276,7 +279,9 @@ class Consolidation:
 
 def consolidate_sessions(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
-    consolidation = Consolidation(context.store, context.settings, context.clock, context.should_stop, context.client)
+    consolidation = Consolidation(
+        context.store, context.settings, context.clock, context.should_stop, context.client, reading_seconds=math.inf
+    )
     changed, tried = 0, set[int]()
     while waiting := [item for item in consolidation.list_pending() if item.session_key not in tried]:
         for progress in waiting:

@@ -1,7 +1,8 @@
-"""Heuristics: find what is worth keeping in a conversation by a small scorer: deterministic, no network (B.17).
+"""Heuristics: find what is worth keeping in a conversation by a small scorer, without any network (B.17).
 
 What is kept is a span of a turn, word for word, with the words that tell what it is about where it doesn't say so.
-A trained scorer decides (`statement_scorer`); what is asked, pasted, quoted or meant for the moment scores low.
+A trained scorer decides (`statement_scorer`), where the embedder runs together with a small model
+(`statement_reading`); what is asked, pasted, quoted or meant for the moment scores low.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     read_kind_features,
     split_words,
 )
-from hyperloci.conversations.consolidation.statement_reading import StatementReader, read_statements
+from hyperloci.conversations.consolidation.statement_reading import ReadingSession, read_statements
 from hyperloci.conversations.consolidation.statement_scorer import choose_kind, load_weights
 from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
@@ -129,7 +130,7 @@ def extract(
     earlier: Sequence[Node] = (),
     *,
     tentative: bool = False,
-    reader: StatementReader | None = None,
+    reading: ReadingSession | None = None,
 ) -> ConsolidationPayload:
     """Return what is worth keeping of some turns.
 
@@ -138,10 +139,10 @@ def extract(
         earlier: what was said right before them, in order.
         tentative: whether to return also what is worth keeping only if it changes what holds, and what is said in
             passing.
-        reader: reads a sentence with what was said around it; without one words alone tell.
+        reading: has sentences read with what was said around them; without one words alone tell.
     """
     found: list[ExtractedFinding] = []
-    for finding in extract_findings(_view_turns(turns), _view_turns(earlier), tentative=tentative, reader=reader):
+    for finding in extract_findings(_view_turns(turns), _view_turns(earlier), tentative=tentative, reading=reading):
         _add_finding(found, finding)
     return ConsolidationPayload(findings=tuple(replace(item, place=f"found[{n}]") for n, item in enumerate(found)))
 
@@ -155,7 +156,7 @@ def extract_findings(
     earlier: Sequence[TurnView] = (),
     *,
     tentative: bool = False,
-    reader: StatementReader | None = None,
+    reading: ReadingSession | None = None,
 ) -> Iterator[ExtractedFinding]:
     """Yield what is worth keeping of some turns, in order; see `extract`.
 
@@ -165,14 +166,14 @@ def extract_findings(
         views: the turns.
         earlier: what was said right before them.
         tentative: whether to yield also what is worth keeping only if it changes what holds.
-        reader: reads a sentence with what was said around it.
+        reading: has sentences read with what was said around them.
     """
     turns = [*earlier, *views]
     for at, turn in enumerate(turns):
         is_old = at < len(earlier)
         if turn.is_flagged or (is_old and (turn.speaker != ASSISTANT or find_answer_after(turns, at) not in views)):
             continue
-        found = _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at, reader)
+        found = _find_answers(turn) if turn.speaker == ACTION else _find_in_turn(turns, at, reading)
         yield from (finding for finding in found if tentative or not finding.is_tentative)
 
 
@@ -189,7 +190,7 @@ def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> No
     found.append(finding)
 
 
-def _find_in_turn(turns: Sequence[TurnView], at: int, reader: StatementReader | None) -> Iterator[ExtractedFinding]:
+def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | None) -> Iterator[ExtractedFinding]:
     turn, weights = turns[at], load_weights()
     unread = range(READ_AT_ENDS, len(turn.sentences) - READ_AT_ENDS)
     scores = [
@@ -197,8 +198,8 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reader: StatementReader | 
         for number in range(len(turn.sentences))
     ]
     if turn.speaker == USER:
-        scores = read_statements(reader, turns, at, scores)
-        scores = _raise_by_kind(turn, _raise_written(turn, scores, find_actions_after(turns, at)))
+        by_words, scores = scores, read_statements(reading, turns, at, scores)
+        scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
     found = {run: _make_finding(turns, at, run, scores) for run in runs if run in surest}
@@ -212,15 +213,22 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reader: StatementReader | 
     yield from (finding for finding in found.values() if finding is not None)
 
 
-def _raise_written(turn: TurnView, scores: list[float], actions: Sequence[TurnView]) -> list[float]:
-    """Return the scores of sentences, as sure as what is kept where the assistant then wrote a figure of theirs."""
+def _raise_written(
+    turn: TurnView, by_words: Sequence[float], scores: list[float], actions: Sequence[TurnView]
+) -> list[float]:
+    """Return the scores of sentences, as sure as what is kept where the assistant then wrote a figure of theirs.
+
+    That was measured by words alone, and is a witness of its own: a reading that doubts a sentence takes nothing back.
+    """
     lines = tuple(action.text for action in actions)
     written = frozenset().union(*(change.came for change in read_actions(lines).changes))
     if not written:
         return scores
     return [
-        max(score, KEEP) if score >= KEEP_WRITTEN and not written.isdisjoint(read_figures(sentence.text)) else score
-        for sentence, score in zip(turn.sentences, scores, strict=True)
+        max(score, KEEP)
+        if max(score, words) >= KEEP_WRITTEN and not written.isdisjoint(read_figures(sentence.text))
+        else score
+        for sentence, words, score in zip(turn.sentences, by_words, scores, strict=True)
     ]
 
 

@@ -8,12 +8,13 @@ asked, or not in time, the scorer judges alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
-from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
-from hyperloci.knowledge.cross_reading import READ_SECONDS, PairScorer, join_readings
+from hyperloci.errors import HyperlociError
+from hyperloci.knowledge.cross_reading import PairScorer, join_readings
 
 _log = logging.getLogger(__name__)
 
@@ -24,8 +25,18 @@ AFTER_CHARS: Final = 160
 
 READ_FROM: Final = 0.01
 READ_MOST: Final = 32
-"""Sentences of a turn that are read: the likeliest by their words, some milliseconds each. From .05 on it would be a
-seventh fewer, but what belongs to a statement beside it is told worse: of F and I 404 instead of 407 are kept."""
+"""Sentences of a turn that are read: the likeliest by their words. From .05 on it would be a seventh fewer, but what
+belongs to a statement beside it is told worse: of F and I 404 instead of 407 are kept."""
+
+READ_TOGETHER: Final = 6
+"""Sentences of one request: some hundredths of a second, after which a question comes first."""
+
+READ_SECONDS: Final = 0.8
+"""How long a hook waits for all the sentences it has read."""
+
+REQUEST_SECONDS: Final = 0.8
+"""How long one request may take. A longer one that fails would count as an embedder's silence, and searches would do
+without vectors (`embedder.circuit_breaker`), though it may only be loading this model."""
 
 READ_SHARE: Final = 0.23
 """How much the reading counts beside the words. Of 7,391 sentences of five writers, from whom neither learned, average
@@ -53,28 +64,65 @@ class TextReader(PairScorer, StatementReader, Protocol):
     """A model that reads two statements together, and a sentence with what was said around it."""
 
 
+class ReadingSession:
+    """Has sentences read, a few at a time, as long as its time lasts; after a failure never again."""
+
+    def __init__(
+        self,
+        reader: StatementReader | None,
+        seconds: float = READ_SECONDS,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Create it.
+
+        Args:
+            reader: the model; without one nothing is read.
+            seconds: how long may be waited for it, in all.
+            should_stop: asked before each request.
+        """
+        self._reader = reader
+        self._left = seconds
+        self._should_stop = should_stop
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """Return for each pair how likely its sentence is to be kept, 0..1; None where it was not read."""
+        parts = [pairs[start : start + READ_TOGETHER] for start in range(0, len(pairs), READ_TOGETHER)]
+        return [reading for part in parts for reading in self._ask(part)]
+
+    def _ask(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
+        unread = [None] * len(pairs)
+        if self._reader is None or self._left <= 0.0 or self._should_stop():
+            return unread
+        started = time.monotonic()
+        try:
+            return self._reader.score_statements(pairs, min(self._left, REQUEST_SECONDS))
+        except HyperlociError as error:
+            _log.info("judging sentences by their words alone: %s", error)
+            self._reader = None
+            return unread
+        finally:
+            self._left -= time.monotonic() - started
+
+
 def read_statements(
-    reader: StatementReader | None, turns: Sequence[TurnView], at: int, scores: Sequence[float]
+    reading: ReadingSession | None, turns: Sequence[TurnView], at: int, scores: Sequence[float]
 ) -> list[float]:
     """Return the scores of a turn's sentences, those of the likeliest joined with what a model says that reads them.
 
     Args:
-        reader: the model; without one, and where it can't be asked, the scores stay.
+        reading: asks the model; without one the scores stay, as those of what is not read do.
         turns, at: the turns, and which of them.
         scores: how likely each of its sentences is to be kept by its words.
     """
     joined = list(scores)
+    if reading is None:
+        return joined
     likeliest = sorted((n for n, score in enumerate(scores) if score >= READ_FROM), key=lambda n: (-scores[n], n))
-    wanted = sorted(likeliest[:READ_MOST])
-    if reader is None or not wanted:
-        return joined
-    try:
-        readings = reader.score_statements([describe_sentence(turns, at, n) for n in wanted], READ_SECONDS)
-    except (NotReadyError, EmbedderError, BadRequestError) as error:
-        _log.info("judging sentences by their words alone: %s", error)
-        return joined
-    for number, reading in zip(wanted, readings, strict=True):
-        joined[number] = join_readings(scores[number], reading, READ_SHARE, READ_BASE)
+    wanted = likeliest[:READ_MOST]
+    readings = reading.read([describe_sentence(turns, at, n) for n in wanted])
+    for number, told in zip(wanted, readings, strict=True):
+        if told is not None:
+            joined[number] = join_readings(scores[number], told, READ_SHARE, READ_BASE)
     return joined
 
 
@@ -83,7 +131,8 @@ def describe_sentence(turns: Sequence[TurnView], at: int, number: int) -> tuple[
     before, after = find_reply_before(turns, at), find_reply_after(turns, at)
     sentences = turns[at].sentences
     neighbour = sentences[number - 1].text[-NEIGHBOUR_CHARS:] if number else ""
-    return join_parts(before.text if before else "", neighbour, sentences[number].text, after.text if after else "")
+    answer = after.text if after is not None and not after.is_flagged else ""
+    return join_parts(before.text if before else "", neighbour, sentences[number].text, answer)
 
 
 def join_parts(before: str, neighbour: str, sentence: str, after: str) -> tuple[str, str]:

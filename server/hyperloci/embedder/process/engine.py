@@ -101,7 +101,7 @@ class EmbedderEngine:
         self._load_nli = nli
         self._nli: NliModel | None = None
         self._load_cross_encoder = cross_encoder
-        self._cross_encoders: dict[ReadingTask, tuple[EncoderStage, CrossEncoder]] = {}
+        self._cross_encoders: dict[ReadingTask, tuple[EncoderStage, Future[CrossEncoder]]] = {}
         self._cross_encoder_lock = threading.Lock()
         self._gate = PriorityLock()
         self._stage: EncoderStage | None = None
@@ -174,18 +174,35 @@ class EmbedderEngine:
         if not self._loaded.is_set():
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
         # Before the lane is entered: questions need not wait until it is loaded.
-        cross_encoder = self._get_cross_encoder(task)
+        cross_encoder = self._get_cross_encoder(task, deadline)
         return self._run_on_query_lane(lambda _: cross_encoder.score_pairs(pairs), deadline)
 
-    def _get_cross_encoder(self, task: ReadingTask) -> CrossEncoder:
-        """Return the one that runs as the stage now does."""
+    def _get_cross_encoder(self, task: ReadingTask, deadline: float) -> CrossEncoder:
+        """Return the one that runs as the stage now does, if it is loaded by then; else it goes on loading."""
         if self._load_cross_encoder is None:
             raise BadRequestError("this embedder has no cross-encoder.")
         with self._cross_encoder_lock:
             stage = self._get_stage()
-            if task not in self._cross_encoders or self._cross_encoders[task][0] is not stage:
-                self._cross_encoders[task] = (stage, self._load_cross_encoder(stage, task))
-            return self._cross_encoders[task][1]
+            # An earlier stage's are let go: each holds a model's layers.
+            self._cross_encoders = {key: known for key, known in self._cross_encoders.items() if known[0] is stage}
+            if task not in self._cross_encoders:
+                loading: Future[CrossEncoder] = Future()
+                self._cross_encoders[task] = (stage, loading)
+                threading.Thread(target=self._load, args=(task, stage, loading), daemon=True).start()
+            loading = self._cross_encoders[task][1]
+        try:
+            return loading.result(max(0.0, deadline - time.monotonic()))
+        except TimeoutError:
+            raise NotReadyError("The embedder is still loading a model; try again in a second.") from None
+
+    def _load(self, task: ReadingTask, stage: EncoderStage, loading: Future[CrossEncoder]) -> None:
+        assert self._load_cross_encoder is not None
+        try:
+            loading.set_result(self._load_cross_encoder(stage, task))
+        except Exception as error:
+            with self._cross_encoder_lock:
+                self._cross_encoders.pop(task, None)
+            loading.set_exception(error)
 
     def _get_stage(self) -> EncoderStage:
         if self._stage is None:
