@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -70,7 +71,7 @@ def play_project(gold: dict[str, Any], encode: Encode) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         settings = bench_settings(Path(folder), embedder=False)
         with Store.open(settings.database, backup_dir=settings.backup_dir, clock=clock) as store:
-            consolidation = Consolidation(store, settings, clock, scorer=LocalScorer())
+            consolidation = Consolidation(store, settings, clock, scorer=LocalScorer(), reading_seconds=math.inf)
             known = set[NodeKey]()
             for number, session in enumerate(gold["sessions"]):
                 session_id = f"{gold['project']}-{number}"
