@@ -6,9 +6,11 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.memory import Memory
+from hyperloci.model.kinds import NodeId
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
 from hyperloci.model.turn import Speaker, Turn
+from hyperloci.retrieval.order.hit_order import arrange_hits
 from hyperloci.retrieval.order.newer_first import put_newer_first
 from tests.support import FakeClock
 
@@ -81,6 +83,66 @@ def test_an_answer_that_speaks_of_something_else_brings_nothing_in(memory: Memor
     found = ids(memory.search(QUERY).results)
 
     assert answer.id in found and new not in found
+
+
+def settle(memory: Memory, clock: FakeClock, proposal: str, decision: str) -> tuple[Node, str]:
+    """Have the user propose something, and decide once the assistant has answered; return both."""
+    prompt, _, turn = say(
+        memory, clock, (Speaker.USER, proposal), (Speaker.ASSISTANT, "It takes memory."), (Speaker.USER, decision)
+    )
+    id = told_by(memory, turn, decision)
+    with memory.store.transaction():
+        memory.store.nodes.update_node(NodeId(id), now=0, reason="test", metadata={"turn": turn.seq})
+    return prompt, id
+
+
+PROPOSAL = "let me add a redis for rate limiting"
+DECISION = "nah forget redis. slowapi with its in-memory counter will do"
+
+
+def arrange(memory: Memory, *found: str, limit: int = 9) -> list[str]:
+    """Return the order in which hits are shown that a search found in this one."""
+    nodes = [memory.store.nodes.get_node(id) for id in found]
+    arranged = arrange_hits(memory.store, "how do we rate limit", [node for node in nodes if node], limit=limit)
+    return [node.id for node in arranged.nodes]
+
+
+@pytest.mark.req("B.17")
+def test_what_the_user_settled_next_stands_before_the_proposal_where_it_is_found(
+    memory: Memory, clock: FakeClock
+) -> None:
+    prompt, decision = settle(memory, clock, PROPOSAL, DECISION)
+
+    assert arrange(memory, prompt.id, decision) == [decision, prompt.id]
+    assert arrange(memory, prompt.id, decision, limit=1) == [decision]
+    assert arrange(memory, prompt.id) == [prompt.id]
+
+
+def test_what_replaced_the_settled_statement_stands_before_the_proposal_where_it_is_found(
+    memory: Memory, clock: FakeClock
+) -> None:
+    prompt, decision = settle(memory, clock, PROPOSAL, DECISION)
+    progress = memory.store.consolidations.get_progress("s")
+    assert progress is not None
+    said = memory.store.consolidations.list_turns(progress.session_key, 0, 9)[-1]
+    proxy = memory.correct_fact(decision, "the proxy limits the rate").id
+
+    assert arrange(memory, prompt.id, said.id, proxy) == [proxy, prompt.id, said.id]
+    assert proxy not in arrange(memory, prompt.id)
+
+
+def test_a_prompt_of_which_something_was_kept_stays_before_what_was_said_next(memory: Memory, clock: FakeClock) -> None:
+    prompt, decision = settle(memory, clock, PROPOSAL, DECISION)
+    told_by(memory, prompt, "redis counts requests")
+
+    assert arrange(memory, prompt.id, decision) == [prompt.id, decision]
+
+
+def test_a_prompt_that_tells_more_than_what_was_said_next_stays_before_it(memory: Memory, clock: FakeClock) -> None:
+    rooms = "a room per job looks silly, Hassan had forty of those rooms on Friday; one room per crew, as they sit"
+    prompt, decision = settle(memory, clock, rooms, "wipe the rooms of the jobs")
+
+    assert arrange(memory, prompt.id, decision) == [prompt.id, decision]
 
 
 @pytest.mark.req("B.12")

@@ -35,7 +35,8 @@ def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int,
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
     folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
-    newer = put_newer_first(store, folded.nodes[:limit], limit=limit, may_add=may_add)
+    shown, spare = folded.nodes[:limit], folded.nodes[limit:]
+    newer = put_newer_first(store, shown, limit=limit, may_add=may_add, spare=spare)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
 
 

@@ -1,7 +1,8 @@
 """Newer first: what replaced a hit, or may have, right before it.
 
 A turn stands for what was made of it, and an answer of the assistant's for what the user said right before or after
-and it says as well: who asks finds what holds before the words that no longer do.
+and it says as well: who asks finds what holds before the words that no longer do. A prompt of which nothing was made
+asked or proposed something: what the user settled next stands before it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class ArrangedHits:
     placed: Mapping[NodeKey, Placement]
 
 
-def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
+def put_newer_first(
+    store: Store, nodes: Sequence[Node], *, limit: int, may_add: bool = True, spare: Sequence[Node] = ()
+) -> ArrangedHits:
     """Return nodes in their order, but what replaced one of them, or may have, right before that one.
 
     Args:
@@ -43,14 +46,14 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
         nodes: hits, best first.
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
+        spare: hits that are not shown by themselves.
     """
-    if not any(store.traversal.has_label(label) for label in _LABELS):
-        return ArrangedHits(nodes=tuple(nodes[:limit]), placed={})
-    newer = _find_newer(store, nodes, may_add=may_add)
+    settled = _find_settled(store, nodes, spare)
+    newer = _find_newer(store, nodes, may_add=may_add) if _has_changes(store) else {}
     order: dict[NodeKey, Node] = {}
     placed: dict[NodeKey, Placement] = {}
     for node in nodes:
-        for successor in newer.get(node.key, ()):
+        for successor in (*newer.get(node.key, ()), *settled.get(node.key, ())):
             if successor.key not in order:
                 order[successor.key] = successor
                 placed[successor.key] = Placement.NEWER
@@ -58,10 +61,31 @@ def put_newer_first(store: Store, nodes: Sequence[Node], *, limit: int, may_add:
     return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
 
 
+def _has_changes(store: Store) -> bool:
+    return any(store.traversal.has_label(label) for label in _LABELS)
+
+
 def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
     """Return what replaced each node, or may have, and lives; the hit that says so, if there is one."""
     statements = _list_statements(store, nodes)
-    hits = {node.key: node for node in nodes}
+    return _follow_changes(store, statements, _list_saying(statements, nodes), may_add=may_add)
+
+
+def _follow_changes(
+    store: Store,
+    statements: Mapping[NodeKey, Sequence[NodeKey]],
+    saying: Mapping[NodeKey, Sequence[Node]],
+    *,
+    may_add: bool,
+) -> dict[NodeKey, list[Node]]:
+    """Return what replaced statements, or may have, and lives, by the hits that stand for them.
+
+    Args:
+        store: where they are.
+        statements: with the hits that stand for them.
+        saying: the hits by the statements that each is, or says.
+        may_add: whether what no hit says comes in.
+    """
     found: dict[NodeKey, list[Node]] = {}
     # By what is reached and from which hit, whether surely: a way is as sure as its unsurest step.
     reached: dict[tuple[NodeKey, NodeKey], bool] = {}
@@ -76,7 +100,7 @@ def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[N
                 other = others.get(step.target)
                 if other is None or other.deleted_at is not None:
                     continue
-                shown = _find_saying(other, [hits[key] for key in statements.get(other.key, ())])
+                shown = _find_saying(other, saying.get(other.key, ()))
                 for origin, was_sure in ended[step.source].items():
                     is_sure = was_sure and step.confidence >= POSSIBLE_SUCCESSOR
                     if reached.get((other.key, origin)) in (True, is_sure):
@@ -88,6 +112,11 @@ def _find_newer(store: Store, nodes: Sequence[Node], *, may_add: bool) -> dict[N
                         found.setdefault(origin, []).append(shown or other)
         ended = between
     return found
+
+
+def _list_saying(statements: Mapping[NodeKey, Sequence[NodeKey]], nodes: Sequence[Node]) -> dict[NodeKey, list[Node]]:
+    hits = {node.key: node for node in nodes}
+    return {statement: [hits[key] for key in keys] for statement, keys in statements.items()}
 
 
 def _find_saying(statement: Node, hits: Sequence[Node]) -> Node | None:
@@ -121,9 +150,61 @@ def _list_echoes(store: Store, nodes: Sequence[Node]) -> Iterator[tuple[NodeKey,
         yield from ((key, answer) for key in said[prompt] if key in texts and _says_too(terms, texts[key]))
 
 
+def _find_settled(store: Store, nodes: Sequence[Node], spare: Sequence[Node]) -> dict[NodeKey, list[Node]]:
+    """Return what the user settled right after each prompt of which nothing was made, as it holds now.
+
+    Only what the search found too is about the same.
+    """
+    later = _list_told_next(store, nodes)
+    if not later:
+        return {}
+    found = (*nodes, *spare)
+    prompts = {node.key: node.content for node in nodes if node.key in later}
+    saying = _list_saying(_list_statements(store, found), found)
+    settled: dict[NodeKey, list[Node]] = {}
+    origins: dict[NodeKey, list[NodeKey]] = {}
+    for prompt, statements in later.items():
+        for statement in statements:
+            shown = _find_saying(statement, saying.get(statement.key, ()))
+            if shown is None or not _settles(statement, prompts[prompt]):
+                continue
+            origins.setdefault(statement.key, []).append(prompt)
+            if statement.holds:
+                settled.setdefault(prompt, []).append(shown)
+    for prompt, newer in _follow_changes(store, origins, saying, may_add=False).items():
+        settled.setdefault(prompt, []).extend(newer)
+    return settled
+
+
+def _list_told_next(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, list[Node]]:
+    """Return the prompts among nodes of which nothing was made, with what was made of the next one of the session."""
+    prompts = [n.key for n in nodes if n.subtype == "episode" and n.origin is Origin.USER_PROMPT]
+    if not prompts or not store.traversal.has_label("derived_from"):
+        return {}
+    kept = {step.source for step in find_steps(store, prompts, "derived_from", "in")}
+    later = store.turns.list_next_prompts(key for key in prompts if key not in kept)
+    steps = find_steps(store, sorted({turn for _, turn in later}), "derived_from", "in")
+    targets = {step.target for step in steps}
+    statements = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
+    return {
+        prompt: [statements[step.target] for step in steps if step.source == turn and step.target in statements]
+        for prompt, turn in later
+    }
+
+
+def _settles(statement: Node, prompt: str) -> bool:
+    """Tell whether what was said next tells as much as a prompt: a longer one told what nobody kept."""
+    return len(set(analyse_query(_read_words(statement)))) >= len(set(analyse_query(prompt)))
+
+
 def _says_too(terms: set[str], statement: Node) -> bool:
-    wanted = set(analyse_query(str(statement.metadata.get("quote") or statement.content)))
+    wanted = set(analyse_query(_read_words(statement)))
     return bool(wanted) and len(wanted & terms) >= ECHO_SHARE * len(wanted)
+
+
+def _read_words(statement: Node) -> str:
+    """Return the words that a statement was made of."""
+    return str(statement.metadata.get("quote") or statement.content)
 
 
 def find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:

@@ -29,6 +29,14 @@ CROSS JOIN nodes b ON b.session_key = a.session_key AND b.seq IN (
 WHERE b.subtype = 'episode' AND b.origin = 'user_prompt' AND b.deleted_at IS NULL ORDER BY a.key, b.seq
 """
 
+_SELECT_NEXT_PROMPTS: Final = """
+SELECT a.key, b.key FROM json_each(?) j CROSS JOIN nodes a ON a.key = j.value
+CROSS JOIN nodes b ON b.session_key = a.session_key AND b.seq = (
+    SELECT min(p.seq) FROM nodes p WHERE p.session_key = a.session_key AND p.seq > a.seq
+    AND p.subtype = 'episode' AND p.origin = 'user_prompt')
+WHERE b.subtype = 'episode' AND b.deleted_at IS NULL ORDER BY a.key
+"""
+
 _SELECT_OPEN_PROMPTS: Final = """
 SELECT a.key FROM json_each(?) j CROSS JOIN nodes a ON a.key = j.value
 CROSS JOIN sessions s ON s.key = a.session_key AND s.ended_at IS NULL
@@ -104,6 +112,11 @@ class TurnRows:
     def list_prompts_beside(self, keys: Iterable[NodeKey]) -> list[tuple[NodeKey, NodeKey]]:
         """Return turns with what the user said right before and right after each of them in its session."""
         rows = self._connection.execute(_SELECT_PROMPTS_BESIDE, (encode_keys(keys),))
+        return [(NodeKey(row[0]), NodeKey(row[1])) for row in rows]
+
+    def list_next_prompts(self, keys: Iterable[NodeKey]) -> list[tuple[NodeKey, NodeKey]]:
+        """Return turns with what the user said next in the session of each, where there was more to say."""
+        rows = self._connection.execute(_SELECT_NEXT_PROMPTS, (encode_keys(keys),))
         return [(NodeKey(row[0]), NodeKey(row[1])) for row in rows]
 
     def select_open_prompts(self, keys: Iterable[NodeKey]) -> frozenset[NodeKey]:
