@@ -261,7 +261,7 @@ def _make_late() -> None:
     from hyperloci.text.chunking import programming_languages, section_types
     from hyperloci.text.language.word_tables import phrase_pattern
     from hyperloci.text.sanitize import injection_score, prompt_injection, redaction, secret_files, steering_features
-    from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats
+    from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats, payment_numbers
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
     from hyperloci.text.sanitize.secrets import headings as secret_headings
 
@@ -278,6 +278,8 @@ def _make_late() -> None:
     secret_evidence._named_pattern()
     secret_evidence._stated_pattern()
     secret_headings._heading_pattern()
+    payment_numbers._sure_words_pattern()
+    payment_numbers._words_before_pattern()
     for token in formats.TOKENS:
         redaction._token_pattern(token)
     for value in contexts.VALUES:

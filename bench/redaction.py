@@ -25,7 +25,7 @@ from pathlib import Path
 
 from bench._pattern_samples import make_samples, read_rules
 from bench.redaction_corpus import SEED, RedactionSample, harmless_samples, secret_samples
-from bench.redaction_forms import is_closed, is_held_out, look_alikes, secret_forms
+from bench.redaction_forms import Part, is_closed, is_held_out, look_alikes, secret_forms
 
 Redactor = Callable[[str], str]
 
@@ -158,14 +158,14 @@ def kingfisher_redactor() -> tuple[Redactor, str]:
 
 def show_forms(redactor: Redactor) -> None:
     """Print how many secrets of the forms are found: by name for the open ones, in figures for the others."""
-    for unseen, hidden in ((False, is_held_out), (True, is_closed)):
+    for part in Part:
+        hidden = is_held_out if part is Part.FIRST else is_closed
         for kept in (False, True):
             report = measure_redactor(
                 redactor,
-                (sample for sample in secret_forms(unseen=unseen) if hidden(sample.kind) is kept),
-                (sample for sample in look_alikes(unseen=unseen) if hidden(sample.kind) is kept),
+                (sample for sample in secret_forms(part=part) if hidden(sample.kind) is kept),
+                (sample for sample in look_alikes(part=part) if hidden(sample.kind) is kept),
             )
-            part = "third part" if unseen else "forms"
             show_part(f"{part}, {'closed' if kept else 'open'}", report, details=not kept)
 
 

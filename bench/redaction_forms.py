@@ -6,7 +6,8 @@ any secret. A third of the forms, chosen by the hash of the name, is held
 out: whoever mends the rules must not read what was missed there (`is_held_out`).
 
 A third part, `redaction_unseen*.txt`, was written when the rules of 0.1 stood, without reading them or the first forms.
-Half of it is closed in the same way (`is_closed`).
+Half of it is closed in the same way (`is_closed`). So is half of a fourth, `redaction_tongues*.txt`: what people write
+in forty languages, numbers of cards and accounts, and passwords with a word in them that placeholders have.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import random
 import re
 import string
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +46,15 @@ BASE64: Final = BASE62 + "+/"
 HELD_OUT_SHARE: Final = 3
 """One form in so many is held out."""
 CLOSED_SHARE: Final = 2
-"""One form in so many of the third part is closed."""
+"""One form in so many of the later parts is closed."""
+
+
+class Part(StrEnum):
+    """A set of forms and look-alikes that were written together."""
+
+    FIRST = "forms"
+    UNSEEN = "third part"
+    TONGUES = "tongues"
 
 
 def is_held_out(kind: str) -> bool:
@@ -53,7 +63,7 @@ def is_held_out(kind: str) -> bool:
 
 
 def is_closed(kind: str) -> bool:
-    """Tell whether a form or a look-alike of the third part is kept from whoever mends the rules."""
+    """Tell whether a form or a look-alike of the later parts is kept from whoever mends the rules."""
     return hashlib.sha256(f"unseen {kind}".encode()).digest()[0] % CLOSED_SHARE == 0
 
 
@@ -75,6 +85,35 @@ def _diceware_phrase(rng: random.Random) -> str:
 def _escaped_pem(rng: random.Random) -> str:
     body = "\\n".join(random_run(BASE64, 64)(rng) for _ in range(6))
     return body
+
+
+_ISSUERS: Final = ("4539", "4916", "5241", "5512", "2223", "6011", "3528", "6212", "2202")
+_ACCOUNTS: Final = {"DE": 18, "GB": 18, "FR": 23, "ES": 20, "NL": 14, "TR": 22, "PL": 24, "IT": 23, "CH": 17}
+"""Characters behind the check digits, by country."""
+
+
+def _check_digit(digits: str) -> str:
+    """Return the digit that makes a card's number right (Luhn)."""
+    doubled = [2 * int(digit) - 9 * (int(digit) > 4) for digit in digits[::-2]]
+    return str(-(sum(doubled) + sum(map(int, digits[-2::-2]))) % 10)
+
+
+def _card_number(rng: random.Random, *, issuer: str = "", size: int = 16) -> str:
+    start = issuer or rng.choice(_ISSUERS)
+    body = start + random_run(string.digits, size - 1 - len(start))(rng)
+    return body + _check_digit(body)
+
+
+def _grouped(number: str, joint: str = " ") -> str:
+    return joint.join(number[at : at + 4] for at in range(0, len(number), 4))
+
+
+def _account_number(rng: random.Random) -> str:
+    country = rng.choice(list(_ACCOUNTS))
+    bank = random_run(string.ascii_uppercase, 4)(rng) if country in ("GB", "NL") else "X" if country == "IT" else ""
+    rest = bank + random_run(string.digits, _ACCOUNTS[country] - len(bank))(rng)
+    check = 98 - int("".join(str(int(each, 36)) for each in f"{rest}{country}00")) % 97
+    return f"{country}{check:02}{rest}"
 
 
 _GENERATORS: Final[dict[str, Maker]] = {
@@ -163,6 +202,19 @@ _GENERATORS: Final[dict[str, Maker]] = {
     "django": random_run(LOWER + "!@#$%^&*(-_=+)", 50),
     "wpsalt": random_run(BASE62 + "!@#$%^&*()-_[]{}<>~+=,.;:/?|", 64),
     "seed12": lambda rng: " ".join(rng.choice(SEED_WORDS) for _ in range(12)),
+    "digits": random_run(string.digits, 6),
+    "card4": lambda rng: _grouped(_card_number(rng)),
+    "carddash": lambda rng: _grouped(_card_number(rng), "-"),
+    "cardplain": _card_number,
+    "amex": lambda rng: re.sub(r"(.{4})(.{6})", r"\1 \2 ", _card_number(rng, issuer=rng.choice(["34", "37"]), size=15)),
+    "luhn16": _card_number,
+    "iban": _account_number,
+    "iban4": lambda rng: _grouped(_account_number(rng)),
+    "changeme": random_shape("changeme", random_run(string.digits, 4), one_of("Acme", "Prod", "Db", "K8s")),
+    "exampleinside": random_shape("Example!", random_run(string.digits, 4), "#", one_of("Prod", "Live", "Ops")),
+    "foobarinside": random_shape("FooBar!", random_run("456789", 2)),
+    "abcdinside": random_shape("abcdefgh-prod-", random_run("56789", 4)),
+    "digitsinside": random_shape(random_run(BASE62, 40), "1234567890", random_run(BASE62, 43), "AA"),
     "BECH58": random_run("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
 }
 _ALPHABETS: Final = {
@@ -176,16 +228,18 @@ _ALPHABETS: Final = {
     "b58": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
 }
 _SIZED: Final = re.compile(r"(b62|b64u|hex|HEX|UP|alpha|digits|b58)_?u?(\d+)")
-_FORMS: Final = Path(__file__).with_name("redaction_forms.txt")
-_LOOK_ALIKES: Final = Path(__file__).with_name("redaction_lookalikes.txt")
-_UNSEEN_FORMS: Final = Path(__file__).with_name("redaction_unseen.txt")
-_UNSEEN_LOOK_ALIKES: Final = Path(__file__).with_name("redaction_unseen_lookalikes.txt")
+_FILES: Final = {
+    Part.FIRST: ("redaction_forms.txt", "redaction_lookalikes.txt"),
+    Part.UNSEEN: ("redaction_unseen.txt", "redaction_unseen_lookalikes.txt"),
+    Part.TONGUES: ("redaction_tongues.txt", "redaction_tongues_lookalikes.txt"),
+}
+"""The forms and the look-alikes of each part."""
 _PLACE: Final = re.compile(r"«(\w+)»|‹(\w+)›")
 
 
-def secret_forms(values: int = VALUES_A_FORM, *, unseen: bool = False) -> Iterator[RedactionSample]:
+def secret_forms(values: int = VALUES_A_FORM, *, part: Part = Part.FIRST) -> Iterator[RedactionSample]:
     """Yield every secret of every form, with `values` sets of random values each; a sample per secret of a text."""
-    for name, template in read_forms(_UNSEEN_FORMS if unseen else _FORMS):
+    for name, template in read_forms(Path(__file__).with_name(_FILES[part][0])):
         rng = random.Random(f"{SEED} {name}")
         for _ in range(values):
             text, secrets = _fill_template(rng, template)
@@ -193,9 +247,9 @@ def secret_forms(values: int = VALUES_A_FORM, *, unseen: bool = False) -> Iterat
                 yield RedactionSample(kind=name, context="form", text=text, secret=secret)
 
 
-def look_alikes(values: int = VALUES_A_FORM, *, unseen: bool = False) -> Iterator[RedactionSample]:
+def look_alikes(values: int = VALUES_A_FORM, *, part: Part = Part.FIRST) -> Iterator[RedactionSample]:
     """Yield texts that hold no secret: a text without random parts once, every other one `values` times."""
-    for name, template in read_forms(_UNSEEN_LOOK_ALIKES if unseen else _LOOK_ALIKES):
+    for name, template in read_forms(Path(__file__).with_name(_FILES[part][1])):
         rng = random.Random(f"{SEED} {name}")
         for _ in range(values if "‹" in template else 1):
             yield RedactionSample(kind=name, context="harmless", text=_fill_template(rng, template)[0], secret=None)

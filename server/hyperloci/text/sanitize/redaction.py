@@ -26,6 +26,7 @@ from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, is_publ
 from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
 from hyperloci.text.sanitize.secrets.headings import find_secrets_under_headings
 from hyperloci.text.sanitize.secrets.here_documents import find_written_secrets
+from hyperloci.text.sanitize.secrets.payment_numbers import find_payment_numbers
 from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
 from hyperloci.text.sanitize.secrets.randomness import looks_generated
 from hyperloci.text.sanitize.secrets.stated_words import find_stated_words
@@ -146,9 +147,20 @@ def _find_spans_in_views(text: str) -> Iterator[_Span]:
                 yield view.original_position(first + start), view.original_position(first + end - 1) + 1, rank, kind
 
 
+def _read_as_ascii(text: str) -> str:
+    """Return a text with the blanks and marks of other writings as ASCII has them; places stay the same."""
+    if not text.isascii():
+        for written, read in (("\u00a0", " "), ("\u202f", " "), ("\u3000", " "), ("：", ":"), ("＝", "=")):
+            text = text.replace(written, read)
+    return text
+
+
 def _find_spans(text: str) -> Iterator[_Span]:
+    text = _read_as_ascii(text)
     for start, end in find_private_keys(text):
         yield start, end, -1, "private-key"
+    for start, end, kind in find_payment_numbers(text):
+        yield start, end, -1, kind
     lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
     yield from _find_values(text, lowered)
     words, runs = _long_runs(text)

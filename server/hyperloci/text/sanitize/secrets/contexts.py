@@ -11,6 +11,14 @@ from __future__ import annotations
 from typing import Final
 
 from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.secrets.password_names import (
+    AMBIGUOUS_NAMES,
+    AMBIGUOUS_UNSPACED_NAMES,
+    SPACED_NAMES,
+    UNSPACED_NAMES,
+    UNSPACED_VERBS,
+    VERBS,
+)
 from hyperloci.text.sanitize.secrets.value_checks import SecretJudgement
 
 
@@ -41,7 +49,7 @@ class ValueRule:
 _PASSWORD_NAMES: Final = (
     "password", "passwd", "passphrase", "passw", "pwd", "парол", "contraseña", "contrasena", "passwort",
     "kennwort", "mot de passe", "senha", "hasło", "wachtwoord", "lösenord", "heslo", "şifre", "كلمة المرور",
-    "recovery code", "backup code", "access code", "密码", "密碼", "口令", "パスワード", "비밀번호",
+    "recovery code", "backup code", "access code",
 )  # fmt: skip
 _SHORT_NAMES: Final = (
     "pass",
@@ -120,6 +128,15 @@ _TOPIC: Final = (
     r"|auf)\b)))?"
 )
 """`password for the staging box`, where a mark or a verb follows."""
+_VERB: Final = rf"(?<=[ \t])(?:{VERBS})(?=[ \t:])"
+_NEAR: Final = rf"(?>(?:[ \t:=>→?|,(!]|[–—-](?=[ \t>])|{_QUOTE}|{_VERB}){{1,16}})(?:{_QUOTED_ENDS}|{_LOOSE_BARE})"
+"""What may stand between a name of a further language and its value, and the value."""
+_WORDS: Final = r"(?:[ \t][^\s0-9:=>→|,(){}\[\]\"'`]{1,24}){0,4}?"
+"""A few words on what the password is for, in any language: only what follows them tells where they end. A word with
+digits is rather the password."""
+_ASCII_BARE: Final = r"(?P<bare>(?>[!#-&*-;=?-Z^_a-z|~]{6,128}))"
+"""A value among letters that stand without blanks: it ends where they begin again."""
+_JOINED: Final = rf"(?>(?:[ \t:=>→?|,(!]|{_QUOTE}|{UNSPACED_VERBS}){{1,12}})(?:{_QUOTED_ENDS}|{_ASCII_BARE})"
 _OPERATOR: Final = (
     # `- name: TOKEN`, and on the next line `value: ...`
     r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
@@ -337,6 +354,44 @@ VALUES: Final = (
         anchors=_PASSWORD_NAMES,
         pattern=rf"(?:{'|'.join(_PASSWORD_NAMES)}){_NAME_REST}(?:а|e|y|у|ом)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
         judge=SecretJudgement.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=tuple(SPACED_NAMES),
+        pattern=rf"(?:{'|'.join(SPACED_NAMES.values())})(?:{_WORDS}(?=[ \t]{{0,2}}(?:[:=>→]|{_VERB})))?{_NEAR}",
+        judge=SecretJudgement.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=tuple(AMBIGUOUS_NAMES),
+        pattern=rf"(?:{'|'.join(AMBIGUOUS_NAMES.values())})(?:{_WORDS}(?=[ \t]{_VERB}))?{_NEAR}",
+        judge=SecretJudgement.MADE_PASSWORD,
+        before=_WORD_START,
+        max_distance=2,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=tuple(UNSPACED_NAMES),
+        pattern=rf"(?:{'|'.join(UNSPACED_NAMES.values())})[ \t]?[:=][ \t]{{0,4}}(?:{_QUOTED}|{_ASCII_BARE})",
+        judge=SecretJudgement.PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=tuple(UNSPACED_NAMES),
+        pattern=rf"(?:{'|'.join(UNSPACED_NAMES.values())}){_JOINED}",
+        judge=SecretJudgement.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=tuple(AMBIGUOUS_UNSPACED_NAMES),
+        pattern=rf"(?:{'|'.join(AMBIGUOUS_UNSPACED_NAMES.values())}){_JOINED}",
+        judge=SecretJudgement.MADE_PASSWORD,
+    ),
+    ValueRule(
+        kind="passcode",
+        anchors=("暗証番号",),
+        pattern=r"暗証番号(?:は|[ \t]{0,2}:[ \t]{0,2})(?P<bare>[0-9]{4,8})(?![0-9A-Za-z.:])",
+        judge=SecretJudgement.ANY,
     ),
     ValueRule(
         kind="password",

@@ -169,8 +169,9 @@ TOKENS: Final = (
     TokenRule("telegram-token", (":AA",), r"(?:bot)?[0-9]{8,16}:AA[A-Za-z0-9_-]{33}", False),
     TokenRule(
         "teams-webhook",
-        (".webhook.office.com/",),
-        rf"[a-z0-9]{{1,30}}\.webhook\.office\.com/webhookb2/{_UUID}@{_UUID}/IncomingWebhook/{_HEX32}/{_UUID}",
+        ("/IncomingWebhook/",),
+        r"(?:[a-z0-9-]{1,40}\.webhook\.office|outlook\.office(?:365)?)\.com/webhook(?:b2)?/[0-9a-zA-Z@-]{3,80}"
+        r"/IncomingWebhook/[0-9a-zA-Z]{32}(?:/[0-9a-zA-Z_-]{1,80}){0,2}",
         False,
     ),
     TokenRule("twilio-key", ("SK",), r"SK[0-9a-fA-F]{32}"),

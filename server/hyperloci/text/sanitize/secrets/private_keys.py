@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hyperloci.text.sanitize.secrets.randomness import looks_random
+
 _BEGIN: Final = re.compile(r"-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
 _END: Final = re.compile(r"-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
 _MARGIN: Final = r"[\s>|#*\"',+]|\\{1,3}[nrt]|-(?!-)|(?<=\n)[ \t]{0,6}[0-9]{1,6}[\t:|]"
@@ -18,6 +20,10 @@ _UNFINISHED_BODY: Final = re.compile(
     rf"(?:(?>(?:{_MARGIN})*)(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"
 )
 _LINE: Final = re.compile(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\Z")
+_LAST_WORDS: Final = re.compile(r"(?<!\S)(?P<word>[A-Za-z0-9+/=]{20,128})(?:\s{1,4}[A-Za-z0-9+/=]{1,19})?\s{0,4}\Z")
+"""Two words of a key at most whose lines were joined, as Git joins those of a subject; only the last one is short."""
+_MAX_WORDS: Final = 160
+"""Characters that they have at most."""
 _PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?>(?:[A-Za-z0-9+/=]{1,80}\n?)+)", re.MULTILINE)
 
 
@@ -76,11 +82,15 @@ def _find_block_end(text: str, begin: int) -> int | None:
 
 
 def _find_tail_start(text: str, end: int) -> int:
-    """Return where the lines of key material that stand right before `end` start; `end` itself if there are none."""
+    """Return where the key material that stands right before `end` starts, in lines or words, or `end`."""
     start = end
     while start > 0:
         line = text.rfind("\n", 0, start - 1) + 1
         if not _LINE.match(text[line : start - 1]):
             break
         start = line
+    while words := _LAST_WORDS.search(text, max(0, start - _MAX_WORDS), start):
+        if not looks_random(words["word"]):
+            break
+        start = words.start()
     return start

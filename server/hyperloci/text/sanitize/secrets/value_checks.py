@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.secrets.placeholders import drop_example_words, has_placeholder_form, is_placeholder
 from hyperloci.text.sanitize.secrets.randomness import (
     MIN_CLASS_CHANGE_RATE,
     MIN_ENTROPY,
@@ -44,6 +45,7 @@ class SecretJudgement(StrEnum):
     ARGUMENT = "argument"
     LOOSE_PASSWORD = "loose-password"
     LOOSE_RANDOM = "loose-random"
+    MADE_PASSWORD = "made-password"
     PAIR = "pair"
     PATH_TOKEN = "path-token"
     LITERAL = "literal"
@@ -67,14 +69,6 @@ class SecretCandidate:
     after: str = ""
 
 
-_PLACEHOLDER: Final = re.compile(
-    r"^[$%{<\[(]|^!(?:vault|Ref|Sub|GetAtt|ImportValue)|^Ag[A-D][A-Za-z0-9+/]{100}|^(?i:process|os|env|config|settings|secrets|vars?|self|this|ctx|args|opts|options|req|request)[.\[:]"
-    r"|^(?i:vault|op|ref|env|file|arn|https?|ssm|sops|secret|data):|^[A-Za-z]:\\"
-    r"|\.\.\.|…|\*{3}|•{3}|\[(?:redacted|private)|xxxx|XXXX|(.)\1{5}"
-    r"|(?:your|Your|YOUR)(?:[-_. ]|(?i:api|key|token|secret|pass))|(?i:example|placeholder|change.?me|redacted|dummy)"
-    r"|(?i:replace|insert)[-_ .]|_(?i:here)$|^(?i:todo|fixme|none|null|undefined|foo_?bar)"
-    r"|^0x[0-9a-fA-F]{40}$|0123456789|1234567890|(?i:abcdefgh)"
-)
 _PATH: Final = re.compile(r"(?:\.{1,2}|~)?/")
 _WELL_KNOWN: Final = frozenset(
     (
@@ -165,14 +159,17 @@ MIN_PATH_TOKEN: Final = 12
 def is_secret(kind: SecretJudgement, candidate: SecretCandidate) -> bool:
     """Tell whether the candidate is a secret, by the rule's kind of judgement."""
     value = candidate.value
-    if _PLACEHOLDER.search(value) or (_PATH.match(value) and class_change_rate(value) < MIN_PATH_CLASS_CHANGE_RATE):
+    if is_placeholder(value) or (_PATH.match(value) and class_change_rate(value) < MIN_PATH_CLASS_CHANGE_RATE):
         return False
     return _JUDGES[kind](candidate)
 
 
 def is_real_token(value: str) -> bool:
     """Tell whether a text in the format of a token could be a real one: it repeats little and is no example."""
-    return character_entropy(value) >= MIN_ENTROPY and not _PLACEHOLDER.search(value.lstrip("$"))
+    if has_placeholder_form(value.lstrip("$")):
+        return False
+    rest = drop_example_words(value)
+    return character_entropy(rest) >= MIN_ENTROPY and (rest == value or looks_random(rest))
 
 
 def is_unknown_token(word: str) -> bool:
@@ -201,7 +198,7 @@ def is_generated_password(value: str) -> bool:
     return (
         count_character_classes(value) >= 3
         and class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE
-        and not _PLACEHOLDER.search(value)
+        and not is_placeholder(value)
     )
 
 
@@ -334,6 +331,11 @@ def _is_loose_random(candidate: SecretCandidate) -> bool:
     return (class_change_rate(value) >= MIN_CLASS_CHANGE_RATE or looks_generated(value)) and _is_random(candidate)
 
 
+def _is_made_password(candidate: SecretCandidate) -> bool:
+    """Judge a word behind a name that means other things as well."""
+    return _is_pair_password(candidate) or (looks_generated(candidate.value) and _is_loose_password(candidate))
+
+
 def _is_pair_password(candidate: SecretCandidate) -> bool:
     """Judge what stands behind `user/` or `user:`: most such words are paths, hosts and times."""
     return (
@@ -373,6 +375,7 @@ _JUDGES: Final = {
     SecretJudgement.ARGUMENT: _is_argument_password,
     SecretJudgement.LOOSE_PASSWORD: _is_loose_password,
     SecretJudgement.LOOSE_RANDOM: _is_loose_random,
+    SecretJudgement.MADE_PASSWORD: _is_made_password,
     SecretJudgement.PAIR: _is_pair_password,
     SecretJudgement.PATH_TOKEN: _is_path_token,
     SecretJudgement.LITERAL: _is_literal_password,
