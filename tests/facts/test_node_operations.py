@@ -71,6 +71,36 @@ def test_a_node_is_changed_and_deleted_by_its_id(memory: Memory) -> None:
     assert memory.restore(made).memory.id == made
 
 
+@pytest.mark.req("SPEC-02.22", "B.10")
+def test_a_node_whose_text_is_changed_names_what_it_says_now(memory: Memory) -> None:
+    made = memory.remember_fact("Jobs are kept in PostgreSQL.", entities=["Scheduler"]).id
+
+    assert memory.update_node(made, content="Jobs are kept in Redis.")
+
+    assert names(memory, made) & {"PostgreSQL", "Redis", "Scheduler"} == {"Redis", "Scheduler"}
+
+
+@pytest.mark.req("SPEC-02.22", "B.10")
+@pytest.mark.parametrize(
+    ("type", "subtype"), [("decision", "commit"), ("experience", "episode"), ("snippet", "markdown")]
+)
+def test_what_happened_and_what_files_say_is_about_what_it_was_though_its_text_is_changed(
+    memory: Memory, type: str, subtype: str
+) -> None:
+    # Its text is not all that tells what it is about: a commit has an author, a snippet what the parse said.
+    made = memory.create_node(type, "Jobs are kept in PostgreSQL.", subtype=subtype)
+
+    assert memory.update_node(made, content="Jobs are kept in Redis.")
+
+    assert names(memory, made) == {"PostgreSQL"}
+
+
+def names(memory: Memory, id: str) -> set[str]:
+    node = memory.get_node(id)
+    assert node is not None
+    return {entity.canonical_name for entity in memory.store.entities.list_of_node(node.key)}
+
+
 @pytest.mark.req("SPEC-02.24")
 def test_nodes_are_found_by_type_tier_and_confidence(memory: Memory) -> None:
     low = memory.create_node("fact", "One.", confidence=0.2)

@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from hyperloci.errors import NotFoundError, TeamError, TeamUnreachableError
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.sharing.publication import describe_forgetting
 from hyperloci.facts.sharing.reception import UNNAMED
 from hyperloci.model.author import Visibility
-from hyperloci.model.kinds import NodeId, Origin
+from hyperloci.model.facets import Verification
+from hyperloci.model.kinds import NodeId, NodeType, Origin
+from hyperloci.model.node import NewNode
+from hyperloci.model.position import Position
 from hyperloci.store.purge import erase_memory
 from hyperloci.store.team import members, postgres
 from hyperloci.store.team.shared_truth import SharedTruth
@@ -80,6 +84,52 @@ def test_a_member_whose_name_is_an_order_is_nobody(join: Join) -> None:
     node = bob.node(id)
     assert (node.author, node.provenance) == (UNNAMED, f"shared by {UNNAMED}")
     assert eve.memory.store.nodes.get_node(NodeId(id)) is not None
+
+
+@pytest.mark.req("D.01", "B.10")
+def test_a_memory_that_a_teammate_edits_is_tied_to_the_code_and_the_things_that_it_names_now(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    store, now, project = bob.memory.store, bob.clock(), bob.memory.project.id
+    with store.transaction():
+        scope = store.scopes.ensure_scope(project, now=now)
+        file = store.files.put_file(scope, "jobs.py", size=1, mtime_ns=1, content_hash=b"1" * 32, now=now)
+        for name in ("start_job", "stop_job"):
+            code = NewNode(type=NodeType.SNIPPET, subtype="code", content=f"def {name}(): ...", scope=project)
+            key = store.nodes.add_row(code, now=now, place=name)
+            store.positions.put_position(key, Position(path="jobs.py", symbol=name, function_name=name), file)
+    id = ada.share("`start_job` writes to PostgreSQL")
+    exchange(ada, bob)
+    assert _ties(bob, id) == ({"start_job"}, {"PostgreSQL"})
+
+    ada.edit(id, "`stop_job` writes to Redis")
+    exchange(ada, bob)
+
+    assert _ties(bob, id) == ({"stop_job"}, {"Redis"})
+
+
+def _ties(machine: Machine, id: str) -> tuple[set[str], set[str]]:
+    """Return the symbols that a memory is tied to, and the tools that it is known to name."""
+    store, key = machine.memory.store, machine.node(id).key
+    names = {entity.canonical_name for entity in store.entities.list_of_node(key)}
+    return {anchor.symbol for anchor in store.positions.list_anchors([key])}, names & {"PostgreSQL", "Redis"}
+
+
+@pytest.mark.req("D.07", "D.09")
+def test_a_dispute_outlives_the_edits_of_a_teammate(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("The limit is 10")
+    exchange(ada, bob)
+    own = bob.share("The limit is 30")
+    with bob.memory.store.transaction():
+        writer = MemoryWriter(bob.memory.store)
+        writer.dispute(bob.node(id), bob.node(own), "two limits", confidence=1.0, now=bob.clock())
+
+    ada.edit(id, "The limit is 10, mind you")
+    exchange(ada, bob)
+
+    assert bob.disputes() == {frozenset({"The limit is 10, mind you", "The limit is 30"})}
+    facets = bob.memory.store.facets.get_facets([bob.node(id).key])
+    assert [each.verification for each in facets.values()] == [Verification.DISPUTED]
 
 
 def test_a_second_sync_changes_nothing(join: Join) -> None:

@@ -9,6 +9,8 @@ it gets depends on what it is:
 | an event: a turn, a commit | no: it is its own record | no: it stays true when the code changes | yes |
 | a summary of other memories | no | no | no: what it covers has them |
 
+A statement whose text is changed later has what belongs to the new one (`MemoryWriter.renew_statement`).
+
 Two kinds of nodes are made elsewhere: chunks of files, which follow their files (`indexing.file_writer`), and entities,
 which annotation adds (`knowledge.entities.registry`).
 """
@@ -16,14 +18,15 @@ which annotation adds (`knowledge.entities.registry`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.knowledge.exceptions import EXCEPTION_LABEL
 from hyperloci.knowledge.facets import classify_facets
-from hyperloci.knowledge.graph.anchors import anchor_fact
+from hyperloci.knowledge.graph.anchors import anchor_fact, renew_anchors
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.text.action_line import read_action_line
@@ -68,6 +71,28 @@ class MemoryWriter:
         annotate(self._store, node, now=now, linker=self._linker)
         self._store.entities.add_mentions(node.key, about, now=now)
         return node
+
+    def renew_statement(self, old: Node, project: str, *, now: int) -> None:
+        """Have a statement whose text was changed belong to the code and the entities that it names now.
+
+        What it was declared to be about it stays about, and what it contradicts is settled by nobody's new words; but
+        nobody has verified those. Of an event and a summary nothing is done.
+
+        Args:
+            old: the statement as it was.
+            project: the id of the project whose code is meant.
+            now: the time, in milliseconds.
+        """
+        node = self._store.nodes.get_by_key(old.key)
+        if node is None or node.content == old.content or not _is_statement(node):
+            return
+        renew_anchors(self._store, node, self._store.scopes.ensure_scope(project, now=now))
+        self._linker.relink_text(node.key, node.scope, node.content, before=old.content, now=now)
+        facets = classify_facets(node.content, node.origin, confidence=node.confidence)
+        known = self._store.facets.get_facets([node.key]).get(node.key)
+        if known is not None and known.verification is not Verification.VERIFIED:
+            facets = replace(facets, verification=known.verification)
+        self._store.facets.put_facets(node.key, facets)
 
     def write_event(
         self,
@@ -230,6 +255,13 @@ class MemoryWriter:
         self._store.nodes.update_node(old.id, now=now, valid_until=until)
         self._store.facets.set_verification(old.key, Verification.OUTDATED)
         self.settle_disputes(old)
+
+
+def _is_statement(node: Node) -> bool:
+    """Tell whether somebody states something: it is no turn, action or commit, no piece of a file, and no summary."""
+    if node.type is NodeType.EXPERIENCE:
+        return node.subtype in ("dead_end", "outcome")
+    return node.type is NodeType.FACT or (node.type is NodeType.DECISION and node.subtype != "commit")
 
 
 def annotate(

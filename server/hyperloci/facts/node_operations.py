@@ -89,8 +89,11 @@ class NodeOperations:
                 subtype=checked.get("subtype", node.subtype),
                 confidence=checked.get("confidence", node.confidence),
             )
+        now = self._clock()
         with self._store.transaction():
-            return self._store.nodes.update_node(node.id, now=self._clock(), reason="update_node", **checked)
+            is_known = self._store.nodes.update_node(node.id, now=now, reason="update_node", **checked)
+            MemoryWriter(self._store).renew_statement(node, self._project, now=now)
+        return is_known
 
     def delete_node(self, node_id: str) -> bool:
         """Forget a node softly and return whether there was one."""

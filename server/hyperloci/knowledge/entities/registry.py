@@ -144,6 +144,16 @@ class EntityLinker:
         bearers = self._bearers_of(scope, [squash_name(name.name) for name in names])
         return {bearer.key for found in bearers.values() for bearer in found}
 
+    def relink_text(self, node: NodeKey, scope: str, text: str, *, before: str, now: int) -> None:
+        """Link a memory in prose to what its text names since it was changed, and no longer to what only the old named.
+
+        What somebody made known, or imported, stays: the memory may have been declared to be about it.
+        """
+        gone = self._store.nodes.get_by_keys(self.find_named(scope, before) - self.find_named(scope, text))
+        found = [key for key, entity in gone.items() if entity.origin is Origin.EXTRACTION]
+        self._store.entities.drop_mentions(node, found)
+        self.link_text(node, scope, text, now=now)
+
     def relink_mentions(self, node: NodeKey, scope: str, names: Iterable[EntityMention], *, now: int) -> None:
         """Link a memory again after its text changed."""
         self._store.entities.forget_mentions(node)

@@ -3,7 +3,7 @@
 The present text of a symbol is read back from the indexed snippets that hold it, so that no file is opened. An edit
 elsewhere in the file changes nothing, nor do blank lines and trailing spaces; a moved file keeps its anchors, and a
 renamed symbol has them under its new name (`renames`). A changed, renamed or vanished symbol flags the fact as outdated
-and never deletes it; confirming the fact anchors it anew.
+and never deletes it; confirming the fact anchors it anew. A fact whose text is changed is tied to what it names then.
 
 A fact may be older than the index. `anchor_pending` ties such facts once their symbols are there; what counts as
 unchanged is then the text at that time.
@@ -11,11 +11,18 @@ unchanged is then the text at that time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.graph.renames import hash_symbol, make_anchor
-from hyperloci.knowledge.names.written_names import find_code_names, find_paths, is_path_of_file
+from hyperloci.knowledge.names.written_names import (
+    find_code_names,
+    find_paths,
+    is_path_of_file,
+    is_reexported_as,
+    is_suffix_of_symbol,
+)
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
@@ -50,6 +57,48 @@ def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
         places.setdefault(anchor.scope_key, []).append((anchor.path, anchor.symbol))
     places.setdefault(scope_key, []).extend(_choose_anchor_places(store, node.content, scope_key))
     return sum(_put_anchors(store, node.key, found, scope) for scope, found in places.items())
+
+
+def renew_anchors(store: Store, fact: Node, scope_key: int) -> None:
+    """Tie a fact whose text was changed to the symbols that it names now; of a project's code, to no others.
+
+    A tie that stays is as it was: who words a fact anew may not have looked at the code, so that what happened to the
+    symbol is told yet. Runs in the transaction that changes the fact.
+
+    Args:
+        store: the open store.
+        fact: the fact as it is now.
+        scope_key: the project whose code is meant; ties to that of others stay.
+    """
+    meant = dict(_read_names(store, fact.content, scope_key))
+    known = store.positions.list_anchors([fact.key])
+    for anchor in known:
+        if anchor.scope_key != scope_key:
+            continue
+        names_former = anchor.former_symbol is not None and any(
+            _may_name(name, anchor.former_path or anchor.path, anchor.former_symbol) for name in meant
+        )
+        if not names_former and not _still_means(store, meant, anchor):
+            store.positions.drop_anchor(anchor)
+        elif not names_former and anchor.former_symbol is not None:
+            # It says the new name, so that there is nothing to tell of the old.
+            store.positions.put_anchor(replace(anchor, former_path=None, former_symbol=None))
+    tied = {(anchor.path, anchor.symbol) for anchor in known}
+    named = [place for place in dict.fromkeys(meant.values()) if place is not None]
+    _put_anchors(store, fact.key, [place for place in named[:MAX_ANCHORS] if place not in tied], scope_key)
+
+
+def _still_means(store: Store, meant: Mapping[str, tuple[str, str] | None], anchor: StoredAnchor) -> bool:
+    """Tell whether a text names the symbol of an anchor; what is gone, or has namesakes, may be meant yet."""
+    place = (anchor.path, anchor.symbol)
+    found = [symbol for name, symbol in meant.items() if _may_name(name, *place)]
+    if None in found or place in found:
+        return True
+    return bool(found) and store.positions.get_symbol_text(anchor.scope_key, *place) is None
+
+
+def _may_name(name: str, path: str, symbol: str) -> bool:
+    return is_suffix_of_symbol(name, path, symbol) or is_reexported_as(name, path, symbol)
 
 
 def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
@@ -96,6 +145,11 @@ def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], 
 
 def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
     """Yield the (path, symbol) of each name of code in a text that means exactly one symbol of a project."""
+    return (place for _, place in _read_names(store, text, scope_key) if place is not None)
+
+
+def _read_names(store: Store, text: str, scope_key: int) -> Iterator[tuple[str, tuple[str, str] | None]]:
+    """Yield each name of code in a text, and the (path, symbol) that it means in a project if that is exactly one."""
     names = find_code_names(text)
     if not names:
         return
@@ -108,8 +162,7 @@ def find_named_places(store: Store, text: str, scope_key: int) -> Iterable[tuple
             meant = [place for place in meant if any(is_path_of_file(place[0], path) for path in paths)] or meant
         if len(meant) > 1:
             meant = [place for place in meant if place[1] == name]
-        if len(meant) == 1:
-            yield meant[0]
+        yield name, meant[0] if len(meant) == 1 else None
 
 
 def _describe_change(store: Store, anchor: StoredAnchor) -> str | None:

@@ -154,6 +154,18 @@ class Entities:
             )
         return len(added)
 
+    def drop_mentions(self, node: NodeKey, entities: Iterable[NodeKey]) -> None:
+        """Take back that a memory mentions some entities; those that it doesn't are passed over."""
+        dropped = self._connection.execute(
+            "DELETE FROM mentions WHERE node_key = ?1 AND entity_key IN (SELECT value FROM json_each(?2))"
+            " RETURNING entity_key",
+            (node, json.dumps(list(entities))),
+        ).fetchall()
+        self._connection.execute(
+            "UPDATE entities SET mention_count = mention_count - 1 WHERE node_key IN (SELECT value FROM json_each(?))",
+            (json.dumps([row[0] for row in dropped]),),
+        )
+
     def forget_mentions(self, node: NodeKey) -> None:
         """Take back what a memory mentions: its text is another now."""
         self._connection.execute(
