@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -406,6 +407,99 @@ def test_a_renamed_file_keeps_its_nodes(index: Index, tree: WorkingTree) -> None
     assert report.added == report.removed == 0
     assert list(index.store.files.list_files(index.store.scopes.find_key(index.project.id) or 0)) == ["pkg/new.py"]
     assert all(node.title.startswith("pkg.new") for node in index.nodes())
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_a_renamed_file_keeps_its_nodes_though_only_of_its_new_name_was_told(index: Index, tree: WorkingTree) -> None:
+    tree.write("old.py", MODULE)
+    index()
+    ids, contains = index.ids(), index.contains()
+    tree.rename("old.py", "pkg/new.py")
+
+    report = index.update("pkg/new.py")
+    assert (index.ids("pkg/new.py"), report.added, report.removed) == (ids, 0, 0)
+    report = index.update("old.py")
+
+    assert (index.ids(), report.removed) == (ids, 0)
+    assert index.contains() == contains
+    assert all(node.title.startswith("pkg.new") for node in index.nodes())
+
+
+def copy_file(tree: WorkingTree, path: str, copy: str, *, with_time: bool = False) -> None:
+    (shutil.copy2 if with_time else shutil.copy)(tree.root / path, tree.root / copy)
+
+
+@pytest.mark.req("D.01", "D.05")
+@pytest.mark.parametrize("with_time", [False, True])
+def test_a_copy_is_no_new_name_of_a_file_that_is_there_though_that_goes_later(
+    index: Index, tree: WorkingTree, *, with_time: bool
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    ids = index.ids()
+    copy_file(tree, "a.py", "b.py", with_time=with_time)
+
+    index.update("b.py")
+    assert index.ids("a.py") == ids and set(index.ids("b.py").values()).isdisjoint(ids.values())
+    copies = index.ids("b.py")
+    tree.remove("a.py")
+    index.update("a.py")
+
+    assert index.ids() == copies
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_a_file_that_is_written_anew_while_another_is_gone_for_a_moment_is_no_new_name_of_it(
+    index: Index, tree: WorkingTree
+) -> None:
+    """As where a program removes a file before it writes it again, or a branch is checked out."""
+    tree.write("a.py", MODULE)
+    index()
+    ids = index.ids()
+    copy_file(tree, "a.py", "b.py")
+    tree.rename("a.py", "a.bak")
+
+    index.update("b.py")
+    tree.rename("a.bak", "a.py")
+    index.update("a.py")
+
+    assert index.ids("a.py") == ids and set(index.ids("b.py").values()).isdisjoint(ids.values())
+
+
+@pytest.mark.req("D.01", "D.05")
+@pytest.mark.parametrize("namesake", ["known", "new"])
+def test_of_several_files_with_one_content_none_is_taken_for_a_new_name(
+    index: Index, tree: WorkingTree, namesake: str
+) -> None:
+    tree.write("a.py", MODULE)
+    if namesake == "known":
+        copy_file(tree, "a.py", "c.py", with_time=True)
+    index()
+    ids = index.ids("a.py")
+    if namesake == "new":
+        copy_file(tree, "a.py", "c.py", with_time=True)
+    tree.rename("a.py", "b.py")
+
+    index.update("b.py", "c.py")
+
+    assert index.ids("a.py") == ids
+    assert set(index.ids("b.py").values()).isdisjoint(ids.values())
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_a_file_of_another_working_tree_is_not_gone_for_being_absent_in_this_one(
+    index: Index, tree: WorkingTree, store: Store, clock: FakeClock
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    ids = index.ids()
+    with store.transaction():
+        store.files.set_indexed_root(index.project.id, "/another/tree")
+    tree.rename("a.py", "b.py")
+
+    index.update("b.py")
+
+    assert index.ids("a.py") == ids
 
 
 def test_a_file_renamed_and_edited_keeps_the_nodes_of_what_stayed(index: Index, tree: WorkingTree) -> None:

@@ -21,6 +21,7 @@ from hyperloci.indexing.file_work import WrittenFile
 from hyperloci.indexing.file_writer import FileWriter, path_of
 from hyperloci.indexing.loose_chunks import LooseChunks
 from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
+from hyperloci.indexing.tree_walk import is_gone
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
@@ -85,6 +86,7 @@ class IndexRun:
         clock: tells the time.
         cancelled: asked between files; True ends the run early.
         max_bytes: a file that grew above this since it was seen is not read (a notebook: above ten times this).
+        is_shown: whether the stored files are those of this root, not of another working tree.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class IndexRun:
         cancelled: Callable[[], bool],
         *,
         max_bytes: int | None = None,
+        is_shown: bool = False,
     ) -> None:
         self._store = store
         self._root = root
@@ -107,6 +110,7 @@ class IndexRun:
         self._clock = clock
         self._cancelled = cancelled
         self._max_bytes = max_bytes
+        self._is_shown = is_shown
         self._known: Mapping[str, IndexedFile] = {}
         self._set_aside = store.set_aside.get_standing(scope_key, SetAsideKind.FILE)
         self._ever_set_aside = store.set_aside.list_subjects(scope_key, SetAsideKind.FILE)
@@ -131,7 +135,10 @@ class IndexRun:
         work = [path for path, seen in present.items() if not self._is_unchanged(path, seen)]
         self.unchanged = len(present) - len(work)
         gone = [row for path, row in known.items() if path not in present and covers(path)]
-        self._find_renames(gone, [path for path in work if path not in known], present)
+        new = [path for path in work if path not in known]
+        self._find_renames(gone, new, present)
+        if self._is_shown:
+            self._find_untold_renames([path for path in new if path not in self._renamed], present, covers)
         left = {row.key: row for row in gone if row not in self._renamed.values()}
         for key, chunks in self._store.files.list_chunks(left).items():
             self._loose.add(key, chunks)
@@ -186,6 +193,30 @@ class IndexRun:
                 rows = by_hash.get(hash_bytes(raw.data))
                 if rows:
                     self._renamed[path] = rows.pop(0)
+
+    def _find_untold_renames(
+        self, added: Sequence[str], present: Mapping[str, FileStamp], covers: Callable[[str], bool]
+    ) -> None:
+        """Find new files that were renamed from one of which nobody has told yet that it is gone.
+
+        A folder's watch may tell of what came into it half a second before another's tells of what left. What is a copy
+        must not be taken for it: a renamed file keeps its time, and what it was is there no longer. Where another file
+        has its content too, none is meant.
+        """
+        stamps = {(row.size, row.mtime_ns) for row in self._known.values() if row.size} if added else set()
+        alike = [path for path in added if (present[path].size, present[path].mtime_ns) in stamps]
+        by_hash: dict[bytes, list[IndexedFile]] = {}
+        for row in self._known.values() if alike else ():
+            by_hash.setdefault(row.content_hash, []).append(row)
+        former: dict[str, list[str]] = {}
+        for path in alike:
+            raw = self._read_file(path)
+            rows = [] if raw is None else by_hash.get(hash_bytes(raw.data), [])
+            if raw is not None and len(rows) == 1 and rows[0].mtime_ns == raw.mtime_ns:
+                former.setdefault(rows[0].path, []).append(path)
+        for path, names in former.items():
+            if len(names) == 1 and not covers(path) and is_gone(self._root / path):
+                self._renamed[names[0]] = self._known[path]
 
     def _iter_windows(
         self, paths: Iterable[str], present: Mapping[str, FileStamp], most_files: int, most_bytes: int

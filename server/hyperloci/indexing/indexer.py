@@ -24,7 +24,7 @@ from hyperloci.indexing.ignore_files import IGNORE_FILES
 from hyperloci.indexing.index_run import FileStamp, IndexRun
 from hyperloci.indexing.link_queue import link_queued, queue_readers
 from hyperloci.indexing.parsing.parser import ParserLimits, borrow_parser
-from hyperloci.indexing.tree_walk import UNREADABLE, IndexableFile, check_file, is_ignored_folder, walk_tree
+from hyperloci.indexing.tree_walk import UNREADABLE, IndexableFile, check_file, is_gone, is_ignored_folder, walk_tree
 from hyperloci.knowledge.graph.anchors import anchor_pending
 from hyperloci.knowledge.graph.renames import follow_renames
 from hyperloci.model.answers import IndexReport, Progress, SkippedFile
@@ -81,7 +81,7 @@ class Indexer:
         started = time.perf_counter()
         self._check_root()
         target = "" if path is None else self._relative(path)
-        if _is_gone(self.root / target):
+        if is_gone(self.root / target):
             raise NotFoundError(f"path={str(path)!r} does not exist in {self.root}.")
         return self._bring_up_to_date(self._scan_targets([target]), started, progress, with_history=not target)
 
@@ -165,7 +165,7 @@ class Indexer:
         exclude, max_bytes = self._settings.exclude, self._settings.max_file_bytes
         folders = {target for target in targets if (self.root / target).is_dir()}
         for target in targets:
-            if target not in folders and not _is_gone(self.root / target):
+            if target not in folders and not is_gone(self.root / target):
                 look.add_entry(check_file(self.root, target, exclude=exclude, max_bytes=max_bytes))
         if folders:
             for found in walk_tree(self.root, exclude=exclude, max_bytes=max_bytes):
@@ -194,6 +194,7 @@ class Indexer:
                 self._clock,
                 self._cancelled,
                 max_bytes=self._settings.max_file_bytes,
+                is_shown=self._store.files.is_indexed_root(self._project.id, str(self._project.root)),
             )
             run.run(look.present, look.covers, tell)
         read = len(look.present)
@@ -318,16 +319,6 @@ def _make_history_report(history: CommitReport, started: float, *, files_waiting
 
 def _is_under(path: str, target: str) -> bool:
     return not target or path == target or path.startswith(f"{target}/")
-
-
-def _is_gone(path: Path) -> bool:
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _limit_skipped(skipped: Sequence[SkippedFile], limit: int) -> tuple[SkippedFile, ...]:

@@ -96,6 +96,17 @@ def check_file(
     return _ProjectTree.at_root(root, exclude, max_bytes).check_file(path)
 
 
+def is_gone(path: Path) -> bool:
+    """Return whether nothing is at a path; not of one that can't be looked at."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:
     """Say whether `walk_tree` would not enter a folder: so that it need not be watched."""
     tree = _ProjectTree.at_root(root, exclude, MAX_FILE_BYTES)
