@@ -103,6 +103,12 @@ def _annotate_old_memories(context: MaintenanceContext) -> int:
     return annotate_old_memories(context)
 
 
+def _index_old_texts(context: MaintenanceContext) -> int:
+    from hyperloci.maintenance.keyword_job import index_old_texts
+
+    return index_old_texts(context)
+
+
 def _summarise_entities(context: MaintenanceContext) -> int:
     from hyperloci.knowledge.entities.entity_service import summarise_entities
 
@@ -145,6 +151,7 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("consolidate", ALWAYS, _consolidate_sessions),
     MaintenanceJob("causes", HOURLY, _infer_causes),
     MaintenanceJob("annotate", ALWAYS, _annotate_old_memories),
+    MaintenanceJob("keywords", ALWAYS, _index_old_texts),
     MaintenanceJob("enrich_entities", HOURLY, _summarise_entities),
     MaintenanceJob("merge_entities", DAILY, _merge_entities),
     MaintenanceJob("tiers", DAILY, decay.promote_recalled),

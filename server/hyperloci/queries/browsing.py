@@ -17,7 +17,7 @@ from hyperloci.model.topic import EventPlace
 from hyperloci.queries.session_report import cut_excerpt
 from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
-from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_search
 from hyperloci.system.values import dataclass
 
 EVENT_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -148,7 +148,7 @@ def list_session_page(store: Store, scope: str, limit: int, *, before: EventPlac
 
 def list_left_out(store: Store, query: str, scopes: Sequence[str], limit: int, present: Present) -> tuple[Hit, ...]:
     """Return what was said with a question's words and no search finds: forgotten, no longer valid, withheld."""
-    terms = analyse_query(query)
+    terms = analyse_search(query)
     if not terms:
         return ()
     with store.snapshot():

@@ -31,7 +31,7 @@ from hyperloci.retrieval.scoring import show_score
 from hyperloci.retrieval.search import MAX_LIMIT, NAMED, Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
-from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.store.keywords.analysis import analyse_query, analyse_search
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class SearchService:
 
         said = SearchFilter(scopes=self._scopes, types=types, subtypes=subtypes, as_of=None)
         allowed = self.store.filters.select_allowed(said)
-        by_words = self.store.keyword_search.rank_by_bm25(analyse_query(statement), allowed, most)
+        by_words = self.store.keyword_search.rank_by_bm25(analyse_search(statement), allowed, most)
         near = self.searcher.find_nearest(statement, allowed, most)
         nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in by_words), *near})
         # What a turn says counts once, as the statement that is made of it: that one ends when minds change.

@@ -19,7 +19,8 @@ from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.spaces.space_similarity import score_space
 from hyperloci.store import Store
-from hyperloci.store.keywords.analysis import analyse_query, analyse_text
+from hyperloci.store.keywords.analysis import analyse_query, analyse_search, index_text
+from hyperloci.store.keywords.word_forms import find_forms
 from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery
 from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
 from hyperloci.text.language.questions import is_question
@@ -84,8 +85,8 @@ class SpaceScorer:
     @functools.cached_property
     def _words_found(self) -> KeywordQuery | None:
         # Who asks a question wants its answer, not where it was asked before.
-        quoted = () if is_question(self.text) else analyse_text(self.text)
-        return self._store.keyword_search.prepare_query(self._terms, self.allowed, quoted=quoted)
+        quoted = () if is_question(self.text) else index_text(self.text)
+        return self._store.keyword_search.prepare_query(analyse_search(self.text), self.allowed, quoted=quoted)
 
     @property
     def _keyword_query(self) -> KeywordQuery | None:
@@ -254,7 +255,11 @@ class SpaceScorer:
     @functools.cached_property
     def has_unknown_words(self) -> bool:
         """Whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
-        return (0 if self._words_found is None else len(self._words_found.weights)) < len(self._terms)
+        known = () if self._words_found is None else self._words_found.weights
+        return any(
+            term not in known and (term.isascii() or not any(form in known for form in find_forms(term)))
+            for term in self._terms
+        )
 
     def _score_stored_rows(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:
         if self._seen is None or self._model is None or not spaces:

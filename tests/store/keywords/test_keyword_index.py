@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity
 from hyperloci.store.keywords import analysis
-from hyperloci.store.keywords.analysis import MAX_KNOWN_RUNS, MAX_TERM_CHARS, analyse_query, analyse_text, stop_words
+from hyperloci.store.keywords.analysis import (
+    MAX_KNOWN_RUNS,
+    MAX_TERM_CHARS,
+    analyse_query,
+    analyse_search,
+    analyse_text,
+    index_text,
+    stop_words,
+)
 from hyperloci.store.keywords.keyword_index import MAX_HELD
 from hyperloci.store.search import keyword_search
 from hyperloci.store.search.keyword_search import quote_term
@@ -27,7 +35,7 @@ from tests.support import NOW, add, examples
 
 def search(store: Store, query: str, limit: int = 50, where: SearchFilter | None = None) -> dict[int, float]:
     return store.keyword_search.rank_by_bm25(
-        analyse_query(query), store.filters.select_allowed(where or SearchFilter()), limit
+        analyse_search(query), store.filters.select_allowed(where or SearchFilter()), limit
     )
 
 
@@ -156,7 +164,7 @@ def test_no_text_breaks_the_index_and_no_query_its_syntax(shared: Store, content
         node = add(shared, content, title=title)
         for asked in (query, content, title):
             found = search(shared, asked)
-            holds = bool(set(analyse_query(asked)) & set(analyse_text(title) + analyse_text(content)))
+            holds = bool(set(analyse_search(asked)) & {*index_text(title), *index_text(content)})
             assert (node.key in found) is holds
         raise Undo
     assert integrity.check_integrity(shared) == []

@@ -14,6 +14,7 @@ from typing import Final
 
 import Stemmer
 
+from hyperloci.store.keywords.word_forms import find_forms, find_turkish_forms, is_turkish
 from hyperloci.text.language.word_tables import word_set
 
 MAX_TERM_CHARS: Final = 64
@@ -26,6 +27,14 @@ _ASCII_RUNS: Final = "".join(chr(code) if chr(code).isalnum() or chr(code) == "_
 """What each ASCII character is read as where words are parted: itself, or a space."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
+_SIGN: Final = (
+    "[\U0001f1e6-\U0001f1ff]{2}"  # flags
+    "|[\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_WORD_OR_SIGN: Final = re.compile(rf"{_WORD.pattern}|{_SIGN}")
+"""Emoji too, each without the colour of its skin."""
+_POINTS: Final = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]")
+"""Vowels over and under Hebrew and Arabic letters, which most leave out."""
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN: Final = re.compile(r"[a-z]+")
 _FIRST_WIDE: Final = "\u2e80"
@@ -103,6 +112,26 @@ def analyse_text(text: str) -> list[str]:
     return [term for word in words for term in (_TERMS_OF_RUNS[word] if word.isascii() else _expand_wide(word))]
 
 
+def index_text(text: str) -> list[str]:
+    """Return the terms under which a text is found: those of `analyse_text`, with emoji, and other forms of its words.
+
+    What compares texts by their words does without those: `thanks 👍` says no more than `thanks`.
+    """
+    if text.isascii():
+        return analyse_text(text)
+    words = _WORD_OR_SIGN.findall(unicodedata.normalize("NFKC", _POINTS.sub("", text)))
+    turkish = is_turkish(words)
+    found: list[str] = []
+    for word in words:
+        terms = _TERMS_OF_RUNS[word] if word.isascii() else _expand_wide(word)
+        found += terms
+        if word.isascii():
+            found += find_turkish_forms(word.lower()) if turkish else ()
+        else:
+            found += chain.from_iterable(find_forms(term) for term in terms if not term.isascii())
+    return found
+
+
 @functools.cache
 def stop_terms() -> frozenset[str]:
     """Return the index terms of stop words."""
@@ -110,6 +139,15 @@ def stop_terms() -> frozenset[str]:
 
 
 def analyse_query(query: str) -> list[str]:
-    """Return the distinct terms to look for: those of `terms`, without stop words unless nothing else is left."""
-    content = [word for word in _WORD.findall(unicodedata.normalize("NFKC", query)) if word.lower() not in stop_words()]
-    return list(dict.fromkeys(analyse_text(" ".join(content)) or analyse_text(query)))
+    """Return the distinct terms of a question: those of `terms`, without stop words unless nothing else is left."""
+    return list(dict.fromkeys(analyse_text(_drop_stop_words(query)) or analyse_text(query)))
+
+
+def analyse_search(query: str) -> list[str]:
+    """Return the distinct terms to look for in the index: as `analyse_query`, with emoji and other forms of words."""
+    return list(dict.fromkeys(index_text(_drop_stop_words(query)) or index_text(query)))
+
+
+def _drop_stop_words(query: str) -> str:
+    words = _WORD_OR_SIGN.findall(unicodedata.normalize("NFKC", query))
+    return " ".join(word for word in words if word.lower() not in stop_words())

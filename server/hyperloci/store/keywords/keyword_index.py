@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.keywords.analysis import analyse_text
+from hyperloci.store.keywords.analysis import index_text
 
 MAX_HELD: Final = 32
 """Texts that are held back at most: writing them takes 0.6 ms (median), which whoever waits for the lock waits too."""
@@ -53,9 +53,9 @@ class KeywordIndex:
         self._write_held()
         values = _keyword_values(
             key,
-            analyse_text(title),
-            analyse_text(body),
-            self._read_extra(key) if extra is None else analyse_text(extra),
+            index_text(title),
+            index_text(body),
+            self._read_extra(key) if extra is None else index_text(extra),
         )
         updated = self._connection.execute(
             "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
@@ -65,7 +65,7 @@ class KeywordIndex:
 
     def add_text(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
         """Index a node that is not in the index yet."""
-        row = _keyword_values(key, analyse_text(title), analyse_text(body), analyse_text(extra) if extra else [])
+        row = _keyword_values(key, index_text(title), index_text(body), index_text(extra) if extra else [])
         if self._held is None:
             self._insert_rows([row])
             return
@@ -77,11 +77,23 @@ class KeywordIndex:
         """Have a node found by further words that are not its text; nothing where it has no text in the index."""
         self._write_held()
         had = self._read_extra(key)
-        terms = [term for term in analyse_text(text) if term not in had]
+        terms = [term for term in index_text(text) if term not in had]
         self._connection.execute(
             "UPDATE keywords SET extra = ?, length = length + ? WHERE node_key = ?",
             (" ".join([*had, *terms]), len(terms), key),
         )
+
+    def renew_text(self, key: NodeKey, *, title: str, body: str) -> bool:
+        """Index a node's text again, if that finds other terms; what is its context keeps those that it has.
+
+        Returns:
+            Whether anything changed.
+        """
+        row = self._connection.execute("SELECT title, body FROM keywords WHERE node_key = ?", (key,)).fetchone()
+        if row is None or (row[0], row[1]) == (" ".join(index_text(title)), " ".join(index_text(body))):
+            return False
+        self.put_text(key, title=title, body=body)
+        return True
 
     def _write_held(self) -> None:
         if self._held:
@@ -99,7 +111,7 @@ class KeywordIndex:
         return str(row[0]).split() if row else []
 
     def load_bodies(self, keys: Iterable[NodeKey]) -> dict[NodeKey, str]:
-        """Return the terms of nodes' own texts, as `analyse_text` gives them, parted by spaces."""
+        """Return the terms of nodes' own texts, as `index_text` gives them, parted by spaces."""
         rows = self._connection.execute(
             "SELECT k.node_key, k.body FROM json_each(?) j CROSS JOIN keywords k ON k.node_key = j.value",
             (json.dumps(list(keys)),),

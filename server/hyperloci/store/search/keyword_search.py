@@ -92,9 +92,9 @@ class KeywordSearch:
         """Look up a question's words; None if none of them stands anywhere.
 
         Args:
-            terms: analysed query terms (`analysis.analyse_query`).
+            terms: query terms (`analysis.analyse_search`).
             allowed: bitmap over node keys: which may be found.
-            quoted: all its terms in order (`analysis.analyse_text`), if a text that holds it word for word is wanted.
+            quoted: all its terms in order (`analysis.index_text`), if a text that holds it word for word is wanted.
         """
         frequencies = self.count_frequencies(terms)
         if not frequencies:
