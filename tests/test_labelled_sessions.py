@@ -24,6 +24,7 @@ KINDS = {
 }
 EFFECTS = {"replaces", "refines", "withdraws"}
 FILES = sorted(FOLDER.glob("*.txt"))
+TONGUES = [FOLDER.parent / name for name in ("sessions_tongues", "sessions_tongues_unread")]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,15 @@ def test_every_labelled_file_is_read(projects: list[LabelledProject]) -> None:
     for project in projects:
         assert project.sessions and all(project.sessions), project.name
         assert any(turn.kept for session in project.sessions for turn in session), project.name
+
+
+@pytest.mark.parametrize("folder", TONGUES, ids=lambda folder: folder.name)
+def test_sessions_in_other_languages_have_what_is_to_be_kept_and_what_is_not(folder: Path) -> None:
+    for project in read_projects(folder):
+        turns = [turn for session in project.sessions for turn in session]
+        assert {label.kind for turn in turns for label in turn.kept} <= KINDS, project.name
+        assert sum(len(turn.kept) for turn in turns) >= 4, project.name
+        assert sum(len(turn.never) for turn in turns) >= 3, project.name
 
 
 def test_every_label_has_a_known_kind_and_a_name_of_its_own(projects: list[LabelledProject]) -> None:
