@@ -98,6 +98,26 @@ def test_memories_of_a_program_that_knew_no_authors_are_private_and_name_nobody(
         assert session is not None and (session.client, session.client_version) == (None, None)
 
 
+@pytest.mark.req("B.03")
+def test_a_queue_from_before_knows_whose_its_nodes_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, steps = tmp_path / "memory.db", load_migrations()[:28]
+    with monkeypatch.context() as patch:
+        patch.setattr(migration, "load_migrations", lambda: steps)
+        with Store.open(path) as store:
+            nodes = [add(store, f"{number}", scope=scope) for number, scope in enumerate(("one", "two", "two"))]
+            with store.transaction():
+                store.nodes.delete_node(nodes[2].id, now=NOW)
+
+    with Store.open(path) as store:
+        keys = {scope.id: scope.key for scope in store.scopes.list_scopes()}
+        rows = store.connection.execute("SELECT node_key, scope_key FROM pending ORDER BY node_key").fetchall()
+        assert [tuple(row) for row in rows] == [
+            (nodes[0].key, keys["one"]),
+            (nodes[1].key, keys["two"]),
+            (nodes[2].key, None),
+        ]
+
+
 # Step 9: vectors of E1 take two bytes a dimension instead of four, and their codes two bits instead of one.
 
 

@@ -13,9 +13,12 @@ from hyperloci.embedder.batching import CHARS_PER_TOKEN
 from hyperloci.embedder.process.embedding_queue import BATCH, BATCH_TOKENS, drain_queue, read_encoder_inputs
 from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.store import Store
+from hyperloci.store.projects.places import ProjectPlace
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
@@ -221,6 +224,62 @@ def test_new_spaces_are_made_once_and_search_by_meaning_goes_on_meanwhile(store:
         store.vectors.use_model("m@1/384+1", 384, now=NOW)
     assert store.vectors.count_pending() == 0
     assert store.vectors.get_rows([nodes[3].key], ["e9"])[nodes[3].key] != (None,)
+
+
+def add_files(store: Store, scope: str) -> list[Node]:
+    return [
+        add(store, f"{scope} {number}", type=NodeType.SNIPPET, subtype="code", scope=scope)
+        for number in range(BATCH + 3)
+    ]
+
+
+@pytest.mark.req("B.03")
+@pytest.mark.parametrize("how", ["its session goes on", "its folder was opened"])
+def test_the_project_that_somebody_sits_at_waits_for_no_other_projects_vectors(
+    store: Store, settings: Settings, encoder: FakeEncoder, how: str
+) -> None:
+    others, mine = add_files(store, "first"), add_files(store, "mine")
+    said = add(store, "said elsewhere", scope="first")
+    with store.transaction():
+        first, at_hand = (store.scopes.ensure_scope(scope, now=NOW) for scope in ("first", "mine"))
+        store.sessions.note_seen("over", first, now=NOW + 9)
+        store.sessions.end_session("over", now=NOW + 9)
+        store.sessions.note_seen("rests", first, now=NOW)
+        if how == "its session goes on":
+            store.sessions.note_seen("goes on", at_hand, now=NOW + 1)
+        else:
+            store.places.add_place(
+                ProjectPlace(
+                    id="place",
+                    scope="mine",
+                    path="/mine",
+                    root="/mine",
+                    token_hash=None,
+                    inode=None,
+                    remote=None,
+                    root_commit=None,
+                    claimed_name=None,
+                    reason="place",
+                    first_seen_at=NOW,
+                    last_seen_at=NOW + 1,
+                )
+            )
+
+    assert drain_queue(settings.database, encoder, always) == BATCH
+    waiting = [node.key for node in (*mine[BATCH - 1 :], *others)]
+    assert store.vectors.list_pending(1_000, at_hand=at_hand) == waiting
+    assert said.key not in waiting
+
+
+@pytest.mark.req("B.03")
+def test_where_nobody_sits_at_a_project_all_are_embedded(
+    store: Store, settings: Settings, encoder: FakeEncoder
+) -> None:
+    add_files(store, "first")
+    assert store.sessions.find_scope_at_hand() is None
+    while drain_queue(settings.database, encoder, always):
+        pass
+    assert store.vectors.count_pending() == 0
 
 
 def test_topics_that_somebody_waits_for_wait_for_no_other_projects_vectors(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -702,14 +702,121 @@ def test_a_file_that_changed_goes_before_files_that_wait(store: Store) -> None:
     assert store.vectors.list_pending(9) == [files[2].key, files[0].key, files[1].key]
 
 
-def test_taking_from_a_long_queue_looks_at_a_few(store: Store) -> None:
-    plan = store.connection.execute(
-        "EXPLAIN QUERY PLAN SELECT p.node_key FROM pending p INDEXED BY idx_pending_order"
-        " CROSS JOIN nodes n ON n.key = p.node_key WHERE n.deleted_at IS NULL AND p.attempts < 3"
-        " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT 32"
-    ).fetchall()
+def work_of(store: Store, act: Callable[[], object]) -> int:
+    """Return how many steps SQLite takes for what is done."""
+    steps = 0
 
-    assert not any("TEMP B-TREE" in row[3] for row in plan)
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    store.connection.set_progress_handler(count, 1)
+    try:
+        act()
+    finally:
+        store.connection.set_progress_handler(None, 0)
+    return steps
+
+
+@pytest.mark.req("B.03")
+@pytest.mark.parametrize("mine", ["none", "forgotten", "failed"])
+def test_taking_from_a_long_queue_looks_at_a_few_though_the_project_at_hand_has_nothing_in_it(
+    store: Store, mine: str
+) -> None:
+    """Not of what others have waiting, nor of what is forgotten or has failed here."""
+
+    def fill(count: int) -> None:
+        for number in range(count):
+            add(store, f"code {number}", type=NodeType.SNIPPET, subtype="code", scope="others")
+            if mine != "none":
+                node = add(store, f"code {number}", type=NodeType.SNIPPET, subtype="code", scope="mine")
+                with store.transaction():
+                    if mine == "forgotten":
+                        store.nodes.delete_node(node.id, now=NOW)
+                    else:
+                        store.vectors.note_failures([node.key], "no")
+
+    with store.transaction():
+        at_hand = store.scopes.ensure_scope("mine", now=NOW)
+    add(store, "code", type=NodeType.SNIPPET, subtype="code", scope="others")
+    fill(20)
+    assert store.vectors._list_in_order("attempts = 0", at_hand, 32) == []
+    few = work_of(store, lambda: store.vectors._list_in_order("attempts = 0", at_hand, 32))
+    fill(100)
+    assert work_of(store, lambda: store.vectors._list_in_order("attempts = 0", at_hand, 32)) == few
+
+
+@pytest.mark.req("B.03")
+def test_the_queue_and_who_sits_where_are_asked_by_their_indexes(store: Store) -> None:
+    with store.transaction():
+        at_hand = store.scopes.ensure_scope("mine", now=NOW)
+    statements: list[str] = []
+    store.connection.set_trace_callback(statements.append)
+    try:
+        store.vectors.list_pending(32, at_hand=at_hand)
+        store.sessions.find_scope_at_hand()
+    finally:
+        store.connection.set_trace_callback(None)
+    plans = [
+        [row["detail"] for row in store.connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+        for statement in statements
+        if "FROM pending" in statement or "FROM sessions" in statement
+    ]
+    assert len(plans) == 5
+    for steps in plans[:4]:
+        assert "USING COVERING INDEX idx_pending_" in steps[0]
+        assert not any("TEMP B-TREE" in step or "SCAN n" in step for step in steps)
+    assert [steps[0].rpartition("idx_")[2].partition(" ")[0] for steps in plans[:4]] == [
+        "pending_scope",
+        "pending_order",
+        "pending_scope",
+        "pending_order",
+    ]
+    assert any("idx_sessions_open" in step for step in plans[4])
+
+
+@pytest.mark.req("B.03")
+def test_the_queue_knows_whose_its_nodes_are_though_they_move_are_forgotten_and_come_back(store: Store) -> None:
+    node = add(store, "code", type=NodeType.SNIPPET, subtype="code", scope="old")
+    with store.transaction():
+        old, mine = (store.scopes.ensure_scope(scope, now=NOW) for scope in ("old", "mine"))
+
+    def queue(scope_key: int) -> list[NodeKey]:
+        return store.vectors._list_in_order("attempts = 0", scope_key, 9)
+
+    assert (queue(old), queue(mine)) == ([node.key], [])
+    with store.transaction():
+        store.scopes.merge_into("old", "mine")
+    assert (queue(old), queue(mine)) == ([], [node.key])
+    with store.transaction():
+        store.nodes.delete_node(node.id, now=NOW)
+    assert queue(mine) == []
+    with store.transaction():
+        store.nodes.queue_for_fingerprint([node.key], now=NOW)
+    assert queue(mine) == []
+    with store.transaction():
+        store.nodes.restore_node(node.id, now=NOW)
+    assert queue(mine) == [node.key]
+
+
+@pytest.mark.req("B.03")
+def test_what_is_said_elsewhere_does_not_wait_for_the_files_of_the_project_at_hand(store: Store) -> None:
+    with store.transaction():
+        at_hand = store.scopes.ensure_scope("mine", now=NOW)
+    files = [
+        add(store, f"{scope} {n}", type=NodeType.SNIPPET, subtype="code", scope=scope)
+        for scope in ("others", "mine")
+        for n in range(2)
+    ]
+    mine = add(store, "said here", scope="mine")
+    said = [add(store, f"said {n}", scope="others") for n in range(2)]
+
+    queue = store.vectors.list_pending(20, at_hand=at_hand)
+
+    wanted = [mine, said[1], said[0], files[2], files[3], files[0], files[1]]
+    assert queue == [node.key for node in wanted]
+    assert [store.vectors.list_pending(limit, at_hand=at_hand) for limit in (1, 4)] == [queue[:1], queue[:4]]
 
 
 def test_a_pace_is_that_of_the_last_minute(store: Store) -> None:

@@ -49,8 +49,8 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
     with Store.open(database) as store:
         with store.transaction():
             model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
-        opened, done = time.monotonic(), 0
-        while nodes := _take_next_nodes(store, encoder.max_tokens):
+        opened, done, at_hand = time.monotonic(), 0, store.sessions.find_scope_at_hand()
+        while nodes := _take_next_nodes(store, encoder.max_tokens, at_hand):
             _embed_batch(store, encoder, model, nodes)
             done += len(nodes)
             if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
@@ -70,9 +70,9 @@ def _embed_batch(store: Store, encoder: Encoder, model: int, nodes: Sequence[Nod
         _write_fingerprints(store, model, nodes, made, seconds=time.monotonic() - started)
 
 
-def _take_next_nodes(store: Store, max_tokens: int) -> list[Node]:
-    """Return the first of the queue that make a batch together, one at least."""
-    keys = store.vectors.list_pending(BATCH)
+def _take_next_nodes(store: Store, max_tokens: int, at_hand: int | None) -> list[Node]:
+    """Return the first of the queue that make a batch together, one at least, the project at hand before others."""
+    keys = store.vectors.list_pending(BATCH, at_hand=at_hand)
     present = store.nodes.get_by_keys(keys)
     batch: list[Node] = []
     tokens = 0

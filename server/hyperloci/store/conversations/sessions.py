@@ -141,6 +141,17 @@ class Sessions:
         )
         return {row[0]: int(row[1]) for row in rows}
 
+    def find_scope_at_hand(self) -> int | None:
+        """Return the project that somebody sits at, or None: of the open session, or opened folder, seen last."""
+        row = self._connection.execute(
+            "SELECT scope_key FROM ("
+            " SELECT * FROM (SELECT scope_key, last_seen_at FROM sessions INDEXED BY idx_sessions_open"
+            "  WHERE ended_at IS NULL ORDER BY last_seen_at DESC LIMIT 1)"
+            " UNION ALL SELECT scope_key, last_seen_at FROM places"
+            ") ORDER BY last_seen_at DESC LIMIT 1"
+        ).fetchone()
+        return None if row is None else int(row[0])
+
     def take_sequence_number(self, session_key: int) -> int:
         """Return the session's next sequence number and move it on.
 

@@ -106,13 +106,30 @@ class Fingerprints:
         row = self._connection.execute("SELECT key FROM models WHERE id = ?", (model_id,)).fetchone()
         return int(row[0]) if row else None
 
-    def list_pending(self, limit: int) -> list[NodeKey]:
-        """Return the next nodes of the queue: fewest failures first, then by lane (migration 0012)."""
+    def list_pending(self, limit: int, *, at_hand: int | None = None) -> list[NodeKey]:
+        """Return the next nodes of the queue: fewest failures first, then by lane (migration 0012).
+
+        Args:
+            limit: how many at most.
+            at_hand: the project whose nodes come before those of others in each lane, and its files before others'
+                commits; before its files comes what people said anywhere.
+        """
+        said, untried, tried = "attempts = 0 AND p.lane = 0", "attempts = 0", f"attempts < {MAX_ATTEMPTS}"
+        steps = ((said, at_hand), (said, None), (untried, at_hand)) if at_hand is not None else ()
+        found: dict[NodeKey, None] = {}
+        for condition, scope_key in (*steps, (tried, None)):
+            if len(found) < limit:
+                found |= dict.fromkeys(self._list_in_order(condition, scope_key, limit))
+        return list(found)[:limit]
+
+    def _list_in_order(self, condition: str, scope_key: int | None, limit: int) -> list[NodeKey]:
+        """Return the first of the queue, or of a project's part of it, by an index: the rest is not looked at."""
+        index, whose = ("order", "") if scope_key is None else ("scope", "p.scope_key = ?2 AND ")
         rows = self._connection.execute(
-            "SELECT p.node_key FROM pending p INDEXED BY idx_pending_order CROSS JOIN nodes n ON n.key = p.node_key"
-            " WHERE n.deleted_at IS NULL AND p.attempts < ?"
-            " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT ?",
-            (MAX_ATTEMPTS, limit),
+            f"SELECT p.node_key FROM pending p INDEXED BY idx_pending_{index}"
+            f" CROSS JOIN nodes n ON n.key = p.node_key WHERE {whose}p.{condition} AND n.deleted_at IS NULL"
+            " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT ?1",
+            (limit,) if scope_key is None else (limit, scope_key),
         )
         return [NodeKey(row[0]) for row in rows]
 
