@@ -281,6 +281,18 @@ def test_new_words_settle_no_dispute_and_are_verified_by_nobody(
 
 
 @pytest.mark.req("D.07")
+def test_what_was_verified_against_another_is_disputed_again_in_new_words(store: Store) -> None:
+    node, other = (state(store, f"The API listens on port {port}", PROJECT) for port in (80, 81))
+    with store.transaction():
+        store.edges.link_nodes("contradicts", node.key, [other.key], now=1)
+        store.facets.set_verification(node.key, Verification.VERIFIED)
+
+    reword(store, node, "The API listens on port 82")
+
+    assert store.facets.get_facets([node.key])[node.key].verification is Verification.DISPUTED
+
+
+@pytest.mark.req("D.07")
 def test_facets_set_by_hand_outlive_new_words(store: Store) -> None:
     node = state(store, "The API listens on port 80", PROJECT)
     with store.transaction():

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.memory import Memory
+from hyperloci.text.sanitize.sanitizer import SanitizedText
 
+CLEAN = "hyperloci.facts.node_operations.sanitize_argument"
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
 
 
@@ -93,6 +96,24 @@ def test_what_happened_and_what_files_say_is_about_what_it_was_though_its_text_i
     assert memory.update_node(made, content="Jobs are kept in Redis.")
 
     assert names(memory, made) == {"PostgreSQL"}
+
+
+@pytest.mark.req("SPEC-02.22", "B.10")
+@pytest.mark.parametrize("mine", ["Jobs are kept in PostgreSQL.", "Jobs are kept in Kafka."])
+def test_a_text_that_another_process_changed_meanwhile_leaves_no_name_behind(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, mine: str
+) -> None:
+    made = memory.remember_fact("Jobs are kept in PostgreSQL.").id
+
+    def change_meanwhile(name: str, value: str) -> SanitizedText:
+        monkeypatch.setattr(CLEAN, sanitize_argument)
+        assert memory.update_node(made, content="Jobs are kept in Redis.")
+        return sanitize_argument(name, value)
+
+    monkeypatch.setattr(CLEAN, change_meanwhile)
+    assert memory.update_node(made, content=mine)
+
+    assert names(memory, made) == {mine.split()[-1].rstrip(".")}
 
 
 def names(memory: Memory, id: str) -> set[str]:

@@ -75,8 +75,8 @@ class MemoryWriter:
     def renew_statement(self, old: Node, project: str, *, now: int) -> None:
         """Have a statement whose text was changed belong to the code and the entities that it names now.
 
-        What it was declared to be about it stays about, and what it contradicts is settled by nobody's new words; but
-        nobody has verified those. Of an event and a summary nothing is done.
+        What a person declared it to be about it stays about, and what it contradicts is settled by nobody's new words;
+        but nobody has verified those. Of an event and a summary nothing is done.
 
         Args:
             old: the statement as it was.
@@ -92,6 +92,8 @@ class MemoryWriter:
         known = self._store.facets.get_facets([node.key]).get(node.key)
         if known is not None and known.verification is not Verification.VERIFIED:
             facets = replace(facets, verification=known.verification)
+        elif known is not None and self._find_rivals(node):
+            facets = replace(facets, verification=Verification.DISPUTED)
         self._store.facets.put_facets(node.key, facets)
 
     def write_event(

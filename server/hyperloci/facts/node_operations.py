@@ -91,6 +91,10 @@ class NodeOperations:
             )
         now = self._clock()
         with self._store.transaction():
+            # As it is now: another process may have changed it since it was looked up.
+            node = self.get_node(node_id)
+            if node is None or node.deleted_at is not None:
+                return False
             is_known = self._store.nodes.update_node(node.id, now=now, reason="update_node", **checked)
             MemoryWriter(self._store).renew_statement(node, self._project, now=now)
         return is_known
