@@ -20,12 +20,15 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError, StoreFullError
+from hyperloci.indexing.file_reader import FreshFile
+from hyperloci.indexing.file_writer import FileWriter
 from hyperloci.indexing.indexer import MAX_SKIPPED, Indexer
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import Node
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
+from hyperloci.store.projects.files import IndexedFile
 from tests.support import FakeClock, examples
 from tests.working_tree import WorkingTree
 
@@ -484,6 +487,46 @@ def test_of_several_files_with_one_content_none_is_taken_for_a_new_name(
 
     assert index.ids("a.py") == ids
     assert set(index.ids("b.py").values()).isdisjoint(ids.values())
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_of_a_file_that_two_new_ones_were_moved_and_copied_from_only_one_has_its_nodes(
+    index: Index, tree: WorkingTree
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    ids = index.ids()
+    tree.rename("a.py", "b.py")
+    copy_file(tree, "b.py", "c.py", with_time=True)
+
+    index.update("a.py", "b.py", "c.py")
+
+    assert [index.ids(path) == ids for path in ("b.py", "c.py")].count(True) == 1
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_a_file_whose_old_place_another_process_indexes_anew_meanwhile_stays_where_it_is(
+    index: Index, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    begin = FileWriter._find_file_row
+
+    def write_anew_meanwhile(writer: FileWriter, file: FreshFile, renamed_from: IndexedFile | None) -> Any:
+        monkeypatch.setattr(FileWriter, "_find_file_row", begin)
+        tree.write("a.py", "def other():\n    return 1\n")
+        stat = (tree.root / "a.py").stat()
+        scope = index.store.scopes.find_key(index.project.id) or 0
+        index.store.files.put_file(
+            scope, "a.py", size=stat.st_size, mtime_ns=stat.st_mtime_ns, content_hash=b"anew", now=1
+        )
+        return begin(writer, file, renamed_from)
+
+    tree.rename("a.py", "b.py")
+    monkeypatch.setattr(FileWriter, "_find_file_row", write_anew_meanwhile)
+    index.update("b.py")
+
+    assert set(index.store.files.list_files(index.store.scopes.find_key(index.project.id) or 0)) == {"a.py", "b.py"}
 
 
 @pytest.mark.req("D.01", "D.05")

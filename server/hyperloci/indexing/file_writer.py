@@ -180,9 +180,10 @@ class FileWriter:
         row = self._store.files.get_file(self._scope_key, file.path)
         if row is None and renamed_from is not None:
             former = self._store.files.get_file(self._scope_key, renamed_from.path)
-            if former is not None and former.key == renamed_from.key:
-                self._store.files.rename_file(former.key, file.path)
-                return former
+            # Another process that found the old place written anew meanwhile has changed its row.
+            if former == renamed_from:
+                self._store.files.rename_file(renamed_from.key, file.path)
+                return renamed_from
         return row
 
     def _put_row(self, file: FreshFile, marker: bytes | None = None) -> int:

@@ -139,7 +139,8 @@ class IndexRun:
         self._find_renames(gone, new, present)
         if self._is_shown:
             self._find_untold_renames([path for path in new if path not in self._renamed], present, covers)
-        left = {row.key: row for row in gone if row not in self._renamed.values()}
+        renamed = {row.key for row in self._renamed.values()}
+        left = {row.key: row for row in gone if row.key not in renamed}
         for key, chunks in self._store.files.list_chunks(left).items():
             self._loose.add(key, chunks)
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
@@ -203,13 +204,16 @@ class IndexRun:
         must not be taken for it: a renamed file keeps its time, and what it was is there no longer. Where another file
         has its content too, none is meant.
         """
-        stamps = {(row.size, row.mtime_ns) for row in self._known.values() if row.size} if added else set()
+        looked_at = self._known.items() if added else ()
+        stamps = {(row.size, row.mtime_ns) for path, row in looked_at if row.size and not covers(path)}
         alike = [path for path in added if (present[path].size, present[path].mtime_ns) in stamps]
         by_hash: dict[bytes, list[IndexedFile]] = {}
         for row in self._known.values() if alike else ():
             by_hash.setdefault(row.content_hash, []).append(row)
         former: dict[str, list[str]] = {}
         for path in alike:
+            if self._is_stopped():
+                return
             raw = self._read_file(path)
             rows = [] if raw is None else by_hash.get(hash_bytes(raw.data), [])
             if raw is not None and len(rows) == 1 and rows[0].mtime_ns == raw.mtime_ns:
