@@ -138,6 +138,15 @@ def test_a_prompt_of_which_something_was_kept_stays_before_what_was_said_next(me
     assert arrange(memory, prompt.id, decision) == [prompt.id, decision]
 
 
+def test_what_was_said_next_of_something_else_stays_behind_the_prompt(memory: Memory, clock: FakeClock) -> None:
+    prompt, rule = settle(
+        memory, clock, "prod postgres listens on port 6433", "always use pnpm in the frontend folder, never npm or yarn"
+    )
+
+    assert arrange(memory, prompt.id, rule) == [prompt.id, rule]
+    assert arrange(memory, prompt.id, rule, limit=1) == [prompt.id]
+
+
 def test_a_prompt_that_tells_more_than_what_was_said_next_stays_before_it(memory: Memory, clock: FakeClock) -> None:
     rooms = "a room per job looks silly, Hassan had forty of those rooms on Friday; one room per crew, as they sit"
     prompt, decision = settle(memory, clock, rooms, "wipe the rooms of the jobs")

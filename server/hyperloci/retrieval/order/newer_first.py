@@ -193,8 +193,12 @@ def _list_told_next(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, list[N
 
 
 def _settles(statement: Node, prompt: str) -> bool:
-    """Tell whether what was said next tells as much as a prompt: a longer one told what nobody kept."""
-    return len(set(analyse_query(_read_words(statement)))) >= len(set(analyse_query(prompt)))
+    """Tell whether what was said next is about the same as a prompt, and tells as much.
+
+    It shares a word, or something else was settled; a longer prompt told what nobody kept.
+    """
+    told, proposed = set(analyse_query(_read_words(statement))), set(analyse_query(prompt))
+    return len(told) >= len(proposed) and not told.isdisjoint(proposed)
 
 
 def _says_too(terms: set[str], statement: Node) -> bool:
