@@ -16,7 +16,7 @@ from hyperloci.conversations.consolidation.statement_scorer import load_weights
 from hyperloci.knowledge.weight_table import WeightTable
 from tests.support import examples
 
-NAMES = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\t\n"), max_size=6)
+NAMES = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\t\n\r"), max_size=6)
 COLUMNS = st.dictionaries(
     NAMES,
     st.dictionaries(NAMES, st.floats(-1e6, 1e6), max_size=30),
@@ -59,12 +59,24 @@ def test_a_part_of_a_name_and_a_name_in_a_weight_are_not_found() -> None:
     assert [table.add_weights([name]) for name in ("port", "w:por", "w:ports", "1.0", "one")] == [[0.0, 0.0]] * 5
 
 
-@pytest.mark.parametrize("name", ["a\tb", "a\nb"])
+@pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\rb"])
 def test_a_name_that_would_break_the_lines_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="tab or a line break"):
         WeightTable.of_columns({"worth": {name: 1.0}})
     with pytest.raises(ValueError, match="tab or a line break"):
         WeightTable.of_columns({name: {"w:port": 1.0}})
+
+
+def test_a_file_with_other_ends_of_lines_has_the_same_weights() -> None:
+    columns = {"worth": {"": -1.0, "w:port": 1.0, "w:tabs": 0.5}}
+    table = WeightTable(WeightTable.of_columns(columns).packed.replace(b"\n", b"\r\n"))
+    assert table.columns == ("worth",)
+    assert list(table.add_weights(["", "w:port"])) == [0.0]
+
+
+def test_a_name_that_is_no_valid_text_has_no_weight() -> None:
+    table = WeightTable.of_columns({"worth": {"w:port": 1.0}})
+    assert list(table.add_weights(["w:port", "w:\ud800"])) == [1.0]
 
 
 @pytest.mark.req("B.17")

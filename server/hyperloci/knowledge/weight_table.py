@@ -21,6 +21,7 @@ from zlib import crc32
 GROUP_SIZE: Final = 4
 """Features of a group, on average."""
 
+_BREAKS: Final = frozenset("\t\n\r")
 _EMPTY_LINE: Final = re.compile(rb"\n\n")
 
 
@@ -29,6 +30,8 @@ class WeightTable:
 
     def __init__(self, packed: bytes) -> None:
         """Read what `packed` of another table is."""
+        # Git may have checked the file out with other ends of lines.
+        packed = packed.replace(b"\r\n", b"\n")
         self.packed: Final = packed
         # A group begins with the second line break before it and ends with the first one after it.
         self._bounds = array("I", (found.end() - 1 for found in _EMPTY_LINE.finditer(packed)))
@@ -46,7 +49,7 @@ class WeightTable:
             ValueError: a name has a tab or a line break in it.
         """
         names = sorted(set().union(*columns.values()))
-        if any("\t" in name or "\n" in name for name in (*columns, *names)):
+        if any(not _BREAKS.isdisjoint(name) for name in (*columns, *names)):
             raise ValueError("a name has a tab or a line break in it")
         groups: list[list[str]] = [[] for _ in range(len(names) // GROUP_SIZE + 1)]
         for name in names:
@@ -69,7 +72,7 @@ class WeightTable:
 
     def _find_row(self, name: str) -> bytes:
         """Return the weights of a feature, as they stand there; nothing where it has none."""
-        packed, bounds, key = self.packed, self._bounds, name.encode()
+        packed, bounds, key = self.packed, self._bounds, name.encode("utf-8", "replace")
         group = crc32(key) % (len(bounds) - 1)
         end = bounds[group + 1]
         at = packed.find(b"\n%b\t" % key, bounds[group], end)
