@@ -1288,7 +1288,7 @@ class Memory:
         else:
             sessions = [self._capture.place_record(record).session_id]
         if sessions or self.store.consolidations.list_reviews(self.project.id, 1):
-            self._consolidate_now(sessions)
+            self._consolidate_now(sessions, until=record.at)
         if record.kind is CaptureKind.ENDED:
             self._capture.prepare_opening(self._capture.place_record(record).project_id)
 
@@ -1494,12 +1494,12 @@ class Memory:
         self._notify_embedder()
         return done
 
-    def _consolidate_now(self, sessions: Sequence[str]) -> None:
+    def _consolidate_now(self, sessions: Sequence[str], until: int) -> None:
         # Only where there is something to read: a hook is spared a quarter of its imports.
         from hyperloci.conversations.consolidation.consolidator import Consolidation
 
         consolidation = Consolidation(self.store, self.settings, self._clock, scorer=self._client)
-        if sum(len(consolidation.consolidate_now(session_id).new) for session_id in sessions):
+        if sum(len(consolidation.consolidate_now(session_id, until).new) for session_id in sessions):
             self._notify_embedder()
         consolidation.write.replacements.review_statements(self.project.id)
 

@@ -53,6 +53,20 @@ def test_finished_turns_of_a_session_that_goes_on_are_memories_and_an_unanswered
     assert progress_of(store).through_seq == len(TALK) + 1
 
 
+def test_what_came_in_after_the_end_that_is_told_waits_for_its_own(
+    store: Store, talk: Talk, clock: FakeClock, consolidation: Consolidation
+) -> None:
+    """A busy server hears of the end of a turn when the next prompts are stored, and their answers are not."""
+    talk.session("one", *TALK[:2], end=False)
+    ended = clock()
+    talk.say("one", (USER, "Never touch the generated client by hand."), (USER, "and bump the version"))
+    talk.say("one", (ASSISTANT, "Edit pyproject.toml: +1 -1 lines"), kind=TurnKind.ACTION)
+    consolidation.consolidate_now("one", ended)
+    assert contents(store) == SAID[:1] and progress_of(store).through_seq == 2
+    consolidation.consolidate_now("one", clock())
+    assert contents(store) == [*SAID[:1], "Never touch the generated client by hand."]
+
+
 def test_a_prompt_that_an_action_followed_is_finished(store: Store, talk: Talk, consolidation: Consolidation) -> None:
     talk.session("one", TALK[0], end=False)
     assert consolidation.consolidate_now("one") == SavedFindings()

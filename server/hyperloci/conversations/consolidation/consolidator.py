@@ -135,17 +135,19 @@ class Consolidation:
         except ChatError as error:
             return self._note_failure(progress, str(error))
 
-    def consolidate_now(self, session_id: str) -> SavedFindings:
+    def consolidate_now(self, session_id: str, until: float = math.inf) -> SavedFindings:
         """Store at once what the finished turns of a session yield, by rules; another strategy reads them later.
 
         A prompt without an answer is left for later in a session that goes on: what follows tells what it was worth.
+        With `until` (milliseconds) so is what was finished after that: a prompt that came in since, and what is done
+        for it, may be stored already where the answer before them is not.
         """
         strategy, progress = self._settings.consolidation, self._progress.get_progress(session_id)
         if progress is None or strategy == "off":
             return SavedFindings()
         progress = self._accept_ahead(progress) if strategy == HEURISTIC_STRATEGY else progress.read_ahead()
         if progress.status == "active":
-            progress = replace(progress, next_seq=self._progress.find_finished_seq(progress))
+            progress = replace(progress, next_seq=self._progress.find_finished_seq(progress, until))
         return self._consolidate_parts(progress, None, PART_TURNS).saved
 
     def _accept_ahead(self, progress: ConsolidationProgress) -> ConsolidationProgress:

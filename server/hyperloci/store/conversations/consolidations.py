@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -196,12 +197,15 @@ class Consolidations:
         """Take a statement off those that wait to be judged; False if another process has done so meanwhile."""
         return bool(self._connection.execute("DELETE FROM statement_reviews WHERE node_key = ?", (key,)).rowcount)
 
-    def find_finished_seq(self, progress: ConsolidationProgress) -> int:
-        """Return the number after the last turn of a session that something followed: an answer, or an action."""
+    def find_finished_seq(self, progress: ConsolidationProgress, until: float = math.inf) -> int:
+        """Return the number after the last turn of a session that something followed: an answer, or an action.
+
+        With `until` (milliseconds) it followed by then.
+        """
         row = self._connection.execute(
             "SELECT max(seq) + 1 FROM nodes WHERE session_key = ? AND seq < ? AND type = 'experience'"
-            " AND origin <> 'user_prompt'",
-            (progress.session_key, progress.next_seq),
+            " AND origin <> 'user_prompt' AND event_time <= ?",
+            (progress.session_key, progress.next_seq, until),
         ).fetchone()
         return max(progress.through_seq, int(row[0] or 0))
 
