@@ -19,8 +19,7 @@ from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.spaces.space_similarity import score_space
 from hyperloci.store import Store
-from hyperloci.store.keywords.analysis import analyse_query, analyse_search, index_text
-from hyperloci.store.keywords.word_forms import find_forms
+from hyperloci.store.keywords.analysis import analyse_query, analyse_search, analyse_text
 from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery
 from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
 from hyperloci.text.language.questions import is_question
@@ -85,7 +84,7 @@ class SpaceScorer:
     @functools.cached_property
     def _words_found(self) -> KeywordQuery | None:
         # Who asks a question wants its answer, not where it was asked before.
-        quoted = () if is_question(self.text) else index_text(self.text)
+        quoted = () if is_question(self.text) else analyse_text(self.text)
         return self._store.keyword_search.prepare_query(analyse_search(self.text), self.allowed, quoted=quoted)
 
     @property
@@ -256,10 +255,7 @@ class SpaceScorer:
     def has_unknown_words(self) -> bool:
         """Whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
         known = () if self._words_found is None else self._words_found.weights
-        return any(
-            term not in known and (term.isascii() or not any(form in known for form in find_forms(term)))
-            for term in self._terms
-        )
+        return any(term not in known for term in analyse_search(self.text) if term[0].isalnum())
 
     def _score_stored_rows(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:
         if self._seen is None or self._model is None or not spaces:

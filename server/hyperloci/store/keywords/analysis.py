@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
 import Stemmer
 
-from hyperloci.store.keywords.word_forms import find_forms, find_turkish_forms, is_turkish
+from hyperloci.store.keywords.word_forms import find_forms, find_root, find_turkish_forms, is_turkish
 from hyperloci.text.language.word_tables import word_set
 
 MAX_TERM_CHARS: Final = 64
@@ -109,27 +110,43 @@ def analyse_text(text: str) -> list[str]:
         return list(chain.from_iterable(map(_TERMS_OF_RUNS.__getitem__, text.translate(_ASCII_RUNS).split())))
     # One form for what looks the same: composed letters, full-width letters, ligatures.
     words = _WORD.findall(unicodedata.normalize("NFKC", text))
-    return [term for word in words for term in (_TERMS_OF_RUNS[word] if word.isascii() else _expand_wide(word))]
+    return [term for word in words for term in _expand_any(word)]
 
 
-def index_text(text: str) -> list[str]:
-    """Return the terms under which a text is found: those of `analyse_text`, with emoji, and other forms of its words.
+def index_text(text: str) -> tuple[list[str], list[str]]:
+    """Return the terms under which a text is found: those of `analyse_text`, and its emoji and its words' other forms.
 
-    What compares texts by their words does without those: `thanks 👍` says no more than `thanks`.
+    What compares texts by their words does without the latter: `thanks 👍` says no more than `thanks`.
     """
+    terms = analyse_text(text)
     if text.isascii():
-        return analyse_text(text)
-    words = _WORD_OR_SIGN.findall(unicodedata.normalize("NFKC", _POINTS.sub("", text)))
+        return terms, []
+    had = set(terms)
+    words = _find_words_and_signs(text)
     turkish = is_turkish(words)
-    found: list[str] = []
+    further: list[str] = []
     for word in words:
-        terms = _TERMS_OF_RUNS[word] if word.isascii() else _expand_wide(word)
-        found += terms
-        if word.isascii():
-            found += find_turkish_forms(word.lower()) if turkish else ()
-        else:
-            found += chain.from_iterable(find_forms(term) for term in terms if not term.isascii())
-    return found
+        own = _expand_any(_undot(word))
+        forms = [form for term in own if not term.isascii() for form in find_forms(term)]
+        if turkish:
+            forms += find_turkish_forms(_undot(word).casefold())
+        # Emoji are no words of `analyse_text`, nor is what has vowels between its letters.
+        further += [term for term in own if term not in had]
+        further += [form for form in dict.fromkeys(forms) if form not in own]
+    return terms, further
+
+
+def _find_words_and_signs(text: str) -> list[str]:
+    return _WORD_OR_SIGN.findall(unicodedata.normalize("NFKC", _POINTS.sub("", text)))
+
+
+def _undot(word: str) -> str:
+    """Return a word with `I` for `İ`, whose small letter is `i` and a mark, which is no letter."""
+    return word.replace("İ", "I")
+
+
+def _expand_any(word: str) -> Sequence[str]:
+    return _TERMS_OF_RUNS[word] if word.isascii() else _expand_wide(word)
 
 
 @functools.cache
@@ -144,10 +161,14 @@ def analyse_query(query: str) -> list[str]:
 
 
 def analyse_search(query: str) -> list[str]:
-    """Return the distinct terms to look for in the index: as `analyse_query`, with emoji and other forms of words."""
-    return list(dict.fromkeys(index_text(_drop_stop_words(query)) or index_text(query)))
+    """Return the distinct terms to look for in the index: as `analyse_query`, with emoji, and each word by its root."""
+    if query.isascii():
+        return analyse_query(query)
+    words = _find_words_and_signs(query)
+    asked = [word for word in words if word.lower() not in stop_words()] or words
+    return list(dict.fromkeys(find_root(term) for word in asked for term in _expand_any(_undot(word))))
 
 
 def _drop_stop_words(query: str) -> str:
-    words = _WORD_OR_SIGN.findall(unicodedata.normalize("NFKC", query))
+    words = _WORD.findall(unicodedata.normalize("NFKC", query))
     return " ".join(word for word in words if word.lower() not in stop_words())

@@ -15,6 +15,9 @@ from hyperloci.store.keywords.analysis import index_text
 MAX_HELD: Final = 32
 """Texts that are held back at most: writing them takes 0.6 ms (median), which whoever waits for the lock waits too."""
 
+FORMS_MARK: Final = "\n"
+"""In a field, what parts the terms of a text from its emoji and its words' other forms; FTS5 reads it as a space."""
+
 _Row = tuple[str | int, ...]
 """Title, body, extra, length and node key."""
 
@@ -53,9 +56,9 @@ class KeywordIndex:
         self._write_held()
         values = _keyword_values(
             key,
-            index_text(title),
-            index_text(body),
-            self._read_extra(key) if extra is None else index_text(extra),
+            _write_field(title),
+            _write_field(body),
+            self._read_extra(key) if extra is None else _write_field(extra),
         )
         updated = self._connection.execute(
             "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
@@ -65,7 +68,7 @@ class KeywordIndex:
 
     def add_text(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
         """Index a node that is not in the index yet."""
-        row = _keyword_values(key, index_text(title), index_text(body), index_text(extra) if extra else [])
+        row = _keyword_values(key, _write_field(title), _write_field(body), _write_field(extra or ""))
         if self._held is None:
             self._insert_rows([row])
             return
@@ -76,11 +79,13 @@ class KeywordIndex:
     def add_extra(self, key: NodeKey, text: str) -> None:
         """Have a node found by further words that are not its text; nothing where it has no text in the index."""
         self._write_held()
-        had = self._read_extra(key)
-        terms = [term for term in index_text(text) if term not in had]
+        words, further = (part.split() for part in _part_field(self._read_extra(key)))
+        new_words, new_further = index_text(text)
+        new_words = [term for term in new_words if term not in words]
+        further += [term for term in new_further if term not in further]
         self._connection.execute(
             "UPDATE keywords SET extra = ?, length = length + ? WHERE node_key = ?",
-            (" ".join([*had, *terms]), len(terms), key),
+            (_join_field([*words, *new_words], further), len(new_words), key),
         )
 
     def renew_text(self, key: NodeKey, *, title: str, body: str) -> bool:
@@ -90,7 +95,7 @@ class KeywordIndex:
             Whether anything changed.
         """
         row = self._connection.execute("SELECT title, body FROM keywords WHERE node_key = ?", (key,)).fetchone()
-        if row is None or (row[0], row[1]) == (" ".join(index_text(title)), " ".join(index_text(body))):
+        if row is None or (row[0], row[1]) == (_write_field(title), _write_field(body)):
             return False
         self.put_text(key, title=title, body=body)
         return True
@@ -106,23 +111,41 @@ class KeywordIndex:
             f"INSERT INTO keywords(title, body, extra, length, node_key) VALUES {places}", [*chain.from_iterable(rows)]
         )
 
-    def _read_extra(self, key: NodeKey) -> list[str]:
+    def _read_extra(self, key: NodeKey) -> str:
         row = self._connection.execute("SELECT extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
-        return str(row[0]).split() if row else []
+        return str(row[0]) if row else ""
 
     def load_bodies(self, keys: Iterable[NodeKey]) -> dict[NodeKey, str]:
-        """Return the terms of nodes' own texts, as `index_text` gives them, parted by spaces."""
+        """Return the terms of nodes' own texts, as `analyse_text` gives them, parted by spaces."""
         rows = self._connection.execute(
             "SELECT k.node_key, k.body FROM json_each(?) j CROSS JOIN keywords k ON k.node_key = j.value",
             (json.dumps(list(keys)),),
         )
-        return {NodeKey(row[0]): row[1] for row in rows}
+        return {NodeKey(row[0]): read_words(row[1]) for row in rows}
 
     def count_texts(self) -> int:
         """Return how many nodes the index holds."""
         return int(self._connection.execute("SELECT nodes FROM keyword_totals").fetchone()[0])
 
 
-def _keyword_values(key: NodeKey, title: list[str], body: list[str], extra: list[str]) -> _Row:
-    """Return a row in the order of its columns."""
-    return " ".join(title), " ".join(body), " ".join(extra), len(title) + len(body) + len(extra), key
+def _write_field(text: str) -> str:
+    return _join_field(*index_text(text))
+
+
+def _join_field(words: Sequence[str], further: Sequence[str]) -> str:
+    return " ".join([*words, FORMS_MARK, *further] if further else words)
+
+
+def read_words(field: str) -> str:
+    """Return a stored field's terms as `analyse_text` gives them, parted by spaces."""
+    return _part_field(field)[0]
+
+
+def _part_field(field: str) -> tuple[str, str]:
+    words, _, further = field.partition(FORMS_MARK)
+    return words.rstrip(" "), further
+
+
+def _keyword_values(key: NodeKey, title: str, body: str, extra: str) -> _Row:
+    """Return a row in the order of its columns; a text is as long as it has words, whatever forms those have."""
+    return title, body, extra, sum(len(read_words(field).split()) for field in (title, body, extra)), key

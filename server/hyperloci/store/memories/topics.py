@@ -10,6 +10,7 @@ from typing import Final
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.store.json_keys import encode_keys
+from hyperloci.store.keywords.keyword_index import read_words
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
 
@@ -171,10 +172,10 @@ class Topics:
     def get_keywords(self, keys: Sequence[int]) -> dict[NodeKey, str]:
         """Return the analysed terms of memories, title and body, space-joined."""
         rows = self._connection.execute(
-            "SELECT k.node_key, k.title || ' ' || k.body FROM json_each(?) j JOIN keywords k ON k.node_key = j.value",
+            "SELECT k.node_key, k.title, k.body FROM json_each(?) j JOIN keywords k ON k.node_key = j.value",
             (encode_keys(keys),),
         )
-        return {NodeKey(row[0]): row[1] for row in rows}
+        return {NodeKey(row[0]): f"{read_words(row[1])} {read_words(row[2])}" for row in rows}
 
     def list_centres(self, scope_key: int, model_key: int) -> list[TopicCentre]:
         """Return the centres of a scope's topics in one model's space."""

@@ -94,7 +94,7 @@ class KeywordSearch:
         Args:
             terms: query terms (`analysis.analyse_search`).
             allowed: bitmap over node keys: which may be found.
-            quoted: all its terms in order (`analysis.index_text`), if a text that holds it word for word is wanted.
+            quoted: all its terms in order (`analysis.analyse_text`), if a text that holds it word for word is wanted.
         """
         frequencies = self.count_frequencies(terms)
         if not frequencies:
