@@ -365,6 +365,23 @@ def test_a_session_ends_though_its_transcript_is_dated_ahead_of_the_clock(
     assert [node.event_time for node in episodes(store)] == [NOW, NOW]
 
 
+@pytest.mark.req("E.10", "B.16")
+def test_a_hook_whose_clock_is_ahead_of_the_server_has_each_turn_stored_once_at_its_time(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    """As where a session is replayed: each hook has an offset of its own, the server that of the beginning."""
+    later = NOW + 2 * SAME_TURN_MS
+    transcript = tmp_path / "t.jsonl"
+    line = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "hello there"}}
+    transcript.write_text(json.dumps({**line, "timestamp": to_iso(later)}) + "\n", "utf-8")
+    capture.store_record(record(CaptureKind.PROMPT, "hello there", at=later))
+    capture.store_record(record(CaptureKind.TURNS, "Hello.", path=str(transcript), at=later + 20_000))
+    assert [(node.content, node.event_time) for node in episodes(store)] == [
+        ("hello there", later),
+        ("Hello.", later + 20_000),
+    ]
+
+
 def test_turns_and_the_place_in_the_transcript_are_stored_together(
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:

@@ -126,7 +126,8 @@ class Capture:
                 return new  # Claude Code writes it after the first prompt.
             if reading is None:
                 return new
-            now = self._clock()
+            # A hook dates its record itself: what it tells of was said by then, whatever this process's clock says.
+            now = max(self._clock(), record.at)
             with self._store.transaction():
                 self._register_project(record, now)
                 new += add_turns(
