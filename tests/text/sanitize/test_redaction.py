@@ -167,6 +167,118 @@ def test_a_word_that_examples_have_makes_no_example_of_a_password(text: str, exp
     assert redact_secrets(text).text == expected
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "密码1: @@",
+        "密码2：@@",
+        "密码_prod=@@",
+        "密码\n@@",
+        "パスワード\n\n@@",
+        "密码:\n```\n@@\n```",
+        "密码 -> @@",
+        "密码 --> @@",
+        "密码 — @@",
+        "密码 [@@]",
+        "密码[@@]",
+        "密码 {@@}",
+        "密码 is @@",
+        "密码 set to @@",
+        "パスワード is now @@",
+        "密码 for staging: @@",
+        "パスワードは新しく@@です",
+        '{"密码": "@@"}',
+        '{"数据库密码": "@@"}',
+        '"db_密码": "@@"',
+        "'密码' => '@@'",
+    ],
+)
+@pytest.mark.parametrize("password", ["Xk92mLq!p", "correctHorse77x"])
+def test_a_password_behind_a_name_without_blanks_is_found_wherever_one_of_others_is(said: str, password: str) -> None:
+    assert redact_secrets(said.replace("@@", password)).text == said.replace("@@", "[redacted:password]")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"密码": "hunter2"}', '{"密码": "[redacted:password]"}'),
+        ('{"パスワード": "correctHorse7"}', '{"パスワード": "[redacted:password]"}'),
+        ("密码: пароль92Xk", "密码: [redacted:password]"),
+        ("パスワードはhunter22です", "パスワードは[redacted:password]です"),
+        ("비밀번호는 correctHorse7입니다", "비밀번호는 [redacted:password]입니다"),
+        ("密码: “hunter22”", "密码: “[redacted:password]”"),
+    ],
+)
+def test_a_weak_password_among_letters_without_blanks_is_found(text: str, expected: str) -> None:
+    assert redact_secrets(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "密码：AES-256加密存储",
+        "パスワードはOAuth2.0経由で",
+        "パスワードはSHA256でハッシュ化",
+        "パスワードはArgon2idで保存する",
+        "口令是Base64编码",
+        "um das Problem zu lösen: K8s-Upgrade",
+        "zu lösen, Issue#4711",
+        "lösen: E2E-Tests",
+        "parola chiave è Promise2All",
+        "κωδικός προϊόντος είναι Order2024-55A",
+    ],
+)
+def test_what_words_like_those_for_passwords_say_otherwise_stays(text: str) -> None:
+    assert redact_secrets(text).text == text
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("4000 0000 0000 0069", "4000000000000341", "4000 0000 0000 9979", "4000 0000 0000 0127"),
+        *("4000 0000 0000 3063", "4000058260000005", "4111 1111 4555 1142", "4009348888881881"),
+        *("4500600000000061", "5431111111111111", "5454545454545454", "4444333322221111"),
+        *("5500000000000004", "340000000000009", "3566111111111113", "2200 0000 0000 0004"),
+        *("4532015112830366", "4012 0010 3714 1112", "6250941006528599", "4000 3000 2000 1000"),
+        *("6011 6012 6013 6014", "DE02120300000000202051", "DE12500105170648489890"),
+        *("DE75512108001245126199", "DE27100777770209299700", "GB94BARC10201530093459", "NL02ABNA0123456789"),
+        "AT483200000012345864",
+    ],
+)
+def test_numbers_made_for_tests_and_lists_of_numbers_are_no_cards_nor_accounts(number: str) -> None:
+    text = f"pay with the credit card or account {number} in a test"
+    assert redact_secrets(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kart boyutları 4000 3000 2000 1000",
+        "trace_id=4539148803436467 payment card declined",
+        "order 4539148803436467, paid by credit card",
+        '{"orderId": 1, "id": "4539148803436467", "type": "credit card"}',
+        "twitter card 4539148803436467",
+        "карта маршрутов id 4539148803436467",
+        "4539148803436467 записей, карта обновлена",
+    ],
+)
+def test_numbers_that_are_called_otherwise_are_no_cards(text: str) -> None:
+    assert redact_secrets(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text", ["карта 4539 1488 0343 6467", "kart no: 4539148803436467", "4539148803436467 банковская карта"]
+)
+def test_numbers_that_are_called_cards_in_other_languages_are_found(text: str) -> None:
+    assert "[redacted:card-number]" in redact_secrets(text).text
+
+
+@pytest.mark.parametrize("said", ["password: @@", "password=@@", "MYSQL_ROOT_PASSWORD=@@", "postgres://app:@@@db/prod"])
+@pytest.mark.parametrize("password", ["superFooBar42", "Xk9foobar2Zq", "mFooBar99x", "ProdFoobar77"])
+def test_foobar_within_a_password_makes_no_example_of_it(said: str, password: str) -> None:
+    assert password not in redact_secrets(said.replace("@@", password, 1)).text
+
+
 def test_the_second_half_of_a_key_is_found_though_its_lines_were_joined() -> None:
     rows = [random.Random(seed).choices(BASE62, k=70) for seed in range(3)]
     body = " ".join("".join(row) for row in rows)

@@ -14,6 +14,7 @@ from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.secrets.password_names import (
     AMBIGUOUS_NAMES,
     AMBIGUOUS_UNSPACED_NAMES,
+    COMMON_UNSPACED_NAMES,
     SPACED_NAMES,
     UNSPACED_NAMES,
     UNSPACED_VERBS,
@@ -136,6 +137,14 @@ _WORDS: Final = r"(?:[ \t][^\s0-9:=>→|,(){}\[\]\"'`]{1,24}){0,4}?"
 digits is rather the password."""
 _ASCII_BARE: Final = r"(?P<bare>(?>[!#-&*-;=?-Z^_a-z|~]{6,128}))"
 """A value among letters that stand without blanks: it ends where they begin again."""
+_UNSPACED: Final = r"\u0e00-\u0e7f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff5b-\uffef"
+"""Letters and marks of the writings that put no blanks between words, but not their digits."""
+_UNSPACED_CHARS: Final = rf"(?:[^\s\"'`“”„«»‘’<>()\[\]{{}}|&{_UNSPACED}]|&(?![\w#]{{1,20}}[=;])){{6,256}}"
+_UNSPACED_BARE: Final = rf"(?P<bare>(?>{_UNSPACED_CHARS}))"
+_BEHIND_LETTERS: Final = rf"(?>[{_UNSPACED}]{{0,16}}){_UNSPACED_BARE}"
+"""A value that ends where such letters begin again; some may stand before it: `パスワードは新しくXです`."""
+_AMONG_LETTERS: Final = rf"(?:(?>[{_UNSPACED}]{{1,16}})|(?=(?>{_UNSPACED_CHARS})[”’{_UNSPACED}])){_UNSPACED_BARE}"
+"""A value with letters right before or behind it: `パスワードはXです`."""
 _JOINED: Final = rf"(?>(?:[ \t:=>→?|,(!]|{_QUOTE}|{UNSPACED_VERBS}){{1,12}})(?:{_QUOTED_ENDS}|{_ASCII_BARE})"
 _OPERATOR: Final = (
     # `- name: TOKEN`, and on the next line `value: ...`
@@ -146,7 +155,8 @@ _OPERATOR: Final = (
 _OPEN: Final = r"(?:(?:SecretStr|String|str|bytes|Some)\(|[brfu@$]{1,2}(?=[\"']))?\\{0,3}"
 _QUOTED: Final = r"\"(?P<quoted>[^\"\n]{4,512})\"|'(?P<quoted1>[^'\n]{4,512})'|`(?P<quoted2>[^`\n]{4,512})`"
 _BARE: Final = r"(?P<bare>[^\s\"'`,;(){}<>\[\]|&\\]{6,512})"
-_ASSIGNED: Final = rf"{_NAME_END}{_CLOSE}{_ABOUT}{_TYPE}(?:{_OPERATOR}){_OPEN}(?:{_QUOTED}|{_BARE})"
+_BEFORE_VALUE: Final = rf"{_NAME_END}{_CLOSE}{_ABOUT}{_TYPE}(?:{_OPERATOR}){_OPEN}"
+_ASSIGNED: Final = rf"{_BEFORE_VALUE}(?:{_QUOTED}|{_BARE})"
 
 # A whole line `NAME=value`, as in .env files, shells and Dockerfiles, where a value may hold any character.
 _LINE_BEFORE: Final = r"^[ \t]{0,16}(?:(?:[Ee]xport|[Ss]et|ENV|ARG|env|-)[ \t]{1,4})?[A-Z][A-Z0-9_]{0,60}\Z"
@@ -372,8 +382,21 @@ VALUES: Final = (
     ValueRule(
         kind="password",
         anchors=tuple(UNSPACED_NAMES),
-        pattern=rf"(?:{'|'.join(UNSPACED_NAMES.values())})[ \t]?[:=][ \t]{{0,4}}(?:{_QUOTED}|{_ASCII_BARE})",
+        pattern=rf"(?:{'|'.join(UNSPACED_NAMES.values())}){_NAME_REST}{_BEFORE_VALUE}(?:{_QUOTED}|{_UNSPACED_BARE})",
         judge=SecretJudgement.PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=COMMON_UNSPACED_NAMES,
+        pattern=rf"(?:{'|'.join(COMMON_UNSPACED_NAMES)}){_NAME_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_GAP}"
+        rf"(?:{_QUOTED_ENDS}|{_BEHIND_LETTERS})",
+        judge=SecretJudgement.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=COMMON_UNSPACED_NAMES,
+        pattern=rf"(?:{'|'.join(COMMON_UNSPACED_NAMES)}){_NAME_REST}{_NAME_END}{_TOPIC}{_GAP}{_AMONG_LETTERS}",
+        judge=SecretJudgement.ENCLOSED_PASSWORD,
     ),
     ValueRule(
         kind="password",

@@ -55,22 +55,20 @@ SPACED_NAMES: Final = {
 """How a name begins, in small letters, and its pattern."""
 
 AMBIGUOUS_NAMES: Final = {
-    "parol": r"parol(?:a|ă|e)(?:s[ıi]|m|n|m[ıi]z|n[ıi]z|y[ıi]|s[ıi]n[ıi])?",
-    "κωδικ": r"κωδικ(?:[οό]ς|[οό]|ού|ου)",
+    "parol": r"parol(?:a|ă|e)(?! chiave)(?:s[ıi]|m|n|m[ıi]z|n[ıi]z|y[ıi]|s[ıi]n[ıi])?",
+    "κωδικ": r"κωδικ(?:[οό]ς|[οό]|ού|ου)(?! προϊόντ)",
     "geslo": r"geslo",
-    "lösen": r"lösen",
     "رمز": r"رمز",
 }
 """The same, of words that mean other things as well."""
 
+COMMON_UNSPACED_NAMES: Final = ("密码", "密碼", "口令", "パスワード", "비밀번호")
+"""Names so common that a value may stand further behind them, as behind `password`."""
+
 UNSPACED_NAMES: Final = {
-    "密码": r"密码",
-    "密碼": r"密碼",
-    "口令": r"口令",
-    "パスワード": r"パスワード",
+    **{name: name for name in COMMON_UNSPACED_NAMES},
     "パスフレーズ": r"パスフレーズ",
     "暗証番号": r"暗証番号",
-    "비밀번호": r"비밀번호",
     "패스워드": r"패스워드",
     "รหัสผ่าน": r"รหัสผ่าน",
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 _DIGITS: Final = re.compile(r"[0-9]{4}[ -]?[0-9]{4}")
@@ -31,12 +32,21 @@ _ISSUERS: Final = tuple(
 _SURE_WORDS: Final = (
     r"(?:credit|debit|payment|bank|gift)[ _-]?cards?|card[ _-]?(?:number|num|no|nr|holder)|visa|mastercard|maestro|amex"
     r"|american express|cvv2?|cvc2?|kreditkarten?|bankkarten?|kreditkort|carte (?:bancaire|bleue|de cr[ée]dit)|tarjeta"
-    r"|cart[ãa]o|carta di credito|kart(?:a|[ıi]|y)?|карт(?:а|ы|у|е|ой)|kredi kart[ıi]|kart numaras[ıi]|luottokortti"
+    r"|cart[ãa]o|carta di credito|kredi kart[ıi]m?|kart numaras[ıi]|luottokortti|банковск[а-я]{2} карт[а-я]{1,2}"
 )
 _UNSPACED_WORDS: Final = (
     r"信用卡|银行卡|銀行卡|卡号|卡號|クレジットカード|カード番号|신용카드|카드번호|بطاقة|כרטיס אשראי"
 )
-_WORDS_BEFORE: Final = r"card|pan"
+_WORDS_BEFORE: Final = r"card|pan|kart(?:a|[ıi]|y)?|карт(?:а|ы|у|е|ой)"
+_OTHER_CARDS: Final = re.compile(
+    r"(?:twitter|graphics|video|network|sound|memory|sd|sim|trello|jira|report|index)[ _-]?\Z", re.IGNORECASE
+)
+_OTHER_NUMBER: Final = re.compile(
+    r"(?<![^\W_])(?:id|ids|uuid|order|trace|request|invoice|message|ticket|tracking|serial)[ _-]?(?:id|number|no|nr)?"
+    r"[\"']?[ \t]{0,2}[:=#.]?[ \t]{0,2}[\"']?\Z",
+    re.IGNORECASE,
+)
+"""What says, right before a number, that it is no card's."""
 NEAR: Final = 48
 """Characters on either side of a number where a word may stand that says that it is a card's."""
 NEAR_BEFORE: Final = 24
@@ -46,9 +56,15 @@ _TEST_CARDS: Final = frozenset(
     """4242424242424242 4111111111111111 4012888888881881 4000056655665556 4000000000000002 4000000000009995
     4000000000003220 4000002500003155 4000002760003184 5555555555554444 5105105105105100 5200828282828210
     2223003122003222 2222405343248877 378282246310005 371449635398431 378734493671000 6011111111111117
-    6011000990139424 3566002020360505 3530111333300000 6200000000000005 4917610000000000 4988438843884305""".split()  # noqa: SIM905
+    6011000990139424 3566002020360505 3530111333300000 6200000000000005 4917610000000000 4988438843884305
+    4532015112830366 4012001037141112 6250941006528599 4263982640269299 4917484589897107 4001919257537193
+    4007702835532454 5425233430109903 2223000048410010 374245455400126 6011000991300009 3566000020000410
+    5577000055770004 2222400010000008 2222400030000004 2222400050000009 4166676667666746 4977949494949497
+    6011601160116611 6445644564456445""".split()  # noqa: SIM905
 )
 """What providers of payments publish for tests: programs are full of them, and they pay for nothing."""
+_MADE_FOR_TESTS: Final = re.compile(r"([0-9])\1{4}|([0-9])\2{3}[0-9]{0,8}([0-9])\3{3}")
+"""Most of the numbers that are made for tests have such runs of one digit; of a thousand cards one has."""
 
 _ACCOUNT: Final = re.compile(
     r"[A-Z](?<![0-9A-Za-z_./+#-][A-Z])[A-Z][0-9]{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?)"
@@ -84,9 +100,21 @@ _EXAMPLE_ACCOUNTS: Final = frozenset(
     QA58DOHB00001234567890ABCDEFG RO49AAAA1B31007593840000 RS35260005601001611379 SA0380000000608010167519
     SE4550000000058398257466 SI56263300012039086 SK3112000000198742637541 SM86U0322509800000000270100
     TN5910006035183598478831 TR330006100519786457841326 UA213223130000026007233566001 VG96VPVG0000012345678901
-    XK051212012345678906""".split()  # noqa: SIM905
+    XK051212012345678906
+    AT483200000012345864 DE02120300000000202051 DE12500105170648489890 DE75512108001245126199 DE27100777770209299700
+    GB94BARC10201530093459 DE02500105170137075030 DE02100500000054540402 DE02300209000106531065
+    DE02200505501015871393 DE02100100100006820101 DE02300606010002474689 DE02600501010002034304
+    DE02700202700010108669 DE02700100800030876808 DE02370502990000684712 GB24BKEN10000031510604
+    GB27BOFI90212729823529 GB17BOFS80055100813796 GB92BARC20005275849855 GB66CITI18500812098709
+    GB15CLYD82663220400952 GB76LOYD30949301273801 GB25NWBK60080600724890 GB60NAIA07011610909132
+    GB29RBOS83040210126939 GB79ABBY09012603367219 GB21SCBL60910417068859 GB42CPBK08005470328725 BE43068999999501
+    NL39RABO0300065264 NL20INGB0001234567 DE07123412341234123412 NL86INGB0002445588""".split()  # noqa: SIM905
 )
 """What the registry of these numbers, and pages that explain them, give as examples."""
+
+
+_COUNTED_DIGITS: Final = re.compile("0123456789|12345678")
+"""Digits in order, as those who make up an account write them."""
 
 
 def find_payment_numbers(text: str) -> Iterator[tuple[int, int, str]]:
@@ -104,10 +132,18 @@ def find_payment_numbers(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _is_issued(number: str) -> bool:
     start, size = int(number[:4]), len(number)
-    if number in _TEST_CARDS or not any(first <= start <= last and size == n for first, last, n in _ISSUERS):
+    if number in _TEST_CARDS or _MADE_FOR_TESTS.search(number) or len(set(number)) < 3 or _counts_on(number):
+        return False
+    if not any(first <= start <= last and size == n for first, last, n in _ISSUERS):
         return False
     doubled = [2 * int(digit) - 9 * (int(digit) > 4) for digit in number[-2::-2]]
     return (sum(doubled) + sum(map(int, number[-1::-2]))) % 10 == 0
+
+
+def _counts_on(number: str) -> bool:
+    """Tell a list of four numbers with equal steps: `4000 3000 2000 1000`."""
+    groups = [int(number[place : place + 4]) for place in range(0, len(number), 4)]
+    return len({second - first for first, second in pairwise(groups)}) == 1
 
 
 @cache
@@ -121,10 +157,13 @@ def _words_before_pattern() -> re.Pattern[str]:
 
 
 def _speaks_of_cards(text: str, start: int, end: int) -> bool:
+    if _OTHER_NUMBER.search(text[max(0, start - NEAR_BEFORE) : start]):
+        return False
     near = text[max(0, start - NEAR) : start].rpartition("\n")[2], text[end : end + NEAR].partition("\n")[0]
-    return _sure_words_pattern().search(" ".join(near)) is not None or (
-        _words_before_pattern().search(near[0][-NEAR_BEFORE:]) is not None
-    )
+    if _sure_words_pattern().search(" ".join(near)):
+        return True
+    before = near[0][-NEAR_BEFORE:]
+    return any(not _OTHER_CARDS.search(before[: word.start()]) for word in _words_before_pattern().finditer(before))
 
 
 def _find_account_end(written: str) -> int | None:
@@ -135,5 +174,6 @@ def _find_account_end(written: str) -> int | None:
         if kept == wanted:
             plain = written[:end].replace(" ", "")
             valid = int("".join(str(int(each, 36)) for each in plain[4:] + plain[:4])) % 97 == 1
-            return end if valid and written[end : end + 1] in ("", " ") and plain not in _EXAMPLE_ACCOUNTS else None
+            is_example = plain in _EXAMPLE_ACCOUNTS or _COUNTED_DIGITS.search(plain) is not None
+            return end if valid and not is_example and written[end : end + 1] in ("", " ") else None
     return None

@@ -17,7 +17,7 @@ _PLACEHOLDER: Final = re.compile(
     r"|^0x[0-9a-fA-F]{40}$"
 )
 _EXAMPLE_WORD: Final = re.compile(
-    r"(?i:example|placeholder|change.?me|dummy|foo_?bar|abcdefgh[i-z]{0,18})|0123456789|1234567890"
+    r"(?i:example|placeholder|change.?me|dummy|^foo_?bar|abcdefgh[i-z]{0,18})|0123456789|1234567890"
 )
 """What examples have in them, and passwords of people who began with an example: `changeme2024Acme`."""
 _COUNTED: Final = re.compile(r"0?123(?:4(?:5(?:6(?:7(?:8(?:90?)?)?)?)?)?)?")

@@ -46,6 +46,7 @@ class SecretJudgement(StrEnum):
     LOOSE_PASSWORD = "loose-password"
     LOOSE_RANDOM = "loose-random"
     MADE_PASSWORD = "made-password"
+    ENCLOSED_PASSWORD = "enclosed-password"
     PAIR = "pair"
     PATH_TOKEN = "path-token"
     LITERAL = "literal"
@@ -104,6 +105,7 @@ _WELL_KNOWN: Final = frozenset(
 )
 _WORD_AND_YEAR: Final = re.compile(r"[A-Za-z]{6,24}[0-9]{2}\Z")
 """`karamell77`, as people choose passwords; names of formats have shorter words or smaller numbers."""
+_WORD_AND_DIGITS: Final = re.compile(r"[A-Za-z]{5,24}[0-9]{1,2}\Z")
 _DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*)\Z")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
 
@@ -336,6 +338,17 @@ def _is_made_password(candidate: SecretCandidate) -> bool:
     return _is_pair_password(candidate) or (looks_generated(candidate.value) and _is_loose_password(candidate))
 
 
+def _is_enclosed_password(candidate: SecretCandidate) -> bool:
+    """Judge the ASCII among letters of another writing behind a name: `hunter22` is none of their words."""
+    value = candidate.value
+    return (
+        _is_password(candidate)
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and (_WORD_AND_DIGITS.match(value) is not None or not is_technical(value))
+    )
+
+
 def _is_pair_password(candidate: SecretCandidate) -> bool:
     """Judge what stands behind `user/` or `user:`: most such words are paths, hosts and times."""
     return (
@@ -376,6 +389,7 @@ _JUDGES: Final = {
     SecretJudgement.LOOSE_PASSWORD: _is_loose_password,
     SecretJudgement.LOOSE_RANDOM: _is_loose_random,
     SecretJudgement.MADE_PASSWORD: _is_made_password,
+    SecretJudgement.ENCLOSED_PASSWORD: _is_enclosed_password,
     SecretJudgement.PAIR: _is_pair_password,
     SecretJudgement.PATH_TOKEN: _is_path_token,
     SecretJudgement.LITERAL: _is_literal_password,
