@@ -339,10 +339,11 @@ def _is_made_password(candidate: SecretCandidate) -> bool:
 
 
 def _is_enclosed_password(candidate: SecretCandidate) -> bool:
-    """Judge the ASCII among letters of another writing behind a name: `hunter22` is none of their words."""
+    """Judge the ASCII among letters of another writing behind a name: not `bcrypt12`, a format with a number."""
     value = candidate.value
     return (
         _is_password(candidate)
+        and value.rstrip("0123456789").lower() not in _WELL_KNOWN
         and any(map(str.isdigit, value))
         and any(map(str.isalpha, value))
         and (_WORD_AND_DIGITS.match(value) is not None or not is_technical(value))
