@@ -7,6 +7,7 @@ The tree, by what a caller can do about it; those that one module alone raises a
     │   └── QuerySyntaxError     a query that doesn't parse; carries the column
     ├── NotFoundError            no such memory, session, entity or file
     ├── NotReadyError            not now: model loading, index building; says when to try again
+    │   ├── NoEmbedderError      no embedder runs
     │   ├── EmbedderSilentError  the embedder has not answered lately
     │   └── MaintenanceStoppedError  maintenance was interrupted; the rest is done the next time
     ├── ConfigurationError       a setting, file or environment variable is wrong; names it
@@ -28,8 +29,9 @@ The tree, by what a caller can do about it; those that one module alone raises a
         └── StoreVersionError    the schema is newer than this program knows
 
 Raised and caught inside, never seen by a caller: GitError and BrokenRepositoryError (a repository can't be read),
-ParsingCancelledError (an indexing run), Refused, Stopped and CallFailed (a program in the sandbox), FrameError (the
-pipes of the parser and of the sandbox), and CodexUnreachableError (Codex's app server, asked by installer and doctor).
+ParsingCancelledError (an indexing run), LateReadingError (a turn waits for the embedder), Refused, Stopped and
+CallFailed (a program in the sandbox), FrameError (the pipes of the parser and of the sandbox), and
+CodexUnreachableError (Codex's app server, asked by installer and doctor).
 
 A class's docstring is its default message. Messages name the value that was wrong and what would be right.
 """
@@ -69,6 +71,10 @@ class NotFoundError(HyperlociError):
 
 class NotReadyError(HyperlociError):
     """Not ready yet; try again shortly."""
+
+
+class NoEmbedderError(NotReadyError):
+    """No embedder is running yet."""
 
 
 class ConfigurationError(HyperlociError):

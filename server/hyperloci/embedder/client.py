@@ -118,7 +118,7 @@ class EmbedderClient:
 
         Raises:
             BadRequestError: no inference model is configured.
-            NotReadyError, EmbedderError: as `embed`.
+            NotReadyError, EmbedderError: as `score_pairs`.
         """
         return self._request_scores("contradict", pairs, timeout)
 
@@ -126,7 +126,8 @@ class EmbedderClient:
         """Return for each pair (older, newer) the probability that the older one no longer holds, 0..1.
 
         Raises:
-            NotReadyError, EmbedderError: as `embed`.
+            NotReadyError: no embedder runs, or it can't answer in time: it loads, or has too much to do.
+            EmbedderError: it could not do it.
         """
         return self._request_scores("pairs", pairs, timeout)
 
@@ -134,18 +135,21 @@ class EmbedderClient:
         """Return for each pair (what was said before, a sentence and its answer) how likely it is worth keeping, 0..1.
 
         Raises:
-            NotReadyError, EmbedderError: as `embed`.
+            NotReadyError, EmbedderError: as `score_pairs`.
         """
         return self._request_scores("statements", pairs, timeout)
 
     def _request_scores(self, operation: str, pairs: Sequence[tuple[str, str]], timeout: float) -> list[float]:
         texts = [text for pair in pairs for text in pair]
         deadline = protocol.deadline_after(timeout)
-        return [
-            score
-            for part in _split_texts(texts)
-            for score in _read_scores(self._request_answer({"op": operation, "texts": part}, deadline)[0], part)
-        ]
+        try:
+            return [
+                score
+                for part in _split_texts(texts)
+                for score in _read_scores(self._request_answer({"op": operation, "texts": part}, deadline)[0], part)
+            ]
+        except protocol.DeadlineError as error:
+            raise NotReadyError(str(error)) from error
 
     def is_ready(self, timeout: float = _WARM_SECONDS) -> bool:
         """Tell within `timeout` seconds whether an embedder is ready to answer; never starts one."""

@@ -23,7 +23,7 @@ from typing import Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder import protocol
-from hyperloci.errors import ConfigurationError, NotReadyError
+from hyperloci.errors import ConfigurationError, NoEmbedderError
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.sockets import MAX_PATH_BYTES, is_same_user, is_supported, listen_at
 from hyperloci.system.values import dataclass
@@ -128,7 +128,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     """Connect to the embedder of `place` and make sure that it is this user's.
 
     Raises:
-        NotReadyError: nobody listens there.
+        NoEmbedderError: nobody listens there.
         ConfigurationError: the folder is not this user's own.
         EmbedderError: the listener is another user or program, or does not answer.
     """
@@ -138,9 +138,9 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
             return _connect_unix(place)
         return _connect_loopback(place, deadline)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-        raise NotReadyError("No embedder is running yet.") from None
+        raise NoEmbedderError from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NotReadyError(f"The embedder cannot be reached: {error}") from error
+        raise NoEmbedderError(f"The embedder cannot be reached: {error}") from error
 
 
 def admit_visitor(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import HyperlociError, NoEmbedderError, NotReadyError
 from hyperloci.knowledge.logistic import to_probability
 
 logger = logging.getLogger(__name__)
@@ -48,6 +48,34 @@ class PairScorer(Protocol):
             NotReadyError, EmbedderError, BadRequestError: it can't be asked now, or has none.
         """
         ...
+
+
+class LateScorer:
+    """A scorer that is asked no more once it was late, for work that can be done again; satisfies `PairScorer`.
+
+    Attributes:
+        is_late: whether it could not answer, but may soon.
+    """
+
+    def __init__(self, scorer: PairScorer) -> None:
+        self._scorer = scorer
+        self.is_late = False
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        """Return what the scorer says of each pair (see `PairScorer`).
+
+        Raises:
+            NotReadyError, EmbedderError, BadRequestError: it can't be asked now, was late before, or has none.
+        """
+        if self.is_late:
+            raise NotReadyError("It was late a moment ago.")
+        try:
+            return self._scorer.score_pairs(pairs, timeout)
+        except NoEmbedderError:
+            raise
+        except NotReadyError:
+            self.is_late = True
+            raise
 
 
 def read_together(scorer: PairScorer | None, pairs: Sequence[tuple[str, str]]) -> Sequence[float] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
-from hyperloci.conversations.consolidation.consolidator import Consolidation, consolidate_sessions
+from hyperloci.conversations.consolidation.consolidator import WAITING_PROMPTS, Consolidation, consolidate_sessions
 from hyperloci.conversations.consolidation.finding_writer import SavedFindings
 from hyperloci.conversations.consolidation.payload_writer import PayloadWriter
+from hyperloci.errors import NotReadyError
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
@@ -65,6 +67,69 @@ def test_what_came_in_after_the_end_that_is_told_waits_for_its_own(
     assert contents(store) == SAID[:1] and progress_of(store).through_seq == 2
     consolidation.consolidate_now("one", clock())
     assert contents(store) == [*SAID[:1], "Never touch the generated client by hand."]
+
+
+class LateReader:
+    """Holds no sentence worth keeping but what it is told to, once it has loaded; notes what it was asked of."""
+
+    def __init__(self, *keeps: str) -> None:
+        self.is_late = True
+        self.keeps = keeps
+        self.asked: list[str] = []
+
+    def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        if self.is_late:
+            raise NotReadyError("it loads")
+        self.asked += [told.partition(" →")[0] for _, told in pairs]
+        return [0.99 if told.partition(" →")[0] in self.keeps else 0.001 for _, told in pairs]
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        raise NotReadyError("it loads")
+
+
+RULE = "Postgres 16 it is, no mysql"
+
+
+@pytest.mark.req("B.17")
+def test_turns_wait_for_a_model_that_loads_and_are_read_with_it_at_the_next_end_of_a_turn(
+    store: Store, settings: Settings, clock: FakeClock, talk: Talk
+) -> None:
+    reader = LateReader(RULE, SAID[1])
+    talk.session("one", (USER, RULE), (ASSISTANT, "Done"), end=False)
+    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one")
+    assert contents(store) == [] and progress_of(store).through_seq == 0
+    talk.say("one", (USER, SAID[1]), (ASSISTANT, "Done"))
+    reader.is_late = False
+    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one")
+    assert contents(store) == [RULE, SAID[1]] and progress_of(store).through_seq == 4
+    assert reader.asked == [RULE, SAID[1]]
+
+
+def test_what_was_read_before_a_model_was_late_is_stored_and_the_rest_waits(
+    store: Store, settings: Settings, clock: FakeClock, talk: Talk
+) -> None:
+    class SlowsDown(LateReader):
+        def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+            self.is_late = any(SAID[1] in told for _, told in pairs)
+            return super().score_statements(pairs, timeout)
+
+    reader = SlowsDown(RULE)
+    talk.session("one", (USER, RULE), (ASSISTANT, "Done"), (USER, SAID[1]), (ASSISTANT, "Done"), end=False)
+    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one")
+    assert contents(store) == [RULE] and progress_of(store).through_seq == 2
+    assert reader.asked == [RULE]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("ends", [True, False])
+def test_words_alone_tell_what_no_model_read_in_time(
+    store: Store, settings: Settings, clock: FakeClock, talk: Talk, *, ends: bool
+) -> None:
+    """At the end of a session, and when many turns wait."""
+    said = (USER, SAID[0]), (ASSISTANT, "Done")
+    talk.session("one", *(said if ends else said * (WAITING_PROMPTS + 1)), end=ends)
+    Consolidation(store, settings, clock, scorer=LateReader()).consolidate_now("one")
+    assert contents(store) == SAID[:1] and progress_of(store).through_seq == progress_of(store).next_seq
 
 
 def test_a_prompt_that_an_action_followed_is_finished(store: Store, talk: Talk, consolidation: Consolidation) -> None:

@@ -23,11 +23,12 @@ from hyperloci.conversations.consolidation.replacement.surroundings import Surro
 from hyperloci.conversations.consolidation.replacements import (
     ORDERS,
     POSSIBLE,
+    REVIEW_WAIT_MS,
     SURE,
     ReplacementResolver,
     Resolution,
 )
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, NoEmbedderError, NotReadyError
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
@@ -503,6 +504,54 @@ def test_what_reads_both_together_is_heard_beside_words_and_meaning(
     assert (old.content, f"{new.content} [Understood.]") in scorer.shown
 
 
+class Loads(ReadsBoth):
+    """Reads two statements together once it has loaded; counts how often it was asked before."""
+
+    refused = 0
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        if self.score < 0.0:
+            self.refused += 1
+            raise NotReadyError("it loads")
+        return super().score_pairs(pairs, timeout)
+
+
+@pytest.mark.req("B.17")
+def test_what_could_not_be_read_together_yet_is_judged_without_and_once_more_when_it_can(
+    store: Store, talk: Talk, meant: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(0.3, 0.45))
+    old, new = meant
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    scorer = Loads(-1.0)
+    resolver = ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock, scorer)
+    resolver.review_statements()
+    assert [edge.label for edge in edges_between(store, new, old)] == ["updates"] and scorer.refused == 1
+    resolver.review_statements()
+    assert [edge.label for edge in edges_between(store, new, old)] == ["updates"]
+    scorer.score = 0.99
+    resolver.review_statements()
+    assert [edge.label for edge in edges_between(store, new, old)] == ["supersedes"]
+    assert store.consolidations.list_reviews(None, 10) == []
+
+
+@pytest.mark.parametrize("wait", [REVIEW_WAIT_MS, 0])
+def test_no_statement_waits_for_ever_to_be_read_or_for_an_embedder_that_does_not_run(
+    store: Store, talk: Talk, meant: tuple[Node, Node], wait: int
+) -> None:
+    old, new = meant
+    embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
+    talk.clock.advance(wait)
+    scorer = Loads(-1.0) if wait else Absent(0.5)
+    ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock, scorer).review_statements()
+    assert store.consolidations.list_reviews(None, 10) == []
+
+
+class Absent(ReadsBoth):
+    def score_pairs(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+        raise NoEmbedderError
+
+
 @pytest.mark.req("B.17")
 def test_what_comes_in_late_is_ended_by_what_was_said_after_it(
     store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
@@ -578,7 +627,7 @@ def test_a_statement_is_judged_by_meaning_once(
     resolver.review_statements()
     assert store.consolidations.list_reviews(None, 10) == []
     with store.transaction():
-        assert not store.consolidations.finish_review(new.key)
+        assert not store.consolidations.take_review(new.key)
 
 
 def test_only_statements_of_the_project_that_is_asked_for_are_judged(

@@ -21,19 +21,21 @@ from hyperloci.conversations.consolidation.statement_reading import (
     READ_SHARE,
     READ_TOGETHER,
     REQUEST_SECONDS,
+    LateReadingError,
     ReadingSession,
     describe_sentence,
     read_statements,
 )
 from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, TurnView
 from hyperloci.embedder.circuit_breaker import MIN_COUNTED_TIMEOUT
+from hyperloci.embedder.client import EmbedderSilentError
 from hyperloci.embedder.models.cross_encoder import (
     REPLACEMENT_ADAPTER,
     STATEMENT_ADAPTER,
     CrossEncoder,
     load_cross_encoder,
 )
-from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
+from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NoEmbedderError, NotReadyError
 from hyperloci.knowledge.cross_reading import join_readings
 from hyperloci.store import Store
 from tests.conversations.consolidation import conftest
@@ -150,21 +152,63 @@ def test_where_no_model_can_be_asked_words_alone_tell_and_it_is_asked_no_more(er
 def test_all_readings_together_may_take_as_long_as_was_said() -> None:
     reader = Reader(0.98)
     reading = ReadingSession(reader, seconds=0.0)
-    assert reading.read([("", RULE)]) == [None] and reader.asked == []
+    assert reading.read([("", RULE)], 1) == [None] and reader.asked == []
     reading = ReadingSession(reader, seconds=0.2)
-    assert reading.read([("", RULE)]) == [0.98]
+    assert reading.read([("", RULE)], 1) == [0.98]
     assert 0.0 < reader.timeouts[0] <= 0.2
-    reading.read([("", RULE)])
+    reading.read([("a", RULE)], 3)
     assert reader.timeouts[1] < reader.timeouts[0]
     patient = ReadingSession(reader, seconds=math.inf)
-    patient.read([("", RULE)])
+    patient.read([("", RULE)], 1)
     assert reader.timeouts[-1] == REQUEST_SECONDS < MIN_COUNTED_TIMEOUT
 
 
 def test_who_stops_has_nothing_more_read() -> None:
     reader, stops = Reader(0.98), iter([False, True])
     reading = ReadingSession(reader, math.inf, lambda: next(stops))
-    assert reading.read([("", RULE)] * (2 * READ_TOGETHER)) == [*[0.98] * READ_TOGETHER, *[None] * READ_TOGETHER]
+    said = [(str(number), RULE) for number in range(2 * READ_TOGETHER)]
+    assert reading.read(said, 1) == [*[0.98] * READ_TOGETHER, *[None] * READ_TOGETHER]
+
+
+LATE = [NotReadyError("it loads"), EmbedderSilentError("silent for a while")]
+NEVER = [NoEmbedderError(), EmbedderError("gone"), BadRequestError("none"), ConfigurationError("too long")]
+
+
+@pytest.mark.parametrize("error", LATE)
+def test_a_turn_waits_for_a_model_that_is_only_late_where_it_may(error: Exception) -> None:
+    reading = ReadingSession(Reader(error))
+    reading.begin_part(may_wait=True)
+    for seq in (3, 5):
+        with pytest.raises(LateReadingError) as late:
+            reading.read([("", RULE)], seq)
+        assert late.value.seq == seq
+    reading.begin_part(may_wait=False)
+    assert reading.read([("", RULE)], 3) == [None]
+
+
+@pytest.mark.parametrize("error", NEVER)
+def test_no_turn_waits_for_a_model_that_cannot_be_had(error: Exception) -> None:
+    reading = ReadingSession(Reader(error))
+    reading.begin_part(may_wait=True)
+    assert reading.read([("", RULE)], 3) == [None]
+
+
+def test_a_turn_waits_for_the_next_time_where_the_time_for_reading_is_over() -> None:
+    reading = ReadingSession(Reader(0.98), seconds=0.0)
+    reading.begin_part(may_wait=True)
+    with pytest.raises(LateReadingError):
+        reading.read([("", RULE)], 3)
+
+
+def test_what_was_read_of_a_part_is_not_read_again() -> None:
+    reader = Reader(0.98)
+    reading = ReadingSession(reader)
+    reading.begin_part(may_wait=True)
+    assert reading.read([("", RULE), ("", RULE)], 3) == reading.read([("", RULE)], 3) * 2 == [0.98, 0.98]
+    assert len(reader.asked) == 1
+    reading.begin_part(may_wait=True)
+    reading.read([("", RULE)], 3)
+    assert len(reader.asked) == 2
 
 
 def test_what_the_assistant_says_is_not_read() -> None:

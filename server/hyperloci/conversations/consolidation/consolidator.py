@@ -22,9 +22,15 @@ from hyperloci.conversations.consolidation.finding_writer import FindingWriter, 
 from hyperloci.conversations.consolidation.findings import HEURISTIC_STRATEGY, ConsolidationPayload, read_payload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.consolidation.payload_writer import PayloadWriter, merge_saved
-from hyperloci.conversations.consolidation.statement_reading import READ_SECONDS, ReadingSession, TextReader
+from hyperloci.conversations.consolidation.statement_reading import (
+    READ_SECONDS,
+    LateReadingError,
+    ReadingSession,
+    TextReader,
+)
 from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
 from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -43,6 +49,10 @@ PART_TURNS: Final = 100
 
 EARLIER_TURNS: Final = 2
 """What was said before a part and is read with it: the assistant's last words, and the prompt that they answer."""
+
+WAITING_PROMPTS: Final = 12
+"""So many prompts wait for the model that reads them. An embedder that starts with the session has loaded it in some
+seconds, on a busy machine in a minute or two; one that takes longer is not worth more waiting."""
 
 LLM_PART_CHARS: Final = 24_000
 """Characters of turns and memories put to a model at once: some 6,000 tokens, for which a small model has room."""
@@ -139,6 +149,7 @@ class Consolidation:
         """Store at once what the finished turns of a session yield, by rules; another strategy reads them later.
 
         A prompt without an answer is left for later in a session that goes on: what follows tells what it was worth.
+        So is, for a while, what an embedder that is only late could read.
         With `until` (milliseconds) so is what was finished after that: a prompt that came in since, and what is done
         for it, may be stored already where the answer before them is not.
         """
@@ -146,9 +157,10 @@ class Consolidation:
         if progress is None or strategy == "off":
             return SavedFindings()
         progress = self._accept_ahead(progress) if strategy == HEURISTIC_STRATEGY else progress.read_ahead()
-        if progress.status == "active":
+        may_wait = progress.status == "active"
+        if may_wait:
             progress = replace(progress, next_seq=self._progress.find_finished_seq(progress, until))
-        return self._consolidate_parts(progress, None, PART_TURNS).saved
+        return self._consolidate_parts(progress, None, PART_TURNS, may_wait=may_wait).saved
 
     def _accept_ahead(self, progress: ConsolidationProgress) -> ConsolidationProgress:
         """Take what rules read ahead as done, where rules are to read the rest too."""
@@ -174,7 +186,7 @@ class Consolidation:
         return None
 
     def _consolidate_parts(
-        self, progress: ConsolidationProgress, chat: ChatModel | None, part_turns: int
+        self, progress: ConsolidationProgress, chat: ChatModel | None, part_turns: int, *, may_wait: bool = False
     ) -> ConsolidationResult:
         saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else chat.strategy, part_turns
         if progress.through_seq == 0:
@@ -185,7 +197,8 @@ class Consolidation:
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, min(size, left))
             turns = [turn for turn in turns if (turn.seq or 0) < progress.next_seq]
             try:
-                part, through = self._consolidate_turns(progress, chat, turns, is_rest=len(turns) < min(size, left))
+                is_rest = len(turns) < min(size, left)
+                part, through = self._consolidate_turns(progress, chat, turns, is_rest=is_rest, may_wait=may_wait)
             except Exception as error:
                 if not is_fault_of_content(error) or not turns:
                     raise
@@ -197,7 +210,7 @@ class Consolidation:
                 continue
             saved = merge_saved(saved, part)
             if through is None:
-                break  # Another process was as quick.
+                break  # Another process was as quick, or the next turn waits.
             progress = replace(progress, through_seq=through)
         self._payloads.promote_explicit_memories(progress.session_key)
         return ConsolidationResult(
@@ -210,12 +223,25 @@ class Consolidation:
         return replace(now.read_ahead() if progress.is_ahead else now, next_seq=progress.next_seq)
 
     def _consolidate_turns(
-        self, progress: ConsolidationProgress, chat: ChatModel | None, turns: list[Node], *, is_rest: bool
+        self,
+        progress: ConsolidationProgress,
+        chat: ChatModel | None,
+        turns: list[Node],
+        *,
+        is_rest: bool,
+        may_wait: bool,
     ) -> tuple[SavedFindings, int | None]:
-        """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
-        turns, payload = (
-            self._ask_model(chat, progress, turns) if chat else (turns, self._extract_findings(progress, turns))
-        )
+        """Store what some turns yield; return it with the first turn that is not done.
+
+        That is None where nothing was done: another process did it, or the first turn waits.
+        """
+        if chat is None:
+            ready, payload = self._read_turns(progress, turns, may_wait=may_wait)
+            if turns and not ready:
+                return SavedFindings(), None
+            turns = ready
+        else:
+            turns, payload = self._ask_model(chat, progress, turns)
         is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
         through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
         strategy = HEURISTIC_STRATEGY if chat is None else chat.strategy
@@ -240,8 +266,20 @@ class Consolidation:
     def _is_last(self, progress: ConsolidationProgress, turn: Node) -> bool:
         return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
-    def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
-        return extract(turns, self._list_earlier(progress), tentative=True, reading=self._reading)
+    def _read_turns(
+        self, progress: ConsolidationProgress, turns: list[Node], *, may_wait: bool
+    ) -> tuple[list[Node], ConsolidationPayload]:
+        """Return what rules find in some turns, and those: a turn that waits until it can be read, and later ones, not.
+
+        Without them it is as if nobody had gone on yet.
+        """
+        earlier, prompts = self._list_earlier(progress), sum(turn.origin is Origin.USER_PROMPT for turn in turns)
+        self._reading.begin_part(may_wait=may_wait and prompts <= WAITING_PROMPTS)
+        while True:
+            try:
+                return turns, extract(turns, earlier, tentative=True, reading=self._reading)
+            except LateReadingError as late:
+                turns = [turn for turn in turns if (turn.seq or 0) < late.seq]
 
     def _list_earlier(self, progress: ConsolidationProgress) -> list[Node]:
         return self._progress.list_said_before(progress.session_key, progress.through_seq, EARLIER_TURNS)

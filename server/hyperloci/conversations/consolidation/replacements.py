@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from hyperloci.clock import Clock, read_day_end, to_iso
+from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_end, may_replace
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
@@ -39,7 +39,7 @@ from hyperloci.conversations.consolidation.replacement.standing import (
     was_said_before,
 )
 from hyperloci.conversations.consolidation.replacement.surroundings import NOTHING_HEARD, Surroundings, join_answer
-from hyperloci.knowledge.cross_reading import PairScorer, join_readings
+from hyperloci.knowledge.cross_reading import LateScorer, PairScorer, join_readings
 from hyperloci.knowledge.exceptions import EXCEPTION_LABEL, is_exception
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
@@ -80,6 +80,10 @@ likelier. Of what was said in passing 53 of 65 do, besides 313 others."""
 
 REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
+
+REVIEW_WAIT_MS: Final = 7 * MS_PER_DAY
+"""So long a statement waits to be read together with what it may replace: until the next session's embedder has the
+model. What words and vectors say of it holds meanwhile."""
 
 MAX_SUCCESSORS: Final = 5
 """Later statements, the nearest in meaning, that one which came in after them is put beside."""
@@ -197,28 +201,32 @@ class ReplacementResolver:
     def review_statements(self, scope: str | None = None) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
 
-        A statement that comes in late, of a transcript that is imported, may itself be ended by later ones.
+        A statement that comes in late, of a transcript that is imported, may itself be ended by later ones. What could
+        not be read together, but may soon, is judged once more then (`REVIEW_WAIT_MS`).
 
         Args:
             scope: only statements of sessions of this project.
         """
-        ended = 0
+        ended, scorer = 0, self._scorer and LateScorer(self._scorer)
         for new in self._store.consolidations.list_reviews(scope, REVIEWED_AT_ONCE):
-            likely, successors = self._judge_by_meaning(new) if new.valid_until is None else ([], [])
+            likely, successors = self._judge_by_meaning(new, scorer) if new.valid_until is None else ([], [])
+            is_late = scorer is not None and scorer.is_late and new.created_at > self._clock() - REVIEW_WAIT_MS
             with self._store.transaction():
-                if self._store.consolidations.finish_review(new.key):
+                if self._store.consolidations.take_review(new.key, keep=is_late):
                     self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL, OUTDATED_LABEL, EXCEPTION_LABEL])
                     ended += sum(self._ends_by_meaning(new, old, score) for old, score in likely)
                     ended += any(self._ends_by_meaning(later, new, score) for later, score in successors)
         return ended
 
-    def _judge_by_meaning(self, new: Node) -> tuple[list[tuple[Node, float]], list[tuple[Node, float]]]:
+    def _judge_by_meaning(
+        self, new: Node, scorer: PairScorer | None
+    ) -> tuple[list[tuple[Node, float]], list[tuple[Node, float]]]:
         """Return what a statement replaces or may, and which later ones replace it or may; what holds is read once."""
         look = functools.cache(functools.partial(list_standing, self._store))
         with self._store.snapshot():
-            return self._detect_by_meaning(new, look), self._find_successors(new, look)
+            return self._detect_by_meaning(new, look, scorer), self._find_successors(new, look, scorer)
 
-    def _find_successors(self, new: Node, look: ListStanding) -> list[tuple[Node, float]]:
+    def _find_successors(self, new: Node, look: ListStanding, scorer: PairScorer | None) -> list[tuple[Node, float]]:
         """Return the later statements that replace one that came in after them, or may."""
         standing = [one for one in look(self._scope_of(new)) if not one.is_passing]
         later = [one.node for one in standing if one.node.event_time > new.event_time]
@@ -227,7 +235,7 @@ class ReplacementResolver:
         return [
             (node, probability)
             for node in nearest[:MAX_SUCCESSORS]
-            for old, probability in self._detect_by_meaning(node, look, only=new.key)
+            for old, probability in self._detect_by_meaning(node, look, scorer, only=new.key)
             if old.key == new.key
         ]
 
@@ -237,7 +245,7 @@ class ReplacementResolver:
         return progress.scope if progress else statement.scope
 
     def _detect_by_meaning(
-        self, new: Node, look: ListStanding, only: NodeKey | None = None
+        self, new: Node, look: ListStanding, scorer: PairScorer | None, only: NodeKey | None = None
     ) -> list[tuple[Node, float]]:
         """Return what a statement replaces, or may; with `only`, nothing else is read together with it."""
         living = select_earlier(look(self._scope_of(new)), new)
@@ -247,10 +255,10 @@ class ReplacementResolver:
         around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
 
         def score(olds: Sequence[Standing]) -> list[float]:
-            statement, scorer = read_compared(new), load_replacement_scorer()
-            by_words = scorer.score(statement, [one.said for one in olds], around=around)
+            statement, judge = read_compared(new), load_replacement_scorer()
+            by_words = judge.score(statement, [one.said for one in olds], around=around)
             seen = {place: cosines[one.node.key] for place, one in enumerate(olds) if one.node.key in cosines}
-            told = scorer.score(statement, [olds[place].said for place in seen], list(seen.values()), around)
+            told = judge.score(statement, [olds[place].said for place in seen], list(seen.values()), around)
             by_meaning = dict(zip(seen, told, strict=True))
             return [
                 _weigh_both(words, by_meaning[place]) if place in seen else words
@@ -259,7 +267,7 @@ class ReplacementResolver:
 
         wanted = {at for at, one in enumerate(living) if only is None or one.node.key == only}
         texts, told = [one.node.content for one in living], join_answer(new.content, around.answered)
-        scores = read_likeliest(self._scorer, told, texts, _score_apart(living, score), wanted)
+        scores = read_likeliest(scorer, told, texts, _score_apart(living, score), wanted)
         return _choose_likely(living, scores)
 
     def _find_surroundings(self, session_id: str | None, seq: object) -> Surroundings:

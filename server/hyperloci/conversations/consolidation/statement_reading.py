@@ -2,7 +2,7 @@
 
 The scorer knows words and how they stand (`statement_scorer`); a cross-encoder (`embedder.models`) knows what they mean
 together: that `always use uv in this repo, never pip` is a rule. It runs where vectors are made. Where it can't be
-asked, or not in time, the scorer judges alone.
+asked, the scorer judges alone; where it is only late, a turn may wait for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import HyperlociError, NoEmbedderError, NotReadyError
 from hyperloci.knowledge.cross_reading import PairScorer, join_readings
 
 _log = logging.getLogger(__name__)
@@ -64,8 +64,16 @@ class TextReader(PairScorer, StatementReader, Protocol):
     """A model that reads two statements together, and a sentence with what was said around it."""
 
 
+class LateReadingError(Exception):
+    """What a turn says can't be read now, but soon; `seq` is its number."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(f"turn {seq} waits until it can be read")
+        self.seq = seq
+
+
 class ReadingSession:
-    """Has sentences read, a few at a time, as long as its time lasts; after a failure never again."""
+    """Has sentences read, a few at a time, as long as its time lasts; after a failure no more."""
 
     def __init__(
         self,
@@ -83,23 +91,50 @@ class ReadingSession:
         self._reader = reader
         self._left = seconds
         self._should_stop = should_stop
+        self._is_late = False
+        self._may_wait = False
+        self._readings: dict[tuple[str, str], float] = {}
 
-    def read(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return for each pair how likely its sentence is to be kept, 0..1; None where it was not read."""
-        parts = [pairs[start : start + READ_TOGETHER] for start in range(0, len(pairs), READ_TOGETHER)]
-        return [reading for part in parts for reading in self._ask(part)]
+    def begin_part(self, *, may_wait: bool) -> None:
+        """Begin with some turns; what was read of others is let go.
 
-    def _ask(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
-        unread = [None] * len(pairs)
-        if self._reader is None or self._left <= 0.0 or self._should_stop():
-            return unread
+        Args:
+            may_wait: whether a turn is left (`LateReadingError`) whose sentences can't be read now, but soon.
+        """
+        self._may_wait = may_wait
+        self._readings.clear()
+
+    def read(self, pairs: Sequence[tuple[str, str]], seq: int) -> list[float | None]:
+        """Return for each pair how likely its sentence is to be kept, 0..1; None where it was not read.
+
+        Args:
+            pairs: what was said before a sentence, and the sentence with its answer.
+            seq: the number of the turn that they are from.
+
+        Raises:
+            LateReadingError: they can't be read now, and the turn may wait for it.
+        """
+        new = list(dict.fromkeys(pair for pair in pairs if pair not in self._readings))
+        for start in range(0, len(new), READ_TOGETHER):
+            self._ask(new[start : start + READ_TOGETHER])
+        if self._may_wait and self._is_late and not all(pair in self._readings for pair in pairs):
+            raise LateReadingError(seq)
+        return [self._readings.get(pair) for pair in pairs]
+
+    def _ask(self, pairs: Sequence[tuple[str, str]]) -> None:
+        if self._reader is None:
+            return
+        if self._left <= 0.0 or self._should_stop():
+            self._is_late = True
+            return
         started = time.monotonic()
         try:
-            return self._reader.score_statements(pairs, min(self._left, REQUEST_SECONDS))
+            readings = self._reader.score_statements(pairs, min(self._left, REQUEST_SECONDS))
+            self._readings.update(zip(pairs, readings, strict=True))
         except HyperlociError as error:
-            _log.info("judging sentences by their words alone: %s", error)
+            _log.info("sentences are not read: %s", error)
             self._reader = None
-            return unread
+            self._is_late = isinstance(error, NotReadyError) and not isinstance(error, NoEmbedderError)
         finally:
             self._left -= time.monotonic() - started
 
@@ -113,13 +148,16 @@ def read_statements(
         reading: asks the model; without one the scores stay, as those of what is not read do.
         turns, at: the turns, and which of them.
         scores: how likely each of its sentences is to be kept by its words.
+
+    Raises:
+        LateReadingError: the model can't read them now, and the turn may wait for it.
     """
     joined = list(scores)
     if reading is None:
         return joined
     likeliest = sorted((n for n, score in enumerate(scores) if score >= READ_FROM), key=lambda n: (-scores[n], n))
     wanted = likeliest[:READ_MOST]
-    readings = reading.read([describe_sentence(turns, at, n) for n in wanted])
+    readings = reading.read([describe_sentence(turns, at, n) for n in wanted], turns[at].seq)
     for number, told in zip(wanted, readings, strict=True):
         if told is not None:
             joined[number] = join_readings(scores[number], told, READ_SHARE, READ_BASE)

@@ -159,7 +159,7 @@ class EmbedderServer:
         try:
             scores = score(pairs, deadline=time.monotonic() + seconds)
         except TimeoutError:
-            raise EmbedderError(f"The model did not finish within {seconds:.1f} s.") from None
+            raise NotReadyError(f"The model did not finish within {seconds:.1f} s.") from None
         return {"ok": True, "scores": scores}, b""
 
 

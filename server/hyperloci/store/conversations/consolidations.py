@@ -193,8 +193,14 @@ class Consolidations:
         )
         return [node_from_row(row) for row in rows]
 
-    def finish_review(self, key: NodeKey) -> bool:
-        """Take a statement off those that wait to be judged; False if another process has done so meanwhile."""
+    def take_review(self, key: NodeKey, *, keep: bool = False) -> bool:
+        """Take a statement off those that wait to be judged; False if another process has done so meanwhile.
+
+        With `keep` it stays among them, to be judged once more.
+        """
+        if keep:
+            rows = self._connection.execute("SELECT 1 FROM statement_reviews WHERE node_key = ?", (key,))
+            return rows.fetchone() is not None
         return bool(self._connection.execute("DELETE FROM statement_reviews WHERE node_key = ?", (key,)).rowcount)
 
     def find_finished_seq(self, progress: ConsolidationProgress, until: float = math.inf) -> int:
