@@ -1120,8 +1120,9 @@ class Memory:
                 )
             return identify_known_project(self.store, self.settings, folder, self._clock())
 
-        report = self._transcripts.import_sessions(transcripts, find_project, progress)
-        self._notify_embedder()
+        with self.keep_embedder_running():
+            report = self._transcripts.import_sessions(transcripts, find_project, progress)
+            self._notify_embedder()
         return report
 
     def choose_export(
@@ -1531,7 +1532,7 @@ class Memory:
     def _transcripts(self) -> TranscriptImporter:
         from hyperloci.conversations.transcript_import import TranscriptImporter
 
-        return TranscriptImporter(self.store, self.settings, self._clock)
+        return TranscriptImporter(self.store, self.settings, self._clock, self._client)
 
     @property
     def _entities(self) -> EntityService:

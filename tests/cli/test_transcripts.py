@@ -122,3 +122,19 @@ def test_a_session_that_hooks_report_on_is_left_to_them(home: Path, project: Pat
 
     assert report_of()["turns"] == 2
     assert json.loads(run("sessions", "--json"))[0]["status"] == "active"
+
+
+@pytest.mark.model
+@pytest.mark.req("E.10", "B.17")
+def test_what_words_do_not_tell_is_read_by_the_model_that_an_import_starts(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_session(home, project, "one", "Postgres 16 it is, no mysql", "Done")
+    write_session(home, project, "two", "Postgres 16 it is, no mysql", "Done", day="2026-03-03")
+    two = home / ".claude" / "projects" / str(project).replace("/", "-") / "two.jsonl"
+    kept = two.read_text("utf-8")
+    two.unlink()
+    assert report_of()["facts"] == 0
+    two.write_text(kept, "utf-8")
+    monkeypatch.setenv("HYPERLOCI_EMBEDDER", "true")
+    assert report_of()["facts"] == 1

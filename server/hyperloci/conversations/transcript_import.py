@@ -7,6 +7,7 @@ transcript was read is kept with its turns, so an import that was cut off goes o
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.conversations.capture.sessions import ABANDONED_AFTER_MS, end_session
 from hyperloci.conversations.capture.transcript import MAX_DOCUMENT_BYTES
 from hyperloci.conversations.consolidation.consolidator import Consolidation
+from hyperloci.conversations.consolidation.statement_reading import TextReader
 from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import Progress, TranscriptReport
 from hyperloci.model.kinds import GLOBAL_SCOPE
@@ -144,11 +146,12 @@ class _Imported:
 class TranscriptImporter:
     """Imports transcripts into one store."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(self, store: Store, settings: Settings, clock: Clock, scorer: TextReader | None = None) -> None:
+        """Create it; `scorer` reads what was said, however long that takes."""
         self._store = store
         self._clock = clock
         self._capture = Capture(store, settings, clock)
-        self._consolidation = Consolidation(store, settings, clock)
+        self._consolidation = Consolidation(store, settings, clock, scorer=scorer, reading_seconds=math.inf)
 
     def list_places(self, project: Project) -> frozenset[Path]:
         """Return the folders that stand for a project: its own, and those of the places that share its memory."""

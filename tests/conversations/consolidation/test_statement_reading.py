@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.conversations.consolidation import statement_reading
 from hyperloci.conversations.consolidation.consolidator import Consolidation
 from hyperloci.conversations.consolidation.heuristics import extract_findings
 from hyperloci.conversations.consolidation.statement_reading import (
@@ -198,6 +199,21 @@ def test_a_turn_waits_for_the_next_time_where_the_time_for_reading_is_over() -> 
     reading.begin_part(may_wait=True)
     with pytest.raises(LateReadingError):
         reading.read([("", RULE)], 3)
+
+
+def test_who_has_time_asks_again_for_a_model_that_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Loads(Reader):
+        def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+            super().score_statements(pairs, timeout)
+            if len(self.asked) < 4:
+                raise NotReadyError("it loads")
+            return [0.98]
+
+    monkeypatch.setattr(statement_reading, "RETRY_SECONDS", 0.0)
+    assert ReadingSession(Loads(0.98), math.inf).read([("", RULE)], 1) == [0.98]
+    assert ReadingSession(Loads(0.98), REQUEST_SECONDS).read([("", RULE)], 1) == [None]
+    monkeypatch.setattr(statement_reading, "PATIENT_SECONDS", -1.0)
+    assert ReadingSession(Loads(0.98), math.inf).read([("", RULE)], 1) == [None]
 
 
 def test_what_was_read_of_a_part_is_not_read_again() -> None:

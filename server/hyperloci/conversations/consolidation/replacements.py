@@ -207,7 +207,7 @@ class ReplacementResolver:
         Args:
             scope: only statements of sessions of this project.
         """
-        ended, scorer = 0, self._scorer and LateScorer(self._scorer)
+        ended, scorer = 0, LateScorer(self._scorer) if self._scorer else None
         for new in self._store.consolidations.list_reviews(scope, REVIEWED_AT_ONCE):
             likely, successors = self._judge_by_meaning(new, scorer) if new.valid_until is None else ([], [])
             is_late = scorer is not None and scorer.is_late and new.created_at > self._clock() - REVIEW_WAIT_MS
@@ -398,5 +398,9 @@ def _may_be_released(node: Node) -> bool:
 
 
 def _holds_for_a_time(node: Node) -> bool:
-    """Tell whether a memory names the last day on which it holds; a deadline's days are when it is due."""
-    return "until" in node.metadata and "due" not in node.metadata
+    """Tell whether a memory says how long it holds: until a day, or until something comes.
+
+    A deadline's days are when it is due.
+    """
+    is_timed = "until" in node.metadata or read_condition(read_quote(node)) is not None
+    return is_timed and "due" not in node.metadata

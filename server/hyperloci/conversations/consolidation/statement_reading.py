@@ -38,6 +38,10 @@ REQUEST_SECONDS: Final = 0.8
 """How long one request may take. A longer one that fails would count as an embedder's silence, and searches would do
 without vectors (`embedder.circuit_breaker`), though it may only be loading this model."""
 
+PATIENT_SECONDS: Final = 20.0
+RETRY_SECONDS: Final = 0.2
+"""How long upkeep and imports, which nobody waits for, ask again for what is late: until a model is loaded."""
+
 READ_SHARE: Final = 0.23
 """How much the reading counts beside the words. Of 7,391 sentences of five writers, from whom neither learned, average
 precision is .860 by words, .804 by the reading, .879 with this share and .877 with a third
@@ -122,21 +126,26 @@ class ReadingSession:
         return [self._readings.get(pair) for pair in pairs]
 
     def _ask(self, pairs: Sequence[tuple[str, str]]) -> None:
-        if self._reader is None:
-            return
-        if self._left <= 0.0 or self._should_stop():
-            self._is_late = True
-            return
-        started = time.monotonic()
-        try:
-            readings = self._reader.score_statements(pairs, min(self._left, REQUEST_SECONDS))
-            self._readings.update(zip(pairs, readings, strict=True))
-        except HyperlociError as error:
-            _log.info("sentences are not read: %s", error)
-            self._reader = None
-            self._is_late = isinstance(error, NotReadyError) and not isinstance(error, NoEmbedderError)
-        finally:
-            self._left -= time.monotonic() - started
+        gives_up_at = time.monotonic() + PATIENT_SECONDS
+        while self._reader is not None:
+            if self._left <= 0.0 or self._should_stop():
+                self._is_late = True
+                return
+            started = time.monotonic()
+            try:
+                readings = self._reader.score_statements(pairs, min(self._left, REQUEST_SECONDS))
+                self._readings.update(zip(pairs, readings, strict=True))
+                return
+            except HyperlociError as error:
+                self._is_late = isinstance(error, NotReadyError) and not isinstance(error, NoEmbedderError)
+                # Who has time for more than one request waits for a model that loads.
+                if not self._is_late or self._left <= REQUEST_SECONDS or started > gives_up_at:
+                    _log.info("sentences are not read: %s", error)
+                    self._reader = None
+                    return
+            finally:
+                self._left -= time.monotonic() - started
+            time.sleep(RETRY_SECONDS)
 
 
 def read_statements(
