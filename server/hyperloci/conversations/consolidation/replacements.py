@@ -82,8 +82,7 @@ REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
 
 REVIEW_WAIT_MS: Final = 7 * MS_PER_DAY
-"""So long a statement waits to be read together with what it may replace: until the next session's embedder has the
-model. What words and vectors say of it holds meanwhile."""
+"""So long a statement waits to be read together with what it may replace: for the next session's embedder."""
 
 MAX_SUCCESSORS: Final = 5
 """Later statements, the nearest in meaning, that one which came in after them is put beside."""
@@ -398,9 +397,6 @@ def _may_be_released(node: Node) -> bool:
 
 
 def _holds_for_a_time(node: Node) -> bool:
-    """Tell whether a memory says how long it holds: until a day, or until something comes.
-
-    A deadline's days are when it is due.
-    """
+    """Tell whether a memory says until when it holds; a deadline's days are when it is due."""
     is_timed = "until" in node.metadata or read_condition(read_quote(node)) is not None
     return is_timed and "due" not in node.metadata
