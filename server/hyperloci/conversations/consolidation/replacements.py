@@ -30,6 +30,7 @@ from hyperloci.conversations.consolidation.replacement.releases import find_rele
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
 from hyperloci.conversations.consolidation.replacement.standing import (
     Standing,
+    holds_for_a_time,
     list_holding,
     list_standing,
     read_compared,
@@ -304,7 +305,7 @@ class ReplacementResolver:
             self._mark_outdated(old, new, probability)
             return Resolution.ORDERED
         # What holds for a time leaves what holds after it.
-        is_for_a_time = _holds_for_a_time(new) and not _holds_for_a_time(old)
+        is_for_a_time = holds_for_a_time(new) and not holds_for_a_time(old)
         is_sure = probability >= sure_from and may_replace(new, old) and not is_for_a_time
         if is_sure:
             around = self._find_surroundings(new.session_id, new.metadata.get("turn"))
@@ -394,9 +395,3 @@ def _may_be_released(node: Node) -> bool:
     """
     is_asked = node.subtype in RELEASED_KINDS and "due" not in node.metadata
     return is_asked and may_end(node) and read_condition(read_quote(node)) is not None
-
-
-def _holds_for_a_time(node: Node) -> bool:
-    """Tell whether a memory says until when it holds; a deadline's days are when it is due."""
-    is_timed = "until" in node.metadata or read_condition(read_quote(node)) is not None
-    return is_timed and "due" not in node.metadata

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
+from hyperloci.conversations.consolidation.replacement.releases import read_condition
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -80,6 +81,12 @@ def read_compared(node: Node) -> ComparedStatement:
 def read_quote(node: Node) -> str:
     """Return the words that a memory was made of."""
     return str(node.metadata.get("quote") or node.content)
+
+
+def holds_for_a_time(node: Node) -> bool:
+    """Tell whether a memory says until when it holds; a deadline's days are when it is due."""
+    is_timed = "until" in node.metadata or read_condition(read_quote(node)) is not None
+    return is_timed and "due" not in node.metadata
 
 
 def read_place(node: Node) -> tuple[str | None, object]:
