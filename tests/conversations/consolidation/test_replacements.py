@@ -201,10 +201,10 @@ def test_a_rule_that_was_remembered_on_purpose_is_not_ended_by_what_it_waits_for
 
 
 @pytest.mark.req("B.17")
+@pytest.mark.parametrize("last", [to_iso(NOW + 3 * MS_PER_DAY)[:10], "the range test is over"])
 def test_what_holds_for_a_time_leaves_what_holds_after_it(
-    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver, last: str
 ) -> None:
-    last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
     play(talk, context, "Never deploy anything to production without Mara.")
     talk.session("two", (USER, f"Never deploy anything to production until {last}, whoever says so."), *TALK)
     consolidate_sessions(context)
