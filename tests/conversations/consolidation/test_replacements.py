@@ -215,6 +215,18 @@ def test_what_holds_for_a_time_leaves_what_holds_after_it(
 
 
 @pytest.mark.req("B.17")
+def test_a_number_until_which_something_goes_is_no_end_of_what_is_said(
+    store: Store, talk: Talk, context: MaintenanceContext, resolver: ReplacementResolver
+) -> None:
+    play(talk, context, "We decided that the preStop hook sleeps for 20 seconds.")
+    talk.session("two", (USER, "The tail goes on until 38 s after it, so we decided: the hook sleeps for 45."), *TALK)
+    consolidate_sessions(context)
+    old, new = find(store, "20 seconds"), find(store, "sleeps for 45")
+    with store.transaction():
+        assert resolver.resolve_replacement(new, old, 1.0) is Resolution.ENDED
+
+
+@pytest.mark.req("B.17")
 def test_an_end_that_is_said_again_is_the_later_one(store: Store, talk: Talk, context: MaintenanceContext) -> None:
     said = "Never deploy anything to production until {}, the auditors are in the house."
     first, second = (to_iso(NOW + days * MS_PER_DAY)[:10] for days in (2, 9))

@@ -84,9 +84,12 @@ def read_quote(node: Node) -> str:
 
 
 def holds_for_a_time(node: Node) -> bool:
-    """Tell whether a memory says until when it holds; a deadline's days are when it is due."""
-    is_timed = "until" in node.metadata or read_condition(read_quote(node)) is not None
-    return is_timed and "due" not in node.metadata
+    """Tell whether a memory says until when it holds; a deadline's days are when it is due.
+
+    Something may come until then; a number tells how far something goes: `the graph shows a tail until 38 s`.
+    """
+    awaited = (read_condition(read_quote(node)) or "0").lstrip()
+    return ("until" in node.metadata or not awaited[:1].isdigit()) and "due" not in node.metadata
 
 
 def read_place(node: Node) -> tuple[str | None, object]:
