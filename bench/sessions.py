@@ -1,11 +1,12 @@
-"""What extraction and changed minds make of labelled sessions, turn by turn in a store, without hooks and embedder.
+"""What extraction, changed minds and openings make of labelled sessions, turn by turn, without hooks and embedder.
 
     python -m bench sessions FOLDER OUT [--only NAME,...]
 
 FOLDER holds one JSON file a project: `project`, and `sessions` with `id`, `date` and `turns` (`who` is user, assistant
 or tool; `text`, or `name` and `input`). For each, OUT gets a file of the same name with what was extracted and whether
-it still holds, in the form that the judge of such sessions reads; openings, prompts and questions are left empty. A
-turn is consolidated once it is answered, and judged by meaning at the end of the next, as a server does it.
+it still holds, and what each session begins with, in the form that the judge of such sessions reads; prompts and
+questions are left empty. A turn is consolidated once it is answered, and judged by meaning at the end of the next, as a
+server does it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench._shared import bench_settings
+from hyperloci.config import Settings
+from hyperloci.conversations.capture.context_injection import prepare_opening, read_ready_opening
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session, start_session
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.turn_text import prepare_turn_text
@@ -34,6 +37,9 @@ from hyperloci.store.vectors import float16
 
 TURN_MS: Final = 35_000
 """Between two turns."""
+
+AFTER_MS: Final = 20 * 3_600_000
+"""From the last session to the last opening."""
 
 DIMENSIONS: Final = 384
 
@@ -65,9 +71,12 @@ class LocalScorer:
 load_scorer = functools.cache(load_cross_encoder)
 
 
-def play_project(gold: dict[str, Any], encode: Encode) -> list[dict[str, Any]]:
-    """Return what is extracted of a project's sessions, in the order it was made."""
-    clock = Clock()
+def play_project(gold: dict[str, Any], encode: Encode) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return what is extracted of a project's sessions, in the order it was made, and with what each session begins.
+
+    With what one would begin `AFTER_MS` after the last is told as `end`.
+    """
+    clock, openings = Clock(), dict[str, str]()
     with tempfile.TemporaryDirectory() as folder:
         settings = bench_settings(Path(folder), embedder=False)
         with Store.open(settings.database, backup_dir=settings.backup_dir, clock=clock) as store:
@@ -76,6 +85,7 @@ def play_project(gold: dict[str, Any], encode: Encode) -> list[dict[str, Any]]:
             for number, session in enumerate(gold["sessions"]):
                 session_id = f"{gold['project']}-{number}"
                 clock.now = int(datetime.fromisoformat(session["date"]).timestamp() * 1_000)
+                openings[session["id"]] = _open_session(store, consolidation, gold["project"], settings, clock)
                 with store.transaction():
                     start_session(store, session_id, gold["project"], now=clock())
                 for saying in _read_turns(session["turns"], clock):
@@ -86,8 +96,18 @@ def play_project(gold: dict[str, Any], encode: Encode) -> list[dict[str, Any]]:
                 with store.transaction():
                     end_session(store, session_id, now=clock())
                 _finish_turn(store, consolidation, session_id, known, encode, clock)
-            consolidation.write.replacements.review_statements()
-            return [_describe(node) for node in _list_extracted(store)]
+            clock.now += AFTER_MS
+            openings["end"] = _open_session(store, consolidation, gold["project"], settings, clock)
+            return [_describe(node) for node in _list_extracted(store)], openings
+
+
+def _open_session(store: Store, consolidation: Consolidation, project: str, settings: Settings, clock: Clock) -> str:
+    """Return what a session begins with, once what was said before is judged by meaning."""
+    consolidation.write.replacements.review_statements()
+    if not store.sessions.list_recent(project, 1):
+        return ""
+    prepare_opening(store, project, settings, clock())
+    return read_ready_opening(store, project, settings, now=clock(), source="startup", client=None, besides=None)
 
 
 def _read_turns(turns: Sequence[dict[str, Any]], clock: Clock) -> Iterator[NewTurn]:
@@ -154,8 +174,8 @@ def main() -> None:
         if options.only and path.stem not in options.only.split(","):
             continue
         gold = json.loads(path.read_text(encoding="utf-8"))
-        facts = play_project(gold, encode)
-        empty = {"starts": {}, "prompts": [""] * len(gold["prompts"]), "ask": [[] for _ in gold["ask"]]}
+        facts, openings = play_project(gold, encode)
+        empty = {"starts": openings, "prompts": [""] * len(gold["prompts"]), "ask": [[] for _ in gold["ask"]]}
         dump = {"project": gold["project"], "facts": facts, **empty}
         (options.out / path.name).write_text(json.dumps(dump, ensure_ascii=False, indent=1), encoding="utf-8")
         print(f"{path.stem}: {len(facts)} extracted, {sum(fact['current'] for fact in facts)} of them hold", flush=True)
