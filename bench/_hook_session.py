@@ -21,7 +21,7 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci_hooks.event_work import EventWork
-from hyperloci_hooks.hook_server import OpenMemories
+from hyperloci_hooks.open_memories import OpenMemories
 from hyperloci_hooks.outcome_statistics import HookStatistics
 from hyperloci_hooks.spool import drain_spool, list_waiting_files
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_NOTICE_CHARS: Final = 300
 
+Later = Callable[["Settings", Path, "CaptureRecord"], None]
+"""Has the turns before a stored record read, under settings and in a folder."""
+
 OpenMemory = Callable[["Settings", Path, str], "AbstractContextManager[Memory]"]
 """Lends the memory of a folder under settings; the text is the id of the project there."""
 
@@ -40,6 +43,7 @@ class EventWork:
         mark: str | None = None,
         lend: OpenMemory,
         by_itself: bool = False,
+        later: Later | None = None,
     ) -> None:
         """Create it.
 
@@ -50,6 +54,7 @@ class EventWork:
             mark: identifies this event.
             lend: opens the memory.
             by_itself: no server runs: events with little time save their record to the spool, others drain it.
+            later: has the turns read that a record ends; None does it at once.
         """
         self.known = threading.Event()
         self.spooled = False
@@ -61,6 +66,7 @@ class EventWork:
         self._mark = mark
         self._lend = lend
         self._by_itself = by_itself
+        self._later = later
         self._settings: Settings | None = None
         self._unkept: CaptureRecord | None = None
         self._news = ""
@@ -189,7 +195,10 @@ class EventWork:
                 self._drain_spool(memory)
             memory.keep(record)
             self._unkept = None
-            self._consolidate(memory, record)
+            if self._later is None or event.injects:
+                self._consolidate(memory, record)
+            else:
+                self._later(settings, place, record)
             context = memory.get_context_for_record(record) if event.injects else ""
             self._news = memory.get_place_notice() if self._name == "SessionStart" else memory.describe_recall(record)
             return context

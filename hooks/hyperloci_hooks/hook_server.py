@@ -17,10 +17,9 @@ import selectors
 import socket
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder.transport import make_private_folder, require_short_path
@@ -28,12 +27,11 @@ from hyperloci.errors import ConfigurationError
 from hyperloci.system.framing import FrameError, Framing
 from hyperloci.system.sockets import is_same_user, is_supported, listen_at
 from hyperloci_hooks import client, outcome_log
+from hyperloci_hooks.consolidation_lane import ConsolidationLane
 from hyperloci_hooks.event_work import EventWork
 from hyperloci_hooks.events import EVENTS
+from hyperloci_hooks.open_memories import OpenMemories
 from hyperloci_hooks.run import MAX_INPUT_BYTES
-
-if TYPE_CHECKING:
-    from hyperloci.memory import Memory
 
 _log = logging.getLogger(__name__)
 
@@ -53,9 +51,6 @@ CLOSE_SECONDS: Final = 0.15
 HANDOVER_SECONDS: Final = 0.3
 """How long an event that brings a transcript keeps its hook waiting: then its record goes to the spool, the hook is
 answered, and the server reads on. An ordinary turn is stored by then; a backlog takes seconds."""
-
-OPEN_MEMORIES: Final = 4
-"""Projects whose memory stays open for hooks: one server serves the hooks of all sessions of its database."""
 
 _BACKLOG: Final = 512
 _PIECE: Final = 1 << 18
@@ -155,6 +150,7 @@ class HookServer:
         self._listener: socket.socket | None = None
         self._lacks_descriptors = False
         self._lanes = [Lane(), Lane()]
+        self._consolidation = ConsolidationLane()
         self._selector = selectors.DefaultSelector()
         self._nudged, self._nudge = os.pipe()
         self._closing = False
@@ -184,6 +180,7 @@ class HookServer:
             worker = threading.Thread(target=self._serve_lane, args=(lane,), name="hook-worker", daemon=True)
             worker.start()
             self._workers.append(worker)
+        self._workers.append(self._consolidation.start())
 
     @property
     def is_listening(self) -> bool:
@@ -200,6 +197,7 @@ class HookServer:
         os.write(self._nudge, b".")
         for lane in self._lanes:
             lane.put(None)
+        self._consolidation.close()
         until = time.monotonic() + CLOSE_SECONDS
         for worker in self._workers:
             worker.join(max(until - time.monotonic(), 0))
@@ -328,7 +326,8 @@ class HookServer:
         environ = dict(item.partition("=")[::2] for item in told)
         if database != self._where.database or not self._means_this_database(environ):
             return None
-        return EventWork(name, environ, cwd=cwd, mark=mark, lend=memories.lend_memory)
+        later = self._consolidation.add_turn
+        return EventWork(name, environ, cwd=cwd, mark=mark, lend=memories.lend_memory, later=later)
 
     def _means_this_database(self, environ: Mapping[str, str]) -> bool:
         """Return whether a hook's environment leads to this server's database."""
@@ -336,60 +335,3 @@ class HookServer:
             return Settings.from_usable(environ)[0].installation_paths.database == self._where.database
         except ConfigurationError:
             return False
-
-
-class OpenMemories:
-    """The open memories of the projects whose hooks came last. For one thread."""
-
-    def __init__(self) -> None:
-        self._open: OrderedDict[tuple[str, str], tuple[Memory, Any]] = OrderedDict()
-
-    @contextlib.contextmanager
-    def lend_memory(self, settings: Settings, place: Path, project_id: str) -> Iterator[Memory]:
-        """Lend the memory of a folder; it stays open afterwards, unless an error occurred."""
-        key = (str(place), project_id)
-        memory = self._find_usable(key, settings) or self._open_memory(key, settings, place)
-        try:
-            yield memory
-        except BaseException:
-            self._close_memory(key)
-            raise
-
-    def _find_usable(self, key: tuple[str, str], settings: Settings) -> Memory | None:
-        if key not in self._open:
-            return None
-        memory, file = self._open[key]
-        if memory.settings != settings or memory.store.read_only or file != _file_identity(memory.store.path):
-            self._close_memory(key)
-            return None
-        self._open.move_to_end(key)
-        return memory
-
-    def _open_memory(self, key: tuple[str, str], settings: Settings, place: Path) -> Memory:
-        from hyperloci.memory import Memory
-        from hyperloci.store.database import vector_extension
-
-        # Before the first connection: sqlite-vec can only be registered for later connections.
-        vector_extension.prepare_vec()
-        memory = Memory.open(settings, place)
-        self._open[key] = memory, _file_identity(memory.store.path)
-        if len(self._open) > OPEN_MEMORIES:
-            self._close_memory(next(iter(self._open)))
-        return memory
-
-    def _close_memory(self, key: tuple[str, str]) -> None:
-        memory, _ = self._open.pop(key)
-        memory.close()
-
-    def close_all(self) -> None:
-        """Close all."""
-        for key in list(self._open):
-            self._close_memory(key)
-
-
-def _file_identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -13,6 +13,7 @@ from typing import cast
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.errors import StoreBusyError
 from hyperloci.memory import Memory
 from hyperloci.model.record import CaptureRecord
 from hyperloci_hooks import client, hook_server
@@ -25,19 +26,8 @@ SOON = 60
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no sockets of this kind")
 
 
-def make_stop(project: Path, environ: dict[str, str], session: str) -> bytes:
-    """Return the frame of a Stop of a session whose transcript has one turn."""
-    turn = {"type": "user", "message": {"role": "user", "content": f"We deploy in {session}"}, "uuid": session}
-    transcript = project / f"{session}.jsonl"
-    transcript.write_text(json.dumps(turn | {"sessionId": session}) + "\n", encoding="utf-8")
-    told = {"session_id": session, "cwd": str(project), "transcript_path": str(transcript)}
-    database = Settings.from_env(environ, project).installation_paths.database
-    return client.pack_event("Stop", json.dumps(told).encode(), database, session, environ)
-
-
-def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcript_takes_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[str, str], Settings]:
+    """Return a project's folder, the environment of its hooks, and the settings under it."""
     project = tmp_path / "project"
     project.mkdir()
     monkeypatch.chdir(project)
@@ -48,7 +38,23 @@ def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcrip
         "HYPERLOCI_STATE_DIR": str(tmp_path / "state"),
         "HYPERLOCI_RUNTIME_DIR": str(tmp_path / "run"),
     }
-    settings = Settings.from_env(environ, project)
+    return project, environ, Settings.from_env(environ, project)
+
+
+def make_stop(project: Path, environ: dict[str, str], session: str, event: str = "Stop") -> bytes:
+    """Return the frame of the end of a turn, or of a session, whose transcript has one turn."""
+    turn = {"type": "user", "message": {"role": "user", "content": f"We deploy in {session}"}, "uuid": session}
+    transcript = project / f"{session}.jsonl"
+    transcript.write_text(json.dumps(turn | {"sessionId": session}) + "\n", encoding="utf-8")
+    told = {"session_id": session, "cwd": str(project), "transcript_path": str(transcript)}
+    database = Settings.from_env(environ, project).installation_paths.database
+    return client.pack_event(event, json.dumps(told).encode(), database, session, environ)
+
+
+def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcript_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, environ, settings = make_project(tmp_path, monkeypatch)
     may_go_on, seen_to = threading.Event(), threading.Semaphore(0)
     keep = Memory.keep
 
@@ -78,6 +84,68 @@ def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcrip
     with Memory.open(settings, project) as memory:
         turns = {turn.content for turn in memory.store.nodes.query_nodes("experience")}
     assert turns == {"We deploy in May", "We deploy in June"}
+
+
+def test_turns_are_stored_while_those_before_them_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that reads them is waited for; the next prompt may come meanwhile, and must not stand before them."""
+    project, environ, settings = make_project(tmp_path, monkeypatch)
+    is_reading, may_go_on, read = threading.Event(), threading.Event(), list[str]()
+
+    def read_slowly(memory: Memory, record: CaptureRecord) -> None:
+        is_reading.set()
+        assert may_go_on.wait(SOON)
+        read.append(record.session_id)
+
+    monkeypatch.setattr(Memory, "consolidate_record", read_slowly)
+    monkeypatch.setattr(hook_server, "HANDOVER_SECONDS", SOON)
+    server = HookServer(settings)
+    server.open()
+
+    def call(session: str, event: str = "Stop") -> None:
+        where = settings.installation_paths
+        frame = make_stop(project, environ, session, event)
+        outcome, line = client.call_server((where.runtime_dir, where.sockets), frame, time.monotonic() + SOON)
+        assert outcome == client.ANSWERED and line is not None
+        line.close()
+
+    try:
+        call("May")
+        assert is_reading.wait(SOON)
+        for _ in range(3):
+            call("June")
+        assert not list_waiting_files(settings.spool_dir) and read == []
+        with Memory.open(settings, project) as memory:
+            turns = {turn.content for turn in memory.store.nodes.query_nodes("experience")}
+        assert turns == {"We deploy in May", "We deploy in June"}
+        may_go_on.set()
+        call("June", "SessionEnd")
+        assert read == ["May", "June", "June"], "of a session's waiting ends the last one, and its own end"
+    finally:
+        may_go_on.set()
+        server.close()
+
+
+def test_what_can_not_be_read_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, environ, settings = make_project(tmp_path, monkeypatch)
+    errors = iter([StoreBusyError("busy"), ZeroDivisionError()])
+
+    def fail(memory: Memory, record: CaptureRecord) -> None:
+        if (error := next(errors, None)) is not None:
+            raise error
+
+    monkeypatch.setattr(Memory, "consolidate_record", fail)
+    server = HookServer(settings)
+    server.open()
+    try:
+        where = settings.installation_paths
+        for session in ("May", "June", "July"):
+            frame = make_stop(project, environ, session, "SessionEnd")
+            outcome, line = client.call_server((where.runtime_dir, where.sockets), frame, time.monotonic() + SOON)
+            assert outcome == client.ANSWERED and line is not None
+            line.close()
+        assert next(errors, None) is None
+    finally:
+        server.close()
 
 
 class TwoAnswers:

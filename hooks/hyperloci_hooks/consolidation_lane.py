@@ -1,0 +1,109 @@
+"""Consolidation lane: in a server, what turns yield is found after their hooks were answered, in a thread of its own.
+
+To have sentences read may take most of a second. An assistant's turn that waited for it behind an earlier one would be
+stored after the next prompt, as if nobody had answered that.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hyperloci.system.values import dataclass
+from hyperloci_hooks.open_memories import OpenMemories
+
+if TYPE_CHECKING:
+    from hyperloci.config import Settings
+    from hyperloci.model.record import CaptureRecord
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A record that is stored, and whose turns wait; `done` is set once they are read."""
+
+    settings: Settings
+    place: Path
+    record: CaptureRecord
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class ConsolidationLane:
+    """Reads what was stored, in the order in which it came."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._closing = False
+
+    def start(self) -> threading.Thread:
+        """Begin to work; return the thread that does."""
+        worker = threading.Thread(target=self._work, name="hook-consolidation", daemon=True)
+        worker.start()
+        return worker
+
+    def close(self) -> None:
+        """Stop after what is in work. What waits is read when the next session starts, or by upkeep."""
+        self._closing = True
+        self._waiting.put(None)
+
+    def add_turn(self, settings: Settings, place: Path, record: CaptureRecord) -> None:
+        """Have the turns read that a stored record ends; waits for it at a session's end, which prepares the next.
+
+        Args:
+            settings: under which the memory is opened.
+            place: the folder of the session.
+            record: what was stored.
+        """
+        from hyperloci.model.record import CaptureKind
+
+        if record.kind not in (CaptureKind.TURNS, CaptureKind.ENDED):
+            return
+        waiting = _Waiting(settings, place, record)
+        self._waiting.put(waiting)
+        if record.kind is CaptureKind.ENDED:
+            waiting.done.wait()
+
+    def _work(self) -> None:
+        memories = OpenMemories()
+        while (first := self._waiting.get()) is not None and not self._closing:
+            for waiting in self._take_latest(first):
+                self._consolidate(waiting, memories)
+            if self._waiting.empty():
+                memories.close_all()
+        memories.close_all()
+
+    def _take_latest(self, first: _Waiting) -> list[_Waiting]:
+        """Return what waits by now, of each session the last end of a turn alone: it reads those before it too."""
+        latest: dict[tuple[str, str, str], _Waiting] = {}
+        waiting: _Waiting | None = first
+        while waiting is not None:
+            key = (str(waiting.place), waiting.record.session_id, waiting.record.kind)
+            if (earlier := latest.pop(key, None)) is not None:
+                earlier.done.set()
+            latest[key] = waiting
+            try:
+                waiting = self._waiting.get_nowait()
+            except queue.Empty:
+                break
+        return list(latest.values())
+
+    def _consolidate(self, waiting: _Waiting, memories: OpenMemories) -> None:
+        from hyperloci.errors import HyperlociError
+
+        if self._closing:
+            return
+        record = waiting.record
+        try:
+            with memories.lend_memory(waiting.settings, waiting.place, record.project_id) as memory:
+                memory.consolidate_record(record)
+        except HyperlociError as error:
+            _log.warning("the turns of session %s are stored, but not consolidated yet: %s", record.session_id, error)
+        except Exception:
+            # The edge of a record: its turns are stored, and maintenance reads them.
+            _log.exception("the turns of session %s are stored, but not consolidated yet", record.session_id)
+        waiting.done.set()
