@@ -40,12 +40,12 @@ def told_by(memory: Memory, turn: Node, text: str) -> str:
     return id
 
 
-def mark(memory: Memory, new: str, old: str, confidence: float) -> None:
+def mark(memory: Memory, new: str, old: str, confidence: float, label: str = "outdates") -> None:
     """Note that one may take the place of another."""
     newer, older = memory.store.nodes.get_node(new), memory.store.nodes.get_node(old)
     assert newer is not None and older is not None
     with memory.store.transaction():
-        memory.store.edges.link_nodes("outdates", newer.key, [older.key], now=0, confidence=confidence, automatic=True)
+        memory.store.edges.link_nodes(label, newer.key, [older.key], now=0, confidence=confidence, automatic=True)
 
 
 def ids(hits: tuple[Hit, ...]) -> list[str]:
@@ -85,6 +85,19 @@ def test_an_answer_that_speaks_of_something_else_brings_nothing_in(memory: Memor
     assert answer.id in found and new not in found
 
 
+@pytest.mark.req("B.12", "B.17")
+def test_what_only_may_have_replaced_a_hit_comes_in_where_it_speaks_of_what_was_asked(memory: Memory) -> None:
+    old = memory.remember_fact("addresses of cancelled customers are kept for 30 days").id
+    pence = memory.remember_fact("money travels as strings, in pence").id
+    longer = memory.remember_fact("keep their addresses for 90 days").id
+    query = "how long do we keep addresses of cancelled customers"
+    mark(memory, pence, old, 0.5, "updates")
+    assert arrange(memory, old, query=query) == [old]
+    mark(memory, longer, old, 0.5, "updates")
+    assert arrange(memory, old, query=query) == [longer, old]
+    assert sorted(arrange(memory, old, pence, query=query)[:2]) == sorted([pence, longer])
+
+
 def settle(memory: Memory, clock: FakeClock, proposal: str, decision: str) -> tuple[Node, str]:
     """Have the user propose something, and decide once the assistant has answered; return both."""
     prompt, _, turn = say(
@@ -100,10 +113,10 @@ PROPOSAL = "let me add a redis for rate limiting"
 DECISION = "nah forget redis. slowapi with its in-memory counter will do"
 
 
-def arrange(memory: Memory, *found: str, limit: int = 9) -> list[str]:
+def arrange(memory: Memory, *found: str, limit: int = 9, query: str = "how do we rate limit") -> list[str]:
     """Return the order in which hits are shown that a search found in this one."""
     nodes = [memory.store.nodes.get_node(id) for id in found]
-    arranged = arrange_hits(memory.store, "how do we rate limit", [node for node in nodes if node], limit=limit)
+    arranged = arrange_hits(memory.store, query, [node for node in nodes if node], limit=limit)
     return [node.id for node in arranged.nodes]
 
 
@@ -176,7 +189,7 @@ def test_what_is_joined_to_a_turn_surely_and_unsurely_comes_in(memory: Memory, c
     mark(memory, new, old, 0.4)
     turn_alone = memory.store.nodes.get_by_keys([turn.key])[turn.key]
 
-    arranged = put_newer_first(memory.store, [turn_alone], limit=5)
+    arranged = put_newer_first(memory.store, "", [turn_alone], limit=5)
 
     assert [node.id for node in arranged.nodes] == [new, turn.id]
 
@@ -230,7 +243,7 @@ def test_where_nothing_was_replaced_hits_stay_as_they_are(memory: Memory, clock:
     backwards = tuple(reversed(turns))
 
     for limit in (2, 3):
-        arranged = put_newer_first(memory.store, backwards, limit=limit)
+        arranged = put_newer_first(memory.store, "", backwards, limit=limit)
         assert (arranged.nodes, arranged.placed) == (backwards[:limit], {})
 
 

@@ -36,7 +36,7 @@ def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int,
     """
     folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
     shown, spare = folded.nodes[:limit], folded.nodes[limit:]
-    newer = put_newer_first(store, shown, limit=limit, may_add=may_add, spare=spare)
+    newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **newer.placed})
 
 
