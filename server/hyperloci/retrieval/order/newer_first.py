@@ -73,8 +73,8 @@ def _find_newer(store: Store, query: str, nodes: Sequence[Node], *, may_add: boo
 
     def may_come_in(other: Node, label: str) -> bool:
         # Who asks for the older alone is not answered by what may have replaced it, and is told of it there: of 264
-        # questions two have their answer higher so, none lower (docs/benchmarks/changed-minds.md, "What may replace a
-        # hit").
+        # questions two have their answer higher so, none lower
+        # (docs/benchmarks/changed-minds.md, "What may replace a hit").
         is_about = label != "updates" or not asked or not asked.isdisjoint(analyse_query(other.content))
         return may_add and is_about
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from hyperloci.knowledge.cross_reading import PairScorer, read_together, to_odds
 from hyperloci.knowledge.logistic import to_probability
+from hyperloci.knowledge.successors import POSSIBLE_SUCCESSOR
 
 READ_MOST: Final = 8
 """Statements, the likeliest, that are read together with a new one: some milliseconds each."""
@@ -22,6 +23,10 @@ def read_likeliest(
 ) -> list[float]:
     """Return the scores of older statements, of the likeliest together with what a model says that reads both.
 
+    A reading that doubts what words and meaning hold possible keeps it from ending, and leaves it marked: of the marks
+    in openings that are taken away otherwise more are right than of those that stay (docs/benchmarks/changed-minds.md,
+    "A reading that doubts").
+
     Args:
         scorer: reads pairs; without one the scores stay.
         new: the newer statement, with what was answered.
@@ -33,5 +38,6 @@ def read_likeliest(
     readings = read_together(scorer, [(olds[at], new) for at in likeliest])
     joined = list(scores)
     for at, reading in zip(likeliest, readings or (), strict=False):
-        joined[at] = to_probability(to_odds(scores[at]) + READ_WEIGHT * to_odds(reading))
+        together = to_probability(to_odds(scores[at]) + READ_WEIGHT * to_odds(reading))
+        joined[at] = max(together, min(scores[at], POSSIBLE_SUCCESSOR))
     return joined
