@@ -1120,8 +1120,9 @@ class Memory:
                 )
             return identify_known_project(self.store, self.settings, folder, self._clock())
 
-        with self.keep_embedder_running():
-            report = self._transcripts.import_sessions(transcripts, find_project, progress)
+        with contextlib.ExitStack() as stack:
+            start_embedder = functools.cache(lambda: stack.enter_context(self.keep_embedder_running()))
+            report = self._transcripts.import_sessions(transcripts, find_project, progress, start_embedder)
             self._notify_embedder()
         return report
 

@@ -163,6 +163,7 @@ class TranscriptImporter:
         transcripts: Sequence[TranscriptFile],
         find_project: Callable[[Path], Project],
         progress: Progress | None = None,
+        prepare: Callable[[], object] = lambda: None,
     ) -> TranscriptReport:
         """Store the turns of transcripts, in the order given, and what each session yields.
 
@@ -170,6 +171,7 @@ class TranscriptImporter:
             transcripts: the oldest first: a later decision replaces an earlier one.
             find_project: tells the project that a session's folder belongs to.
             progress: called with each transcript.
+            prepare: called before something is read that was not stored yet.
         """
         report = TranscriptReport()
         scopes = set[str]()
@@ -178,7 +180,7 @@ class TranscriptImporter:
                 progress(done, len(transcripts), f"session of {to_iso(file.started_at)[:10]}")
             try:
                 project = find_project(file.folder)
-                report = _add_to_report(report, self._import_session(file, project))
+                report = _add_to_report(report, self._import_session(file, project, prepare))
                 scopes.add(project.id)
             except (OSError, BadRequestError) as error:
                 report = replace(report, failed=(*report.failed, f"{file.path}: {error}"))
@@ -186,7 +188,7 @@ class TranscriptImporter:
             self._capture.prepare_opening(scope)
         return report
 
-    def _import_session(self, file: TranscriptFile, project: Project) -> _Imported:
+    def _import_session(self, file: TranscriptFile, project: Project, prepare: Callable[[], object]) -> _Imported:
         records = RecordFactory(
             project, file.session_id, now=file.started_at, client=file.client, client_version=file.client_version
         )
@@ -198,6 +200,8 @@ class TranscriptImporter:
         if session is None or is_live:
             return _Imported(turns)
         self._end_session(session, file)
+        if turns:
+            prepare()
         return _Imported(turns, len(self._consolidation.consolidate_now(session_id).new))
 
     def _is_live(self, session: StoredSession | None) -> bool:
