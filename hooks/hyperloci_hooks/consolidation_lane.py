@@ -11,7 +11,7 @@ import queue
 import threading
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hyperloci.system.values import dataclass
 from hyperloci_hooks.open_memories import OpenMemories
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from hyperloci.model.record import CaptureRecord
 
 _log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 0.5
+"""How often the end of a session that waits looks whether the server closes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +69,18 @@ class ConsolidationLane:
         waiting = _Waiting(settings, place, record)
         self._waiting.put(waiting)
         if record.kind is CaptureKind.ENDED:
-            waiting.done.wait()
+            while not waiting.done.wait(LOOK_SECONDS) and not self._closing:
+                pass
 
     def _work(self) -> None:
         memories = OpenMemories()
-        while (first := self._waiting.get()) is not None and not self._closing:
+        while (first := self._waiting.get()) is not None:
             for waiting in self._take_latest(first):
                 self._consolidate(waiting, memories)
+                waiting.done.set()
             if self._waiting.empty():
-                memories.close_all()
-        memories.close_all()
+                self._close_all(memories)
+        self._close_all(memories)
 
     def _take_latest(self, first: _Waiting) -> list[_Waiting]:
         """Return what waits by now, of each session the last end of a turn alone: it reads those before it too."""
@@ -90,6 +95,8 @@ class ConsolidationLane:
                 waiting = self._waiting.get_nowait()
             except queue.Empty:
                 break
+        else:
+            self._waiting.put(None)  # The end, which `_work` looks for.
         return list(latest.values())
 
     def _consolidate(self, waiting: _Waiting, memories: OpenMemories) -> None:
@@ -106,4 +113,10 @@ class ConsolidationLane:
         except Exception:
             # The edge of a record: its turns are stored, and maintenance reads them.
             _log.exception("the turns of session %s are stored, but not consolidated yet", record.session_id)
-        waiting.done.set()
+
+    def _close_all(self, memories: OpenMemories) -> None:
+        try:
+            memories.close_all()
+        except Exception:
+            # What is read next opens them anew.
+            _log.exception("a memory could not be closed")

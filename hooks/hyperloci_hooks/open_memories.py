@@ -61,9 +61,10 @@ class OpenMemories:
         memory.close()
 
     def close_all(self) -> None:
-        """Close all."""
-        for key in list(self._open):
-            self._close_memory(key)
+        """Close all, also where one of them can't be closed, whose error is raised then."""
+        with contextlib.ExitStack() as closing:
+            for key in list(self._open):
+                closing.callback(self._close_memory, key)
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:

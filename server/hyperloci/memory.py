@@ -1285,12 +1285,14 @@ class Memory:
         """
         if record.kind in (CaptureKind.PROMPT, CaptureKind.ACTION):
             return
+        # What is over waits for nobody, and what the next session begins with is about to be rendered.
+        may_wait = record.kind is CaptureKind.TURNS
         if record.kind is CaptureKind.STARTED:
             sessions = self.store.consolidations.list_unread(MAX_UNREAD, self.project.id)
         else:
             sessions = [self._capture.place_record(record).session_id]
         if sessions or self.store.consolidations.list_reviews(self.project.id, 1):
-            self._consolidate_now(sessions, until=record.at)
+            self._consolidate_now(sessions, until=record.at, may_wait=may_wait)
         if record.kind is CaptureKind.ENDED:
             self._capture.prepare_opening(self._capture.place_record(record).project_id)
 
@@ -1496,14 +1498,15 @@ class Memory:
         self._notify_embedder()
         return done
 
-    def _consolidate_now(self, sessions: Sequence[str], until: int) -> None:
+    def _consolidate_now(self, sessions: Sequence[str], until: int, *, may_wait: bool) -> None:
         # Only where there is something to read: a hook is spared a quarter of its imports.
         from hyperloci.conversations.consolidation.consolidator import Consolidation
 
         consolidation = Consolidation(self.store, self.settings, self._clock, scorer=self._client)
-        if sum(len(consolidation.consolidate_now(session_id, until).new) for session_id in sessions):
+        made = [consolidation.consolidate_now(session_id, until, may_wait=may_wait).new for session_id in sessions]
+        if any(made):
             self._notify_embedder()
-        consolidation.write.replacements.review_statements(self.project.id)
+        consolidation.write.replacements.review_statements(self.project.id, may_wait=may_wait)
 
     # -- inner -------------------------------------------------------------------------------------------------------
 

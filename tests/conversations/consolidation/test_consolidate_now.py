@@ -96,11 +96,11 @@ def test_turns_wait_for_a_model_that_loads_and_are_read_with_it_at_the_next_end_
 ) -> None:
     reader = LateReader(RULE, SAID[1])
     talk.session("one", (USER, RULE), (ASSISTANT, "Done"), end=False)
-    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one")
+    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one", may_wait=True)
     assert contents(store) == [] and progress_of(store).through_seq == 0
     talk.say("one", (USER, SAID[1]), (ASSISTANT, "Done"))
     reader.is_late = False
-    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one")
+    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one", may_wait=True)
     assert contents(store) == [RULE, SAID[1]] and progress_of(store).through_seq == 4
     assert reader.asked == [RULE, SAID[1]]
 
@@ -115,21 +115,40 @@ def test_what_was_read_before_a_model_was_late_is_stored_and_the_rest_waits(
 
     reader = SlowsDown(RULE)
     talk.session("one", (USER, RULE), (ASSISTANT, "Done"), (USER, SAID[1]), (ASSISTANT, "Done"), end=False)
-    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one")
+    Consolidation(store, settings, clock, scorer=reader).consolidate_now("one", may_wait=True)
     assert contents(store) == [RULE] and progress_of(store).through_seq == 2
     assert reader.asked == [RULE]
 
 
 @pytest.mark.req("B.17")
-@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("is_over", [True, False])
 def test_words_alone_tell_what_no_model_read_in_time(
-    store: Store, settings: Settings, clock: FakeClock, talk: Talk, *, ends: bool
+    store: Store, settings: Settings, clock: FakeClock, talk: Talk, *, is_over: bool
 ) -> None:
-    """At the end of a session, and when many turns wait."""
-    said = (USER, SAID[0]), (ASSISTANT, "Done")
-    talk.session("one", *(said if ends else said * (WAITING_PROMPTS + 1)), end=ends)
-    Consolidation(store, settings, clock, scorer=LateReader()).consolidate_now("one")
+    """Where a session is over, and when many prompts wait, each with much that was done for it."""
+    talk.session("one", end=False)
+    for _ in range(1 if is_over else WAITING_PROMPTS + 1):
+        talk.say("one", (USER, SAID[0]))
+        talk.say("one", *[(ASSISTANT, "Bash: pytest -q")] * 12, kind=TurnKind.ACTION)
+    consolidation = Consolidation(store, settings, clock, scorer=LateReader())
+    consolidation.consolidate_now("one", may_wait=not is_over)
     assert contents(store) == SAID[:1] and progress_of(store).through_seq == progress_of(store).next_seq
+
+
+def test_a_turn_that_takes_all_the_time_there_is_holds_nothing_up(
+    store: Store, settings: Settings, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read as far as that goes, and the next turns at the next end of one."""
+    slow = LateReader(RULE)
+    slow.is_late = False
+    long = " ".join([*(f"Then look at file {number} and tell me." for number in range(20)), RULE])
+    talk.session("one", (USER, long), (ASSISTANT, "Done"), (USER, RULE), (ASSISTANT, "Done"), end=False)
+    seconds = iter(range(1_000))
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds) / 4)
+    for through in (2, 4):
+        consolidation = Consolidation(store, settings, clock, scorer=slow)
+        consolidation.consolidate_now("one", may_wait=True)
+        assert progress_of(store).through_seq == through
 
 
 def test_a_prompt_that_an_action_followed_is_finished(store: Store, talk: Talk, consolidation: Consolidation) -> None:

@@ -23,7 +23,6 @@ from hyperloci.conversations.consolidation.replacement.surroundings import Surro
 from hyperloci.conversations.consolidation.replacements import (
     ORDERS,
     POSSIBLE,
-    REVIEW_WAIT_MS,
     SURE,
     ReplacementResolver,
     Resolution,
@@ -529,7 +528,7 @@ class Loads(ReadsBoth):
 
 
 @pytest.mark.req("B.17")
-def test_what_could_not_be_read_together_yet_is_judged_without_and_once_more_when_it_can(
+def test_what_can_not_be_read_together_yet_waits_where_it_may(
     store: Store, talk: Talk, meant: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replacements, "load_replacement_scorer", lambda: SaysBoth(0.3, 0.45))
@@ -537,25 +536,24 @@ def test_what_could_not_be_read_together_yet_is_judged_without_and_once_more_whe
     embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
     scorer = Loads(-1.0)
     resolver = ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock, scorer)
-    resolver.review_statements()
-    assert [edge.label for edge in edges_between(store, new, old)] == ["updates"] and scorer.refused == 1
-    resolver.review_statements()
-    assert [edge.label for edge in edges_between(store, new, old)] == ["updates"]
+    for asked in (1, 2):
+        resolver.review_statements(may_wait=True)
+        assert edges_between(store, new, old) == [] and scorer.refused == asked
     scorer.score = 0.99
-    resolver.review_statements()
+    resolver.review_statements(may_wait=True)
     assert [edge.label for edge in edges_between(store, new, old)] == ["supersedes"]
     assert store.consolidations.list_reviews(None, 10) == []
 
 
-@pytest.mark.parametrize("wait", [REVIEW_WAIT_MS, 0])
-def test_no_statement_waits_for_ever_to_be_read_or_for_an_embedder_that_does_not_run(
-    store: Store, talk: Talk, meant: tuple[Node, Node], wait: int
+@pytest.mark.parametrize("may_wait", [True, False])
+def test_no_statement_waits_for_an_embedder_that_does_not_run_or_at_the_end_of_a_session(
+    store: Store, talk: Talk, meant: tuple[Node, Node], may_wait: bool
 ) -> None:
     old, new = meant
     embed(store, (old, [1.0, 0.0]), (new, [1.0, 0.2]))
-    talk.clock.advance(wait)
-    scorer = Loads(-1.0) if wait else Absent(0.5)
-    ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock, scorer).review_statements()
+    scorer = Absent(0.5) if may_wait else Loads(-1.0)
+    resolver = ReplacementResolver(store, ContradictionResolver(store, talk.clock), talk.clock, scorer)
+    resolver.review_statements(may_wait=may_wait)
     assert store.consolidations.list_reviews(None, 10) == []
 
 
@@ -639,7 +637,7 @@ def test_a_statement_is_judged_by_meaning_once(
     resolver.review_statements()
     assert store.consolidations.list_reviews(None, 10) == []
     with store.transaction():
-        assert not store.consolidations.take_review(new.key)
+        assert not store.consolidations.finish_review(new.key)
 
 
 def test_only_statements_of_the_project_that_is_asked_for_are_judged(

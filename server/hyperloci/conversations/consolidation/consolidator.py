@@ -30,7 +30,6 @@ from hyperloci.conversations.consolidation.statement_reading import (
 )
 from hyperloci.conversations.consolidation.subject_memories import find_standing_memories
 from hyperloci.jobs import MaintenanceContext
-from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -145,11 +144,11 @@ class Consolidation:
         except ChatError as error:
             return self._note_failure(progress, str(error))
 
-    def consolidate_now(self, session_id: str, until: float = math.inf) -> SavedFindings:
+    def consolidate_now(self, session_id: str, until: float = math.inf, *, may_wait: bool = False) -> SavedFindings:
         """Store at once what the finished turns of a session yield, by rules; another strategy reads them later.
 
         A prompt without an answer is left for later in a session that goes on: what follows tells what it was worth.
-        So is, for a while, what an embedder that is only late could read.
+        With `may_wait` so is, for `WAITING_PROMPTS`, what an embedder that is only late could read.
         With `until` (milliseconds) so is what was finished after that: a prompt that came in since, and what is done
         for it, may be stored already where the answer before them is not.
         """
@@ -157,9 +156,9 @@ class Consolidation:
         if progress is None or strategy == "off":
             return SavedFindings()
         progress = self._accept_ahead(progress) if strategy == HEURISTIC_STRATEGY else progress.read_ahead()
-        may_wait = progress.status == "active"
-        if may_wait:
+        if progress.status == "active":
             progress = replace(progress, next_seq=self._progress.find_finished_seq(progress, until))
+        may_wait = may_wait and self._progress.count_unread_prompts(progress) <= WAITING_PROMPTS
         return self._consolidate_parts(progress, None, PART_TURNS, may_wait=may_wait).saved
 
     def _accept_ahead(self, progress: ConsolidationProgress) -> ConsolidationProgress:
@@ -273,8 +272,8 @@ class Consolidation:
 
         Without them it is as if nobody had gone on yet.
         """
-        earlier, prompts = self._list_earlier(progress), sum(turn.origin is Origin.USER_PROMPT for turn in turns)
-        self._reading.begin_part(may_wait=may_wait and prompts <= WAITING_PROMPTS)
+        earlier = self._list_earlier(progress)
+        self._reading.begin_part(may_wait=may_wait)
         while True:
             try:
                 return turns, extract(turns, earlier, tentative=True, reading=self._reading)
@@ -330,7 +329,7 @@ def consolidate_sessions(context: MaintenanceContext) -> int:
             saved = consolidation.consolidate(progress, offline=context.dry_run).saved
             changed += len(saved.new) + len(saved.known) + len(saved.superseded)
     PayloadWriter(context.store, context.clock, consolidation.write).promote_explicit_memories()
-    return changed + consolidation.write.replacements.review_statements()
+    return changed + consolidation.write.replacements.review_statements(may_wait=True)
 
 
 def store_late_turns(context: MaintenanceContext) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
+from hyperloci.clock import Clock, read_day_end, to_iso
 from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_end, may_replace
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
@@ -81,9 +81,6 @@ likelier. Of what was said in passing 53 of 65 do, besides 313 others."""
 
 REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
-
-REVIEW_WAIT_MS: Final = 7 * MS_PER_DAY
-"""So long a statement waits to be read together with what it may replace: for the next session's embedder."""
 
 MAX_SUCCESSORS: Final = 5
 """Later statements, the nearest in meaning, that one which came in after them is put beside."""
@@ -198,21 +195,22 @@ class ReplacementResolver:
         # Who confirms it, or would correct it, is told why it ended, and has it hold on.
         self._store.nodes.update_node(rule.id, now=self._clock(), metadata={**rule.metadata, "released": passage})
 
-    def review_statements(self, scope: str | None = None) -> int:
+    def review_statements(self, scope: str | None = None, *, may_wait: bool = False) -> int:
         """Judge by meaning what has a vector by now; return how many old statements ended.
 
-        A statement that comes in late, of a transcript that is imported, may itself be ended by later ones. What could
-        not be read together, but may soon, is judged once more then (`REVIEW_WAIT_MS`).
+        A statement that comes in late, of a transcript that is imported, may itself be ended by later ones.
 
         Args:
             scope: only statements of sessions of this project.
+            may_wait: whether statements are left that can't be read together now, but may soon.
         """
         ended, scorer = 0, LateScorer(self._scorer) if self._scorer else None
         for new in self._store.consolidations.list_reviews(scope, REVIEWED_AT_ONCE):
             likely, successors = self._judge_by_meaning(new, scorer) if new.valid_until is None else ([], [])
-            is_late = scorer is not None and scorer.is_late and new.created_at > self._clock() - REVIEW_WAIT_MS
+            if may_wait and scorer is not None and scorer.is_late:
+                break
             with self._store.transaction():
-                if self._store.consolidations.take_review(new.key, keep=is_late):
+                if self._store.consolidations.finish_review(new.key):
                     self._store.edges.delete_automatic(new.key, [UNCERTAIN_LABEL, OUTDATED_LABEL, EXCEPTION_LABEL])
                     ended += sum(self._ends_by_meaning(new, old, score) for old, score in likely)
                     ended += any(self._ends_by_meaning(later, new, score) for later, score in successors)

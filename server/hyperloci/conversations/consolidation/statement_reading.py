@@ -98,6 +98,7 @@ class ReadingSession:
         self._is_late = False
         self._may_wait = False
         self._readings: dict[tuple[str, str], float] = {}
+        self._cut_short: set[int] = set()
 
     def begin_part(self, *, may_wait: bool) -> None:
         """Begin with some turns; what was read of others is let go.
@@ -107,9 +108,13 @@ class ReadingSession:
         """
         self._may_wait = may_wait
         self._readings.clear()
+        self._cut_short.clear()
 
     def read(self, pairs: Sequence[tuple[str, str]], seq: int) -> list[float | None]:
         """Return for each pair how likely its sentence is to be kept, 0..1; None where it was not read.
+
+        A turn that takes all the time there is, as the first of a part, would take it the next time too: it does not
+        wait.
 
         Args:
             pairs: what was said before a sentence, and the sentence with its answer.
@@ -118,11 +123,15 @@ class ReadingSession:
         Raises:
             LateReadingError: they can't be read now, and the turn may wait for it.
         """
+        is_first = not self._readings
         new = list(dict.fromkeys(pair for pair in pairs if pair not in self._readings))
         for start in range(0, len(new), READ_TOGETHER):
             self._ask(new[start : start + READ_TOGETHER])
         if self._may_wait and self._is_late and not all(pair in self._readings for pair in pairs):
-            raise LateReadingError(seq)
+            if is_first and self._readings and self._reader is not None:
+                self._cut_short.add(seq)
+            if seq not in self._cut_short:
+                raise LateReadingError(seq)
         return [self._readings.get(pair) for pair in pairs]
 
     def _ask(self, pairs: Sequence[tuple[str, str]]) -> None:

@@ -193,15 +193,18 @@ class Consolidations:
         )
         return [node_from_row(row) for row in rows]
 
-    def take_review(self, key: NodeKey, *, keep: bool = False) -> bool:
-        """Take a statement off those that wait to be judged; False if another process has done so meanwhile.
-
-        With `keep` it stays among them, to be judged once more.
-        """
-        if keep:
-            rows = self._connection.execute("SELECT 1 FROM statement_reviews WHERE node_key = ?", (key,))
-            return rows.fetchone() is not None
+    def finish_review(self, key: NodeKey) -> bool:
+        """Take a statement off those that wait to be judged; False if another process has done so meanwhile."""
         return bool(self._connection.execute("DELETE FROM statement_reviews WHERE node_key = ?", (key,)).rowcount)
+
+    def count_unread_prompts(self, progress: ConsolidationProgress) -> int:
+        """Return how many prompts of a session wait, up to where it is to be read."""
+        row = self._connection.execute(
+            "SELECT count(*) FROM nodes WHERE session_key = ? AND seq >= ? AND seq < ? AND type = 'experience'"
+            " AND origin = 'user_prompt' AND deleted_at IS NULL",
+            (progress.session_key, progress.through_seq, progress.next_seq),
+        ).fetchone()
+        return int(row[0])
 
     def find_finished_seq(self, progress: ConsolidationProgress, until: float = math.inf) -> int:
         """Return the number after the last turn of a session that something followed: an answer, or an action.
