@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 from hypothesis import given
@@ -27,6 +27,7 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, export_import, integrity
 from hyperloci.store.conversations.passing_statements import PassingStatement
 from hyperloci.store.conversations.sessions import TranscriptMark
+from hyperloci.store.database import database_copy
 from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.memories.positions import StoredAnchor
@@ -423,8 +424,6 @@ def test_an_export_is_private_and_whole_or_not_there(
     with pytest.raises(StoreError, match="cannot be written"):
         export_memory(store, target)
     target.parent.mkdir()
-    stale = target.with_name("export.jsonl.partial")
-    stale.write_text("left by a killed process")
     count = export_memory(store, target)
     assert count == len(target.read_bytes().split(b"\n")) - 1
     assert target.stat().st_mode & 0o777 == 0o600
@@ -438,6 +437,39 @@ def test_an_export_is_private_and_whole_or_not_there(
         export_memory(store, target)
     assert target.read_bytes() == before
     assert [entry.name for entry in target.parent.iterdir()] == ["export.jsonl"]
+
+
+def test_of_two_exports_to_one_file_each_is_whole_and_the_one_that_ends_last_stays(tmp_path: Path) -> None:
+    target = tmp_path / "export.jsonl"
+
+    def write_the_first(out: TextIO) -> int:
+        out.write("first, ")
+        assert export_import.write_private_file(target, lambda other: other.write("second")) == len("second")
+        assert target.read_text() == "second"
+        return out.write("whole")
+
+    export_import.write_private_file(target, write_the_first)
+    assert target.read_text() == "first, whole"
+    assert [entry.name for entry in tmp_path.iterdir()] == [target.name]
+
+
+def test_of_two_backups_to_one_file_each_is_whole(
+    store: Store, tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, "of the first")
+    target, copy = tmp_path / "copies" / "copy.db", database_copy.copy_database
+
+    def copy_during_another(source: sqlite3.Connection, place: sqlite3.Connection) -> None:
+        monkeypatch.setattr(database_copy, "copy_database", copy)
+        with Store.open(tmp_path / "other.db", clock=clock) as other:
+            other.back_up(target)
+        copy(source, place)
+
+    monkeypatch.setattr(database_copy, "copy_database", copy_during_another)
+    store.back_up(target)
+    with Store.open(target, read_only=True) as copied:
+        assert [node.content for node in copied.nodes.query_nodes()] == ["of the first"]
+    assert [entry.name for entry in target.parent.iterdir()] == [target.name]
 
 
 def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path, clock: FakeClock) -> None:

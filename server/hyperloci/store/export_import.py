@@ -7,7 +7,6 @@ database that wrote them and are mapped on import. Derived data (vectors, indexe
 from __future__ import annotations
 
 import base64
-import contextlib
 import errno
 import json
 import os
@@ -23,6 +22,7 @@ from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFu
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.store import Store
+from hyperloci.system.partial_file import make_partial_file
 from hyperloci.system.regular_file import find_replaceable
 from hyperloci.system.values import dataclass
 
@@ -187,18 +187,12 @@ def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
 
 
 def _replace_file(place: Path, write: Callable[[TextIO], int]) -> int:
-    partial = place.with_name(place.name + ".partial")
-    try:
-        partial.unlink(missing_ok=True)
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as out:
+    with make_partial_file(place) as partial:
+        with open(partial, "w", encoding="utf-8", newline="\n") as out:
             count = write(out)
             out.flush()
             os.fsync(out.fileno())
         partial.replace(place)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
     return count
 
 

@@ -14,6 +14,7 @@ from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreF
 from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.own_folders import make_own_folders
+from hyperloci.system.partial_file import make_partial_file
 from hyperloci.system.regular_file import find_replaceable, open_regular_file
 
 _HEADER: Final = b"SQLite format 3\0"
@@ -44,24 +45,25 @@ def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
 
 
 def _replace_file(connection: sqlite3.Connection, place: Path) -> None:
-    partial = place.with_name(place.name + ".partial")
-    try:
-        make_own_folders(place.parent)
-        partial.unlink(missing_ok=True)
-        partial.touch(mode=0o600, exist_ok=False)
-        with translate_block_errors(place), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
-            copy_database(connection, copy)
-            # A file by itself, without a write-ahead log beside it.
-            copy.execute("PRAGMA journal_mode = DELETE")
-        _sync_file(partial)
-        for suffix in ("-wal", "-shm"):
-            # The log of a file that lay there before would be replayed into the new one.
-            Path(f"{place}{suffix}").unlink(missing_ok=True)
-        partial.replace(place)
-    finally:
-        for leftover in (partial, f"{partial}-wal", f"{partial}-shm", f"{partial}-journal"):
-            with contextlib.suppress(OSError):
-                Path(leftover).unlink(missing_ok=True)
+    make_own_folders(place.parent)
+    with make_partial_file(place) as partial:
+        try:
+            with (
+                translate_block_errors(place),
+                contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy,
+            ):
+                copy_database(connection, copy)
+                # A file by itself, without a write-ahead log beside it.
+                copy.execute("PRAGMA journal_mode = DELETE")
+            _sync_file(partial)
+            for suffix in ("-wal", "-shm"):
+                # The log of a file that lay there before would be replayed into the new one.
+                Path(f"{place}{suffix}").unlink(missing_ok=True)
+            partial.replace(place)
+        finally:
+            for suffix in ("-wal", "-shm", "-journal"):
+                with contextlib.suppress(OSError):
+                    Path(f"{partial}{suffix}").unlink(missing_ok=True)
 
 
 def copy_database(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
