@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.embedder.batching import CHARS_PER_TOKEN
 from hyperloci.embedder.process.embedding_queue import BATCH, BATCH_TOKENS, drain_queue, read_encoder_inputs
@@ -21,7 +22,7 @@ from hyperloci.store import Store
 from hyperloci.store.projects.places import ProjectPlace
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.block_sizes import MAX_ATTEMPTS
-from tests.support import NOW, FakeEncoder, add
+from tests.support import NOW, FakeClock, FakeEncoder, add
 
 
 def never() -> bool:
@@ -233,6 +234,23 @@ def add_files(store: Store, scope: str) -> list[Node]:
     ]
 
 
+def opened_folder(scope: str, *, seen_at: int) -> ProjectPlace:
+    return ProjectPlace(
+        id=f"place of {scope}",
+        scope=scope,
+        path=f"/{scope}",
+        root=f"/{scope}",
+        token_hash=None,
+        inode=None,
+        remote=None,
+        root_commit=None,
+        claimed_name=None,
+        reason="place",
+        first_seen_at=NOW,
+        last_seen_at=seen_at,
+    )
+
+
 @pytest.mark.req("B.03")
 @pytest.mark.parametrize("how", ["its session goes on", "its folder was opened"])
 def test_the_project_that_somebody_sits_at_waits_for_no_other_projects_vectors(
@@ -248,27 +266,27 @@ def test_the_project_that_somebody_sits_at_waits_for_no_other_projects_vectors(
         if how == "its session goes on":
             store.sessions.note_seen("goes on", at_hand, now=NOW + 1)
         else:
-            store.places.add_place(
-                ProjectPlace(
-                    id="place",
-                    scope="mine",
-                    path="/mine",
-                    root="/mine",
-                    token_hash=None,
-                    inode=None,
-                    remote=None,
-                    root_commit=None,
-                    claimed_name=None,
-                    reason="place",
-                    first_seen_at=NOW,
-                    last_seen_at=NOW + 1,
-                )
-            )
+            store.places.add_place(opened_folder("mine", seen_at=NOW + 1))
 
-    assert drain_queue(settings.database, encoder, always) == BATCH
+    assert drain_queue(settings.database, encoder, always, FakeClock(NOW + 10)) == BATCH
     waiting = [node.key for node in (*mine[BATCH - 1 :], *others)]
     assert store.vectors.list_pending(1_000, at_hand=at_hand) == waiting
     assert said.key not in waiting
+
+
+@pytest.mark.req("B.03")
+@pytest.mark.parametrize("what", ["session", "folder"])
+def test_what_a_wrong_clock_dated_in_the_future_is_not_at_hand_until_then(store: Store, what: str) -> None:
+    later = NOW + 30 * MS_PER_DAY
+    with store.transaction():
+        ahead, at_hand = (store.scopes.ensure_scope(scope, now=NOW) for scope in ("ahead", "mine"))
+        if what == "session":
+            store.sessions.note_seen("ahead of its time", ahead, now=later)
+        else:
+            store.places.add_place(opened_folder("ahead", seen_at=later))
+        store.sessions.note_seen("goes on", at_hand, now=NOW)
+    assert store.sessions.find_scope_at_hand(now=NOW + 1) == at_hand
+    assert store.sessions.find_scope_at_hand(now=later) == ahead
 
 
 @pytest.mark.req("B.03")
@@ -276,7 +294,7 @@ def test_where_nobody_sits_at_a_project_all_are_embedded(
     store: Store, settings: Settings, encoder: FakeEncoder
 ) -> None:
     add_files(store, "first")
-    assert store.sessions.find_scope_at_hand() is None
+    assert store.sessions.find_scope_at_hand(now=NOW) is None
     while drain_queue(settings.database, encoder, always):
         pass
     assert store.vectors.count_pending() == 0

@@ -755,7 +755,7 @@ def test_the_queue_and_who_sits_where_are_asked_by_their_indexes(store: Store) -
     store.connection.set_trace_callback(statements.append)
     try:
         store.vectors.list_pending(32, at_hand=at_hand)
-        store.sessions.find_scope_at_hand()
+        store.sessions.find_scope_at_hand(now=NOW)
     finally:
         store.connection.set_trace_callback(None)
     plans = [

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from hyperloci.clock import system_clock
+from hyperloci.clock import Clock, system_clock
 from hyperloci.embedder.batching import estimate_tokens
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
@@ -38,7 +38,7 @@ OPEN_SECONDS: Final = 1.0
 batch in milliseconds. A CPU mostly takes longer for its first batch, and others' databases wait their turn."""
 
 
-def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool], clock: Clock = system_clock) -> int:
     """Give fingerprints to the next queued nodes, a batch or as many as fit into a second; return how many, 0 if none.
 
     Nodes embedded by another model are queued again first, once (D.13).
@@ -48,8 +48,9 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
     """
     with Store.open(database) as store:
         with store.transaction():
-            model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
-        opened, done, at_hand = time.monotonic(), 0, store.sessions.find_scope_at_hand()
+            model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=clock())
+        opened, done = time.monotonic(), 0
+        at_hand = store.sessions.find_scope_at_hand(now=clock())
         while nodes := _take_next_nodes(store, encoder.max_tokens, at_hand):
             _embed_batch(store, encoder, model, nodes)
             done += len(nodes)

@@ -43,6 +43,10 @@ JUST_BEGUN_MS: Final = 600_000
 """A client starts its servers within seconds of its session, on a busy machine within minutes."""
 
 
+CLOCK_SKEW_MS: Final = 60_000
+"""How far a client's clock may go ahead of this machine's; what was seen later than that was dated by a wrong one."""
+
+
 class Sessions:
     """The sessions of one database. Every write expects to run inside a transaction."""
 
@@ -141,14 +145,18 @@ class Sessions:
         )
         return {row[0]: int(row[1]) for row in rows}
 
-    def find_scope_at_hand(self) -> int | None:
-        """Return the project that somebody sits at, or None: of the open session, or opened folder, seen last."""
+    def find_scope_at_hand(self, *, now: int) -> int | None:
+        """Return the project that somebody sits at, or None: of the open session, or opened folder, seen last.
+
+        What is dated in the future says nothing of who sits where now: it would come first until that time.
+        """
         row = self._connection.execute(
             "SELECT scope_key FROM ("
             " SELECT * FROM (SELECT scope_key, last_seen_at FROM sessions INDEXED BY idx_sessions_open"
-            "  WHERE ended_at IS NULL ORDER BY last_seen_at DESC LIMIT 1)"
-            " UNION ALL SELECT scope_key, last_seen_at FROM places"
-            ") ORDER BY last_seen_at DESC LIMIT 1"
+            "  WHERE ended_at IS NULL AND last_seen_at <= ?1 ORDER BY last_seen_at DESC LIMIT 1)"
+            " UNION ALL SELECT scope_key, last_seen_at FROM places WHERE last_seen_at <= ?1"
+            ") ORDER BY last_seen_at DESC LIMIT 1",
+            (now + CLOCK_SKEW_MS,),
         ).fetchone()
         return None if row is None else int(row[0])
 
