@@ -95,6 +95,11 @@ def test_doctor_and_stats_say_which_project_this_is_why_and_what_looks_like_it(c
     assert json.loads(run("stats", "--json"))["project"]["why"] == "because you linked it"
 
 
+def unplaced(export: Path, scope: str) -> list[dict[str, object]]:
+    report = json.loads(run("import", "--json", str(export)))
+    return [one for one in report["without_folder"] if one["scope"] == scope]
+
+
 def test_an_import_says_how_a_folder_gets_the_memories_of_a_project_that_lay_elsewhere(
     clones: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,10 +114,17 @@ def test_an_import_says_how_a_folder_gets_the_memories_of_a_project_that_lay_els
     assert (
         f"1 memory of rocket, which lay in {first}: no folder here has them yet. In the one that should: {mend}" in told
     )
+    named = unplaced(export, scope)[0]
+    assert (named["name"], named["root"], named["memories"]) == ("rocket", str(first), 1)
+    assert (named["mend"], named["alike"]) == (mend, None)
+    (noted,) = (found for found in json.loads(invoke("doctor", "--json").stdout) if mend in found["mend"])
+    assert noted["message"] == f"1 memory of rocket, which lay in {first}: no folder here has them yet"
     assert "We deploy on Tuesdays" not in run("list")
     run(*mend.split()[1:], "--yes")
     assert "We deploy on Tuesdays" in run("list")
     assert scope not in invoke("import", str(export)).stderr
+    assert scope not in str([found["mend"] for found in json.loads(invoke("doctor", "--json").stdout)])
+    assert unplaced(export, scope) == []
 
 
 def test_an_import_says_of_a_clone_that_it_looks_like_a_project_of_the_export(
@@ -124,3 +136,7 @@ def test_an_import_says_of_a_clone_that_it_looks_like_a_project_of_the_export(
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(clone))
     told = " ".join(invoke("import", str(export)).stderr.split())
     assert told.count("This one looks like it (it claims the same remote") == 2
+    named = json.loads(run("import", "--json", str(export)))["without_folder"]
+    assert all(one["alike"].startswith("it claims the same remote") for one in named)
+    notes = [found["mend"] for found in json.loads(invoke("doctor", "--json").stdout) if found["subject"] == "project"]
+    assert all(sum(one["mend"] in note for note in notes) == 1 for one in named), notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -20,6 +21,7 @@ from hyperloci.cli.common import (
     print_json,
 )
 from hyperloci.cli.layout import count_things, to_one_line
+from hyperloci.cli.projects import describe_unplaced, link_command
 from hyperloci.cli.transcripts import (
     TRANSCRIPT_FOLDERS,
     TranscriptChoice,
@@ -238,11 +240,12 @@ def import_(
         unplaced = memory.list_unplaced_projects() if report.format == OWN_FORMAT else ()
         alike = {one.project.scope: one.because for one in memory.describe_place().alike} if unplaced else {}
     if json:
-        print_json(report)
+        without_folder = [{**asdict(one), "alike": alike.get(one.scope), "mend": link_command(one)} for one in unplaced]
+        print_json({**asdict(report), "without_folder": without_folder})
         return
     _print_import(report)
     for one in unplaced:
-        errors.print(_describe_unplaced(one, alike.get(one.scope)), style="yellow")
+        errors.print(_tell_unplaced(one, alike.get(one.scope)), style="yellow")
 
 
 _THINGS: Final = {"nodes": "memories", "hyperedges": "relations"}
@@ -258,14 +261,10 @@ _DETAILS: Final = frozenset(
 """Rows of an export that belong to others; `--json` counts them too."""
 
 
-def _describe_unplaced(project: KnownProject, because: str | None) -> Text:
-    """Return how to give a folder the memories of a project that came with an export: it brings no folders."""
-    told = f"{count_things(project.memories, 'memory')} of {project.name}"
-    lay = f", which lay in {project.root}" if project.root else ""
-    run = f"hyperloci link {project.scope}"
-    if because is None:
-        return Text(f"{told}{lay}: no folder here has them yet. In the one that should: {run}")
-    return Text(f"{told}{lay}: no folder here has them yet. This one looks like it ({because}): {run}")
+def _tell_unplaced(project: KnownProject, because: str | None) -> Text:
+    """Return how to give a folder the memories of a project that came with an export."""
+    where = "In the one that should" if because is None else f"This one looks like it ({because})"
+    return Text(f"{describe_unplaced(project)}. {where}: {link_command(project)}")
 
 
 def _print_import(report: ImportReport) -> None:

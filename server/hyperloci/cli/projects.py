@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
-from hyperloci.cli.layout import make_table
+from hyperloci.cli.layout import count_things, make_table
 from hyperloci.clock import format_age, system_clock, to_iso
 from hyperloci.memory import Memory
 from hyperloci.project.places import account_to_json
@@ -24,6 +24,17 @@ def register_commands(app: typer.Typer) -> None:
     app.command()(projects)
     app.command()(link)
     app.command()(unlink)
+
+
+def describe_unplaced(project: KnownProject) -> str:
+    """Say that no folder has a project's memories, which came with an export: it brings no folders."""
+    lay = f", which lay in {project.root}" if project.root else ""
+    return f"{count_things(project.memories, 'memory')} of {project.name}{lay}: no folder here has them yet"
+
+
+def link_command(project: KnownProject) -> str:
+    """Return the command that gives the folder it is run in a project's memories."""
+    return f"hyperloci link {project.scope}"
 
 
 def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> None:

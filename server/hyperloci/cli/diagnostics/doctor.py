@@ -23,21 +23,26 @@ from hyperloci.cli.diagnostics.storage_checks import (
 )
 from hyperloci.cli.install import installer
 from hyperloci.cli.layout import count_things
+from hyperloci.cli.projects import describe_unplaced, link_command
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
 from hyperloci.project.git_folder import BORROWS, MAKE_COMPLETE, find_external_storage
 from hyperloci.project.identity import Project, identify_project
-from hyperloci.project.places import PlaceAccount, describe_place
+from hyperloci.project.places import PlaceAccount, describe_place, list_unplaced_projects
 from hyperloci.store import Store
 from hyperloci.store.database import vector_extension
 from hyperloci.store.ids import shorten_id
+from hyperloci.store.projects.places import KnownProject
 from hyperloci_hooks import spool
 from hyperloci_hooks.outcome_statistics import DAYS, HookStatistics
 
 MAX_PENDING: Final = 5
 """Corrections that are named one by one."""
+
+MAX_UNPLACED: Final = 5
+"""Projects without a folder that are named one by one."""
 
 
 def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
@@ -143,9 +148,11 @@ def _place_of_project(settings: Settings, found: Project) -> Iterator[Diagnosis]
     told = PlaceAccount(
         scope=found.id, name=found.name, root=str(found.root), reason="new", why="by its folder; it is new"
     )
+    unplaced: tuple[KnownProject, ...] = ()
     if os.path.exists(settings.database):
         with contextlib.suppress(HyperlociError), Store.open(settings.database, read_only=True) as store:
             told = describe_place(store, found)
+            unplaced = list_unplaced_projects(store, found)
     yield Diagnosis(Severity.OK, "project", f"{told.name} ({told.scope}) at {told.root}, known {told.why}")
     for alike in told.alike:
         other = alike.project
@@ -153,8 +160,15 @@ def _place_of_project(settings: Settings, found: Project) -> Iterator[Diagnosis]
             Severity.NOTE,
             "project",
             f"looks like {other.name} ({other.scope}) at {other.root}, {other.memories} memories: {alike.because}",
-            f"if they belong together: hyperloci link {other.scope}",
+            f"if they belong together: {link_command(other)}",
         )
+    known = {told.scope, *(alike.project.scope for alike in told.alike)}
+    others = [one for one in unplaced if one.scope not in known]
+    for one in others[:MAX_UNPLACED]:
+        mend = f"in the folder that should have them: {link_command(one)}"
+        yield Diagnosis(Severity.NOTE, "project", describe_unplaced(one), mend)
+    if (left := len(others) - MAX_UNPLACED) > 0:
+        yield Diagnosis(Severity.NOTE, "project", f"{left} more have no folder here", "hyperloci projects")
 
 
 def _claude_code(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
