@@ -91,6 +91,10 @@ class Index:
         self.clock.advance(1_000)
         return Indexer(self.store, self.settings, self.project, self.clock).update_paths(paths)
 
+    def keep_running(self) -> Indexer:
+        """Return an indexer for many runs, as a watcher has one."""
+        return Indexer(self.store, self.settings, self.project, self.clock)
+
     def nodes(self) -> list[Node]:
         return self.store.nodes.query_nodes(type="snippet", limit=10_000)[::-1]
 
@@ -615,6 +619,170 @@ def test_another_function_of_the_same_name_elsewhere_is_another_node(index: Inde
     report = index()
 
     assert index.ids("b.py")["main"] != node_id and (report.added, report.removed) == (1, 1)
+
+
+@pytest.mark.req("D.01")
+def test_a_file_that_was_told_to_have_changed_is_read_though_its_size_and_time_are_as_before(
+    index: Index, tree: WorkingTree
+) -> None:
+    """As where a build gives all that it writes one time."""
+    path = tree.write("version.py", "VERSION = 1\n")
+    stat = path.stat()
+    index()
+    path.write_text("VERSION = 2\n")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    assert index.update("version.py").changed == 1
+    assert [node.content for node in index.nodes()] == ["VERSION = 2\n"]
+
+
+@pytest.mark.req("D.05")
+def test_a_path_that_can_not_be_looked_at_stops_nothing(index: Index, tree: WorkingTree) -> None:
+    tree.write("a.py", "a = 1\n")
+    long = "x" * 300
+
+    report = index.update("a.py", f"{long}/b.py", f"{long}.py")
+
+    assert report.added == 1
+    assert all(skipped.reason.startswith("cannot be read") for skipped in report.skipped)
+
+
+# -- what is built anew ----------------------------------------------------------------------------------------------
+
+GENERATED = {
+    f"{name}.py": f"def main(value):\n    return value + {number}\n\n\ndef name_{name}():\n    return {name!r}\n"
+    for number, name in enumerate(("one", "two", "three"))
+}
+
+
+def generate(tree: WorkingTree, folder: str, *, changed: bool = True) -> None:
+    """Write a folder of files with like names in them; `changed`: as another version of the generator does."""
+    for name, text in GENERATED.items():
+        tree.write(f"{folder}/{name}", text.replace("value +", "value -") if changed else text)
+
+
+def told(folder: str) -> list[str]:
+    return [f"{folder}/{name}" for name in GENERATED]
+
+
+def nodes_of(index: Index, folder: str) -> dict[tuple[str, str], str]:
+    """Node ids by file and symbol."""
+    return {(name, symbol): id for name in GENERATED for symbol, id in index.ids(f"{folder}/{name}").items()}
+
+
+STEPS = {
+    "moved aside and removed later": ["mv gen old", "make gen", "rm old"],
+    "moved aside and removed before": ["mv gen old", "rm old", "make gen"],
+    "deleted and made anew": ["rm gen", "make gen"],
+    "made beside and swapped": ["make new", "mv gen old", "mv new gen", "rm old"],
+    "made beside and put in its place": ["make new", "rm gen", "mv new gen"],
+}
+
+
+def do_step(tree: WorkingTree, step: str, *, changed: bool) -> list[str]:
+    """Do what a line of a build does; return the files that a watcher is told of."""
+    command, *folders = step.split()
+    for folder in folders if command == "make" else ():
+        generate(tree, folder, changed=changed)
+    if command == "mv":
+        tree.rename(*folders)
+    if command == "rm":
+        shutil.rmtree(tree.root / folders[0])
+    return [path for folder in folders for path in told(folder)]
+
+
+@pytest.mark.req("D.01", "D.05", "E.16")
+@pytest.mark.parametrize("changed", [True, False])
+@pytest.mark.parametrize("steps", STEPS.values(), ids=[*STEPS])
+def test_a_folder_that_is_built_anew_keeps_its_nodes_wherever_a_watcher_looks(
+    index: Index, tree: WorkingTree, steps: list[str], *, changed: bool
+) -> None:
+    generate(tree, "gen", changed=False)
+    index()
+    ids = nodes_of(index, "gen")
+    assert len(ids) == 2 * len(GENERATED)
+    indexer = index.keep_running()
+
+    for step in steps:
+        indexer.update_paths(do_step(tree, step, changed=changed))
+        index.clock.advance(1_000)
+
+    assert nodes_of(index, "gen") == ids
+    assert len(index.nodes()) == len(ids)
+    texts = {node.content for node in index.nodes()}
+    assert any("value -" in text for text in texts) == changed
+
+
+@pytest.mark.req("D.01", "D.05", "E.16")
+def test_a_file_that_is_made_anew_is_what_was_there_last_though_it_looks_like_what_was_before(
+    index: Index, tree: WorkingTree
+) -> None:
+    generate(tree, "gen", changed=False)
+    index()
+    ids = nodes_of(index, "gen")
+    indexer = index.keep_running()
+    for step in STEPS["moved aside and removed later"]:
+        indexer.update_paths(do_step(tree, step, changed=True))
+    indexer.update_paths(do_step(tree, "make gen", changed=False))
+    for step in STEPS["deleted and made anew"]:
+        indexer.update_paths(do_step(tree, step, changed=True))
+
+    assert nodes_of(index, "gen") == ids
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_a_file_that_is_renamed_for_good_keeps_its_nodes_though_another_takes_its_place(
+    index: Index, tree: WorkingTree
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    ids = index.ids("a.py")
+    indexer = index.keep_running()
+    tree.rename("a.py", "b.py")
+    indexer.update_paths(["a.py", "b.py"])
+    tree.write("a.py", "from b import parse\n\n\ndef render(rows):\n    return parse(str(rows))\n")
+    indexer.update_paths(["a.py"])
+
+    assert index.ids("b.py") == ids
+    index.clock.advance(24 * 3_600_000)
+    tree.remove("b.py")
+    indexer.update_paths(["b.py"])
+
+    assert "render" in index.ids("a.py") and ids["render"] not in index.ids("a.py").values()
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_a_file_known_for_long_that_takes_the_place_of_another_keeps_its_nodes(index: Index, tree: WorkingTree) -> None:
+    tree.write("a.py", MODULE)
+    tree.write("c.py", MODULE.replace("line.split", "line.strip().split"))
+    index()
+    ids = index.ids("c.py")
+    index.clock.advance(24 * 3_600_000)
+    tree.remove("a.py")
+    index.update("a.py")
+    tree.rename("c.py", "a.py")
+
+    index.update("a.py", "c.py")
+
+    assert index.ids("a.py") == ids
+
+
+@pytest.mark.req("E.16")
+def test_a_snippet_that_somebody_forgot_stays_forgotten_though_its_file_is_made_anew(
+    index: Index, tree: WorkingTree
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    ids = index.ids("a.py")
+    with index.store.transaction():
+        index.store.nodes.delete_node(ids["parse"], now=index.clock(), reason="on request")
+    tree.remove("a.py")
+    index.update("a.py")
+    tree.write("a.py", MODULE.replace("close()", "shutdown()"))
+
+    index.update("a.py")
+
+    assert index.ids("a.py") == {symbol: id for symbol, id in ids.items() if symbol != "parse"}
 
 
 # -- what goes, and comes back ---------------------------------------------------------------------------------------

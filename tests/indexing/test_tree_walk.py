@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperloci.indexing import ignore_files, tree_walk
 from hyperloci.indexing.skip_rules import reason_to_skip_name
-from hyperloci.indexing.tree_walk import IndexableFile, check_file, is_ignored_folder, walk_tree
+from hyperloci.indexing.tree_walk import FolderTest, IndexableFile, check_file, walk_tree
 from hyperloci.model.answers import SkippedFile
 from hyperloci.text.chunking.file_kinds import FileKind
 from hyperloci.text.decoding import decode_text, is_text
@@ -351,12 +352,31 @@ def test_no_ignore_file_breaks_the_walk(tmp_path: Path, content: str | bytes) ->
 
 def test_an_ignored_folder_needs_no_watch(tmp_path: Path) -> None:
     make(tmp_path, {".gitignore": "logs/\n", "logs/a.md": "x", "src/a.md": "x", "node_modules/p/a.js": "x"})
-    assert is_ignored_folder(tmp_path, "logs")
-    assert is_ignored_folder(tmp_path, tmp_path / "node_modules" / "p")
-    assert is_ignored_folder(tmp_path, tmp_path.parent)
-    assert not is_ignored_folder(tmp_path, "src")
-    assert not is_ignored_folder(tmp_path, tmp_path)
-    assert is_ignored_folder(tmp_path, "src", exclude=["src"])
+    test = FolderTest(tmp_path)
+    assert test.ignores("logs")
+    assert test.ignores(tmp_path / "node_modules" / "p")
+    assert test.ignores(tmp_path.parent)
+    assert not test.ignores("src")
+    assert not test.ignores(tmp_path)
+    assert FolderTest(tmp_path, exclude=["src"]).ignores("src")
+
+
+def test_a_look_for_folders_to_watch_reads_the_rules_of_each_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, {f"{a}/{b}/{c}/x.md": "x" for a in "pq" for b in "pq" for c in "pq"})
+    read: list[Path] = []
+    read_rules = ignore_files.read_folder_rules
+
+    def count(folder: Path, base: str) -> ignore_files.Chain:
+        read.append(folder)
+        return read_rules(folder, base)
+
+    monkeypatch.setattr(tree_walk, "read_folder_rules", count)
+    test = FolderTest(tmp_path)
+    folders = [path for path in sorted(tmp_path.rglob("*")) if path.is_dir()]
+    assert not any(test.ignores(folder) for folder in folders)
+    assert sorted(read) == sorted([tmp_path, *folders])
 
 
 # One path

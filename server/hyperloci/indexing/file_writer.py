@@ -22,6 +22,7 @@ from hyperloci.indexing.chunk_matching import match_file
 from hyperloci.indexing.containment import rebuild_contains
 from hyperloci.indexing.file_reader import UNSETTLED, FileOnDisk, FreshChunk, FreshFile, settled_mtime
 from hyperloci.indexing.file_work import ChunkChange, ChunkTally, FileWork, WriteStep, WrittenFile
+from hyperloci.indexing.forgotten_chunks import FILE_CHANGED, FILE_DELETED, find_returning
 from hyperloci.indexing.link_queue import keep_relations
 from hyperloci.indexing.write_throttle import WriteThrottle
 from hyperloci.knowledge.entities.registry import EntityLinker
@@ -33,13 +34,9 @@ from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile, StoredChunk
 from hyperloci.store.projects.set_aside import is_fault_of_content
 
-FILE_CHANGED: Final = "file changed"
-FILE_DELETED: Final = "file deleted"
-OUR_REASONS: Final = frozenset({FILE_CHANGED, FILE_DELETED})
-"""Why indexing forgets snippets. One forgotten for any other reason was forgotten on request."""
-
-
 _CHUNK: Final = SetAsideKind.CHUNK
+
+FILE_BACK: Final = "file is back"
 
 FORGET_BATCH: Final = 16
 """Snippets forgotten in one turn: about 2 ms."""
@@ -149,10 +146,10 @@ class FileWriter:
                 rebuild_contains(self._store, key, now=self._clock())
                 keep_relations(self._store, self._scope_key, path, written.rewritten, now=self._clock())
 
-    def remove(self, row: IndexedFile) -> None:
+    def remove(self, row: IndexedFile, reason: str = FILE_DELETED) -> None:
         """Forget a file that is gone, with those of its chunks that were not moved elsewhere."""
         gone = self._store.files.list_chunks([row.key]).get(row.key, ())
-        for is_last in self._forget_chunks(row.path, row.key, row.content_hash, gone, FILE_DELETED):
+        for is_last in self._forget_chunks(row.path, row.key, row.content_hash, gone, reason):
             if is_last:
                 self._store.files.remove_file(row.key)
 
@@ -284,28 +281,30 @@ class FileWriter:
     def _plan_new_chunks(self, work: FileWork, file: FreshFile, indexes: Sequence[int]) -> None:
         if not indexes:
             return
-        hashes = list({file.chunks[j].content_hash for j in indexes})
-        forgotten = self._store.files.find_forgotten_chunks(self._scope_key, hashes)
-        used: set[str] = set()
+        is_new = not work.is_known
+        back = find_returning(self._store, self._scope_key, file, indexes, is_new=is_new, now=self._clock())
         for j in indexes:
-            new = file.chunks[j]
-            same = [
-                chunk for chunk in forgotten if chunk.content_hash == new.content_hash and chunk.node_id not in used
-            ]
-            here = [chunk for chunk in same if (chunk.path, chunk.symbol) == (file.path, new.symbol)]
-            if any(chunk.reason not in OUR_REASONS for chunk in here):
-                continue  # Somebody forgot this very snippet: it stays forgotten until its text changes.
-            back = next((chunk.node_id for chunk in (*here, *same) if chunk.reason in OUR_REASONS), None)
-            if back is not None:
-                used.add(back)
-            work.steps.append(
-                WriteStep(_address_of_chunk(new), functools.partial(self._add_chunk, work, file, j, back))
-            )
+            if j in back.refused:
+                continue
+            if (former := back.changed.get(j)) is not None:
+                step = functools.partial(self._take_back, work, file, former, j)
+            else:
+                step = functools.partial(self._add_chunk, work, file, j, back.same.get(j))
+            work.steps.append(WriteStep(_address_of_chunk(file.chunks[j]), step))
+
+    def _take_back(self, work: FileWork, file: FreshFile, former: StoredChunk, index: int) -> None:
+        """Restore a chunk of a file that was deleted, as it is now that the file is back."""
+        if not self._store.nodes.restore_node(former.node_id, now=self._clock(), reason=FILE_BACK):
+            self._add_chunk(work, file, index, None)
+            return
+        new, facts = file.chunks[index], self._store.positions.get_code_facts([former.node_key])
+        change = ChunkChange(old=former, new=new, position=None, facts=facts.get(former.node_key))
+        self._update_chunk(work, file, change, arrived_at=index)
 
     def _add_chunk(self, work: FileWork, file: FreshFile, index: int, back: str | None) -> None:
         new, now = file.chunks[index], self._clock()
         self.tally.added += 1
-        if back is not None and self._store.nodes.restore_node(back, now=now, reason="file is back"):
+        if back is not None and self._store.nodes.restore_node(back, now=now, reason=FILE_BACK):
             key = self._restore_node(back, new, now)
         else:
             key = self._create_node(file, new, index, now)

@@ -10,18 +10,19 @@ import contextlib
 import itertools
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.indexing.file_reader import FileOnDisk, FreshFile, fresh_file_uncut, hash_bytes, read_file
+from hyperloci.indexing.file_reader import FileOnDisk, FreshFile, fresh_file_uncut, read_file
 from hyperloci.indexing.file_work import WrittenFile
 from hyperloci.indexing.file_writer import FileWriter, path_of
+from hyperloci.indexing.forgotten_chunks import FILE_CHANGED
 from hyperloci.indexing.loose_chunks import LooseChunks
 from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
-from hyperloci.indexing.tree_walk import is_gone
+from hyperloci.indexing.renamed_files import FileStamp, FormerPaths, RenameFinder
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
@@ -57,14 +58,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class FileStamp:
-    """A file's size and time, as the walk over the tree saw them."""
-
-    size: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class _WindowItem:
     """A path of a window; its file as it was read, not cut yet, or None where there is nothing to write."""
 
@@ -87,6 +80,7 @@ class IndexRun:
         cancelled: asked between files; True ends the run early.
         max_bytes: a file that grew above this since it was seen is not read (a notebook: above ten times this).
         is_shown: whether the stored files are those of this root, not of another working tree.
+        former: what files were called before, as earlier runs found it.
     """
 
     def __init__(
@@ -101,6 +95,7 @@ class IndexRun:
         *,
         max_bytes: int | None = None,
         is_shown: bool = False,
+        former: FormerPaths | None = None,
     ) -> None:
         self._store = store
         self._root = root
@@ -111,7 +106,8 @@ class IndexRun:
         self._cancelled = cancelled
         self._max_bytes = max_bytes
         self._is_shown = is_shown
-        self._known: Mapping[str, IndexedFile] = {}
+        self._former = former or FormerPaths(clock)
+        self._known: dict[str, IndexedFile] = {}
         self._set_aside = store.set_aside.get_standing(scope_key, SetAsideKind.FILE)
         self._ever_set_aside = store.set_aside.list_subjects(scope_key, SetAsideKind.FILE)
         self._failed: set[str] = set()
@@ -119,29 +115,38 @@ class IndexRun:
         self._loose = LooseChunks(store)
         self._unsettled: list[WrittenFile] = []
         self._renamed: dict[str, IndexedFile] = {}
+        self._stand_ins: set[int] = set()
         self.skipped: list[SkippedFile] = []
         self.unchanged = 0
 
-    def run(self, present: Mapping[str, FileStamp], covers: Callable[[str], bool], progress: Progress) -> None:
+    def run(
+        self,
+        present: Mapping[str, FileStamp],
+        covers: Callable[[str], bool],
+        progress: Progress,
+        *,
+        told: Collection[str] = (),
+    ) -> None:
         """Bring what is stored in line with the files that are there.
 
         Args:
             present: the indexable files, by path.
             covers: whether a stored file that is not among them is gone (others were not looked at).
             progress: called after each file.
+            told: files that were told to have changed; they are read though size and time are as before, as those of a
+                file that a build gives a fixed time.
         """
         self._mark_outdated_files()
         known = self._known = self._store.files.list_files(self._scope_key)
-        work = [path for path, seen in present.items() if not self._is_unchanged(path, seen)]
-        self.unchanged = len(present) - len(work)
+        work = [path for path, seen in present.items() if path in told or not self._is_unchanged(path, seen)]
         gone = [row for path, row in known.items() if path not in present and covers(path)]
         new = [path for path in work if path not in known]
-        self._find_renames(gone, new, present)
-        if self._is_shown:
-            self._find_untold_renames([path for path in new if path not in self._renamed], present, covers)
+        present, returned = self._find_renames(gone, new, present, covers)
+        work += [path for path in returned if path not in work]
+        self.unchanged = len(present) - len(work)
         renamed = {row.key for row in self._renamed.values()}
         left = {row.key: row for row in gone if row.key not in renamed}
-        for key, chunks in self._store.files.list_chunks(left).items():
+        for key, chunks in self._store.files.list_chunks(left.keys() - self._stand_ins).items():
             self._loose.add(key, chunks)
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
         changed = sorted(path for path in work if path in known or path in self._renamed)
@@ -182,45 +187,34 @@ class IndexRun:
     # -- which files -------------------------------------------------------------------------------------------------
 
     def _find_renames(
-        self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, FileStamp]
-    ) -> None:
-        """Find files that are gone here and there with the same content elsewhere: they were renamed."""
-        by_hash: dict[bytes, list[IndexedFile]] = {}
-        for row in gone:
-            by_hash.setdefault(row.content_hash, []).append(row)
-        sizes = {row.size for row in gone}
-        for path in added:
-            if present[path].size in sizes and (raw := self._read_file(path)):
-                rows = by_hash.get(hash_bytes(raw.data))
-                if rows:
-                    self._renamed[path] = rows.pop(0)
+        self,
+        gone: Sequence[IndexedFile],
+        new: Sequence[str],
+        present: Mapping[str, FileStamp],
+        covers: Callable[[str], bool],
+    ) -> tuple[Mapping[str, FileStamp], list[str]]:
+        """Find out which files were renamed; return the files to look at, and those that are to be written besides.
 
-    def _find_untold_renames(
-        self, added: Sequence[str], present: Mapping[str, FileStamp], covers: Callable[[str], bool]
-    ) -> None:
-        """Find new files that were renamed from one of which nobody has told yet that it is gone.
-
-        A folder's watch may tell of what came into it half a second before another's tells of what left. What is a copy
-        must not be taken for it: a renamed file keeps its time, and what it was is there no longer. Where another file
-        has its content too, none is meant.
+        Those are stored as new ones, in the place of others that have come back now.
         """
-        looked_at = self._known.items() if added else ()
-        stamps = {(row.size, row.mtime_ns) for path, row in looked_at if row.size and not covers(path)}
-        alike = [path for path in added if (present[path].size, present[path].mtime_ns) in stamps]
-        by_hash: dict[bytes, list[IndexedFile]] = {}
-        for row in self._known.values() if alike else ():
-            by_hash.setdefault(row.content_hash, []).append(row)
-        former: dict[str, list[str]] = {}
-        for path in alike:
-            if self._is_stopped():
-                return
-            raw = self._read_file(path)
-            rows = [] if raw is None else by_hash.get(hash_bytes(raw.data), [])
-            if raw is not None and len(rows) == 1 and rows[0].mtime_ns == raw.mtime_ns:
-                former.setdefault(rows[0].path, []).append(path)
-        for path, names in former.items():
-            if len(names) == 1 and not covers(path) and is_gone(self._root / path):
-                self._renamed[names[0]] = self._known[path]
+        finder = RenameFinder(
+            self._store, self._scope_key, self._root, self._known, self._former, self._read_file, self._clock()
+        )
+        self._renamed = finder.find_returned(gone, new)
+        renamed = {row.key for row in self._renamed.values()}
+        left = [row for row in gone if row.key not in renamed]
+        self._renamed |= finder.find_told(left, [path for path in new if path not in self._renamed], present)
+        if self._is_shown:
+            others = [path for path in new if path not in self._renamed]
+            self._renamed |= finder.find_untold(others, present, covers, self._is_stopped)
+        self._stand_ins = finder.stand_ins
+        self._former.note_renames({path: row.path for path, row in self._renamed.items()})
+        returned = [path for path in self._renamed if path in self._known]
+        for path in returned:
+            row = self._known.pop(path)
+            self._writer.remove(row, FILE_CHANGED)
+            present = {path: FileStamp(row.size, row.mtime_ns), **present}
+        return present, returned
 
     def _iter_windows(
         self, paths: Iterable[str], present: Mapping[str, FileStamp], most_files: int, most_bytes: int
@@ -386,4 +380,16 @@ class IndexRun:
             with self._set_aside_on_failure(written.file):
                 self._writer.forget_gone(written, left.get(written.file_key, ()))
         for row in gone:
-            self._writer.remove(row)
+            self._writer.remove(self._give_former_path(row))
+
+    def _give_former_path(self, row: IndexedFile) -> IndexedFile:
+        """Return a file that goes, under the path that it had before its side name, where it may be made anew."""
+        path, files = self._former.find(row.path), self._store.files
+        if path is None:
+            return row
+        with self._store.transaction():
+            is_free = files.get_file(self._scope_key, path) is None
+            if not is_free or files.get_file(self._scope_key, row.path) != row:
+                return row
+            files.rename_file(row.key, path)
+        return replace(row, path=path)

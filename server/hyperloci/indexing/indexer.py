@@ -21,10 +21,11 @@ from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitRepor
 from hyperloci.indexing.commits.line_authorship import LineAuthorship
 from hyperloci.indexing.file_writer import FileWriter
 from hyperloci.indexing.ignore_files import IGNORE_FILES
-from hyperloci.indexing.index_run import FileStamp, IndexRun
+from hyperloci.indexing.index_run import IndexRun
 from hyperloci.indexing.link_queue import link_queued, queue_readers
 from hyperloci.indexing.parsing.parser import ParserLimits, borrow_parser
-from hyperloci.indexing.tree_walk import UNREADABLE, IndexableFile, check_file, is_gone, is_ignored_folder, walk_tree
+from hyperloci.indexing.renamed_files import FileStamp, FormerPaths
+from hyperloci.indexing.tree_walk import UNREADABLE, FolderTest, IndexableFile, check_file, is_gone, walk_tree
 from hyperloci.knowledge.graph.anchors import anchor_pending
 from hyperloci.knowledge.graph.renames import follow_renames
 from hyperloci.model.answers import IndexReport, Progress, SkippedFile
@@ -66,6 +67,7 @@ class Indexer:
         self._cancelled = cancelled
         self._commits: CommitIndexer | None = None
         self._authorship: LineAuthorship | None = None
+        self._former = FormerPaths(clock)
 
     def index_tree(self, path: Path | None = None, *, progress: Progress | None = None) -> IndexReport:
         """Bring a file, a folder or (by default) the whole project and its Git history up to date.
@@ -134,9 +136,9 @@ class Indexer:
         waiting = self._authorship.find_more() if ready else 0
         return _make_history_report(history, started, files_waiting=waiting)
 
-    def ignores_folder(self, folder: Path) -> bool:
-        """Whether nothing in a folder is indexed, by its name or by an ignore file."""
-        return is_ignored_folder(self.root, folder, exclude=self._settings.exclude)
+    def make_folder_test(self) -> FolderTest:
+        """Return what says of folders whether nothing in them is indexed, as things are now."""
+        return FolderTest(self.root, exclude=self._settings.exclude)
 
     # -- what is there -----------------------------------------------------------------------------------------------
 
@@ -148,7 +150,7 @@ class Indexer:
                 f"{self._settings.exclude_fault} Nothing is indexed until it is corrected: it may name files to leave"
                 " out."
             )
-        if not self.root.is_dir():
+        if not os.path.isdir(self.root):
             raise NotFoundError(f"The project's folder {self.root} does not exist; nothing was forgotten.")
 
     def _relative(self, path: Path) -> str:
@@ -163,7 +165,7 @@ class Indexer:
         """Find the files to index among some files and folders; the empty path is the whole project."""
         look = _TreeScan(targets=tuple(targets))
         exclude, max_bytes = self._settings.exclude, self._settings.max_file_bytes
-        folders = {target for target in targets if (self.root / target).is_dir()}
+        folders = {target for target in targets if os.path.isdir(self.root / target)}
         for target in targets:
             if target not in folders and not is_gone(self.root / target):
                 look.add_entry(check_file(self.root, target, exclude=exclude, max_bytes=max_bytes))
@@ -195,8 +197,9 @@ class Indexer:
                 self._cancelled,
                 max_bytes=self._settings.max_file_bytes,
                 is_shown=self._store.files.is_indexed_root(self._project.id, str(self._project.root)),
+                former=self._former,
             )
-            run.run(look.present, look.covers, tell)
+            run.run(look.present, look.covers, tell, told=frozenset(look.targets))
         read = len(look.present)
         if writer.tally.changed or writer.tally.removed or writer.appeared:
             with self._store.transaction():

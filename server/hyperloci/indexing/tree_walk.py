@@ -107,11 +107,28 @@ def is_gone(path: Path) -> bool:
     return False
 
 
-def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:
-    """Say whether `walk_tree` would not enter a folder: so that it need not be watched."""
-    tree = _ProjectTree.at_root(root, exclude, MAX_FILE_BYTES)
-    relative = tree.relative_path(folder)
-    return relative is None or (relative != "" and tree.enter_folder(relative)[1] is not None)
+class FolderTest:
+    """Says of folders whether `walk_tree` would not enter them: so that they need not be watched.
+
+    For one look over a tree: the rules of a folder are read once, for all that lies in it.
+    """
+
+    def __init__(self, root: Path, *, exclude: Sequence[str] = ()) -> None:
+        self._tree = _ProjectTree.at_root(root, exclude, MAX_FILE_BYTES)
+        self._entered: dict[str, _WalkedFolder | None] = {"": self._tree.top_folder()}
+
+    def ignores(self, folder: Path | str) -> bool:
+        """Whether nothing in a folder is indexed, by its name or by an ignore file."""
+        relative = self._tree.relative_path(folder)
+        return relative is None or self._enter(relative) is None
+
+    def _enter(self, relative: str) -> _WalkedFolder | None:
+        if relative not in self._entered:
+            above, _, name = relative.rpartition("/")
+            holder = self._enter(above)
+            verdict = self._tree.judge_entry(holder, name) if holder is not None else None
+            self._entered[relative] = verdict if isinstance(verdict, _WalkedFolder) else None
+        return self._entered[relative]
 
 
 @dataclass(frozen=True, slots=True)

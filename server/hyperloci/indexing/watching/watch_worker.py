@@ -117,9 +117,10 @@ class WatchWorker:
         if is_on_network(self._root):
             return "the project is on a network file system"
         left_out: list[str] = []
+        test = self._indexer.make_folder_test()
 
         def ignored(folder: Path) -> bool:
-            if not self._indexer.ignores_folder(folder):
+            if not test.ignores(folder):
                 return False
             left_out.append(f"{folder}{os.sep}")
             return True
@@ -164,7 +165,7 @@ class WatchWorker:
         if batch.everything or (batch.git and self._read_head() != self._head):
             self._start_watching()
             return self._compare_tree()
-        if any(Path(path).is_dir() for path in batch.paths):
+        if any(os.path.isdir(path) for path in batch.paths):
             # A new folder; what was put into it before it was watched is found by going through it.
             self._start_watching()
         if batch.paths:

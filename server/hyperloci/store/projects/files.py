@@ -76,6 +76,13 @@ _INDEXED_ROOT: Final = "indexed_from."
 """In the table of named values, before the scope's id."""
 
 
+_LAST_REASON: Final = (
+    "(SELECT l.reasoning FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id"
+    " WHERE e.node_id = n.id AND l.operation = 'forget' ORDER BY l.id DESC LIMIT 1)"
+)
+"""Why the node `n` was last forgotten."""
+
+
 class Files:
     """The indexed files of one database. Every write expects to run inside a transaction."""
 
@@ -162,16 +169,21 @@ class Files:
             """,
             (json.dumps(list(file_keys)),),
         ):
-            chunk = StoredChunk(
-                node_key=NodeKey(row["key"]),
-                node_id=row["id"],
-                content_hash=row["content_hash"],
-                symbol=row["symbol"],
-                char_start=row["char_start"],
-                title=row["title"],
-            )
-            found.setdefault(row["file_key"], []).append(chunk)
+            found.setdefault(row["file_key"], []).append(_chunk_from_row(row))
         return found
+
+    def list_forgotten_at(self, scope_key: int, path: str, *, reason: str, since: int) -> list[StoredChunk]:
+        """Return the snippets of a path that were last forgotten for a reason since a time, in their order."""
+        rows = self._connection.execute(
+            f"""
+            SELECT n.key, n.id, n.title, n.content_hash, p.symbol, p.char_start
+            FROM positions p INDEXED BY idx_positions_path CROSS JOIN nodes n ON n.key = p.node_key
+            WHERE p.path = ? AND n.scope_key = ? AND n.type = 'snippet' AND n.deleted_at >= ? AND {_LAST_REASON} = ?
+            ORDER BY p.char_start, n.key
+            """,
+            (path, scope_key, since, reason),
+        )
+        return [_chunk_from_row(row) for row in rows]
 
     def list_pieces(self, scope_key: int, path: str) -> list[FilePiece]:
         """Return the living snippets of a file with their texts, in their order."""
@@ -227,9 +239,7 @@ class Files:
             some = hashes[start : start + MAX_VALUES]
             rows = self._connection.execute(
                 f"""
-                SELECT n.id, n.content_hash, p.path, p.symbol, (
-                    SELECT l.reasoning FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id
-                    WHERE e.node_id = n.id AND l.operation = 'forget' ORDER BY l.id DESC LIMIT 1) AS reason
+                SELECT n.id, n.content_hash, p.path, p.symbol, {_LAST_REASON} AS reason
                 FROM nodes n INDEXED BY idx_nodes_content LEFT JOIN positions p ON p.node_key = n.key
                 WHERE n.content_hash IN ({", ".join("?" * len(some))}) AND n.scope_key = ?
                     AND n.type = 'snippet' AND n.deleted_at IS NOT NULL
@@ -285,6 +295,17 @@ class Files:
             (encode_keys(nodes),),
         )
         return {NodeKey(row[0]): row[1] for row in rows}
+
+
+def _chunk_from_row(row: sqlite3.Row) -> StoredChunk:
+    return StoredChunk(
+        node_key=NodeKey(row["key"]),
+        node_id=row["id"],
+        content_hash=row["content_hash"],
+        symbol=row["symbol"],
+        char_start=row["char_start"],
+        title=row["title"],
+    )
 
 
 def _file_from_row(row: sqlite3.Row) -> IndexedFile:
