@@ -74,6 +74,25 @@ def test_what_was_proposed_and_accepted_stands_behind_what_replaced_it_too(memor
     assert found.index(new) < min(found.index(offer.id), found.index(prompt.id))
 
 
+def count_statements(memory: Memory, hits: list[Node]) -> int:
+    """Return how many statements of SQL putting hits in order takes."""
+    said: list[str] = []
+    memory.store.connection.set_trace_callback(said.append)
+    put_newer_first(memory.store, QUERY, hits, limit=20)
+    memory.store.connection.set_trace_callback(None)
+    return len(said)
+
+
+@pytest.mark.req("B.12")
+def test_what_replaced_many_hits_is_asked_for_at_once(memory: Memory, clock: FakeClock) -> None:
+    subjects = ("drain", "retry", "cache", "lease", "queue", "probe")
+    turns = say(memory, clock, *((Speaker.USER, f"the {subject} lasts 20 seconds") for subject in subjects))
+    for turn in turns:
+        memory.correct_fact(told_by(memory, turn, turn.content), turn.content.replace("20", "45"))
+
+    assert count_statements(memory, turns) == count_statements(memory, turns[:1])
+
+
 def test_an_answer_that_speaks_of_something_else_brings_nothing_in(memory: Memory, clock: FakeClock) -> None:
     prompt, answer = say(
         memory, clock, (Speaker.USER, "keep the drain at 20"), (Speaker.ASSISTANT, "preStop sleep is a hook in seconds")

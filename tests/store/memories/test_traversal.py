@@ -61,6 +61,18 @@ def test_a_symmetric_label_is_crossed_by_any_direction_whatever_the_roles(store:
     assert steps(store, b, direction=direction) == [(b, a, "both")]
 
 
+@pytest.mark.req("D.02")
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_from_each_of_some_memories_the_steps_are_those_from_it_alone(store: Store, direction: str) -> None:
+    a, b, x, y, z = (add(store, text).key for text in "abxyz")
+    join(store, "causes", (a, Role.CAUSE), (b, Role.CAUSE), (x, Role.EFFECT), (y, Role.EFFECT), confidence=0.4)
+    join(store, "contradicts", (a, Role.SUBJECT), (b, Role.OBJECT), (z, Role.OBJECT), confidence=0.8)
+    join(store, "causes", (z, Role.CAUSE), (a, Role.CAUSE), (a, Role.EFFECT), (b, Role.EFFECT), confidence=0.6)
+    sources = [z, b, a, y]
+    alone = [step for source in sources for step in store.traversal.find_steps([source], direction=direction)]
+    assert store.traversal.find_steps(sources, direction=direction, from_each=True) == alone
+
+
 def test_members_of_a_hyperedge_in_which_nobody_speaks_are_all_neighbours(store: Store) -> None:
     a, b, c = (add(store, text).key for text in "abc")
     join(store, "discussed_with", *((key, Role.PARTICIPANT) for key in (a, b, c)))

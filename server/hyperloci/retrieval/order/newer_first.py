@@ -222,6 +222,6 @@ def _read_words(statement: Node) -> str:
 
 def find_steps(store: Store, keys: Sequence[NodeKey], label: str, direction: str) -> list[RelationStep]:
     """Return the steps from each memory: hits that contradict each other are in one relation."""
-    if not store.traversal.has_label(label):
+    if not keys or not store.traversal.has_label(label):
         return []
-    return [step for key in keys for step in store.traversal.find_steps([key], label=label, direction=direction)]
+    return store.traversal.find_steps(keys, label=label, direction=direction, from_each=True)

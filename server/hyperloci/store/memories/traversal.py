@@ -6,7 +6,7 @@ import functools
 import itertools
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, Final, NamedTuple
 
@@ -142,11 +142,12 @@ class Traversal:
 
     def find_steps(
         self,
-        sources: Iterable[int],
+        sources: Collection[int],
         *,
         label: str | None = None,
         direction: str = BOTH_WAYS,
         scopes: Sequence[str] = (),
+        from_each: bool = False,
     ) -> list[RelationStep]:
         """Return the steps from any of `sources`, surest first, then by the age of the hyperedge and the target's key.
 
@@ -155,9 +156,11 @@ class Traversal:
             label: only over hyperedges with this label, or one of its kind (`kinds.LABEL_FAMILIES`).
             direction: out, in or both; hyperedges without a direction are crossed by any.
             scopes: only to nodes of these scopes; empty is every scope.
+            from_each: each target is reached from each of `sources` instead, and the steps come source by source.
         """
+        places = {source: place for place, source in enumerate(sources)} if from_each else {}
         ways: dict[tuple[int, _Side], list[sqlite3.Row]] = {}
-        for row, side in self._find_ways(list(sources), label):
+        for row, side in self._find_ways(sources, label):
             if direction in (BOTH_WAYS, _DIRECTIONS[side]) or side is None:
                 ways.setdefault((row["edge"], side), []).append(row)
         # Only of sides that are gone to: most memories have no relation of a label, and a search asks for each.
@@ -169,12 +172,14 @@ class Traversal:
             (row, _make_step(row, target, side))
             for (edge, side), rows in ways.items()
             for target in members[side].get(edge, ())
-            for row in itertools.islice((row for row in rows if row["source"] != target), 1)
+            for row in itertools.islice((row for row in rows if row["source"] != target), None if from_each else 1)
         ]
-        steps.sort(key=lambda item: (-item[1].confidence, item[0]["edge"], item[1].target))
+        steps.sort(
+            key=lambda item: (places.get(item[1].source, 0), -item[1].confidence, item[0]["edge"], item[1].target)
+        )
         return [step for _, step in steps]
 
-    def _find_ways(self, sources: Sequence[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
+    def _find_ways(self, sources: Collection[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
         """Yield the sources' memberships, each with the members that it leads to."""
         rows = self._connection.execute(
             _MEMBERSHIPS, (encode_keys(sources), _encode_labels(label), MAX_STEPS)
