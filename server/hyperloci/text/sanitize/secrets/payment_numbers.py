@@ -1,8 +1,8 @@
 """Payment numbers: of cards and bank accounts, told by their form, their check digits and what is said beside them.
 
 One number in ten has a card's check digit by chance, so a card also needs an issuer's first digits, no further groups
-of digits beside it, and a word for a payment card near it. An account has two check digits, and a length that its
-country fixes: that is enough.
+of digits beside it but its own security code, and a word for a payment card near it. An account has two check digits,
+and a length that its country fixes: that is enough.
 """
 
 from __future__ import annotations
@@ -17,8 +17,20 @@ _DIGITS: Final = re.compile(r"[0-9]{4}[ -]?[0-9]{4}")
 _CARD: Final = re.compile(
     r"(?<![0-9A-Za-z_.,/+#$€£-])(?<![0-9] )"
     r"(?P<number>[2-69][0-9]{3}(?P<joint>[ -]?)"
-    r"(?:[0-9]{4}(?P=joint)[0-9]{4}(?P=joint)[0-9]{4}|[0-9]{6}(?P=joint)[0-9]{5}))(?![A-Za-z0-9_]|[./:-]\w| [0-9]{3})"
+    r"(?:[0-9]{4}(?P=joint)[0-9]{4}(?P=joint)[0-9]{4}|[0-9]{6}(?P=joint)[0-9]{5}))(?![A-Za-z0-9_]|[./:-]\w)"
 )
+_CODE: Final = (
+    r"(?:[ ,;|]{1,3}(?:exp[a-z]{0,8}[.:]? {0,2})?[01][0-9]/(?:20)?[0-9]{2})?[ ,;|]{1,3}"
+    r"(?:(?:cvv2?|cvc2?|cvn|csc|cid|security code|pr[üu]f(?:nummer|ziffer|zahl)|安全码|安全碼)[ :=#]{0,3}[0-9]{3,4}"
+    r"|(?<=[0-9] )"
+)
+_CODE_ENDS: Final = r")(?![A-Za-z0-9_]|[./:-]\w| [0-9]{3})"
+"""What stands behind a card's number with its security code, which follows at once or is named."""
+_CODES: Final = {
+    size: re.compile(f"{_CODE}[0-9]{{{digits}}}{_CODE_ENDS}", re.IGNORECASE) for size, digits in ((16, 3), (15, 4))
+}
+"""The same by the digits of the number."""
+_FURTHER_DIGITS: Final = re.compile(" [0-9]{3}")
 _ISSUERS: Final = (
     *((4000, 4999, 16), (5100, 5599, 16), (2221, 2720, 16), (3400, 3499, 15), (3700, 3799, 15), (6011, 6011, 16)),
     *((6440, 6599, 16), (6200, 6299, 16), (3528, 3589, 16), (2200, 2204, 16), (5018, 5018, 16), (5020, 5020, 16)),
@@ -120,7 +132,11 @@ def find_payment_numbers(text: str) -> Iterator[tuple[int, int, str]]:
         return
     for match in _CARD.finditer(text):
         number = re.sub("[ -]", "", match["number"])
-        if _is_issued(number) and _speaks_of_cards(text, *match.span()):
+        if not _is_issued(number) or not _speaks_of_cards(text, *match.span()):
+            continue
+        if code := _CODES[len(number)].match(text, match.end()):
+            yield match.start(), code.end(), "card-number"
+        elif _FURTHER_DIGITS.match(text, match.end()) is None:
             yield *match.span(), "card-number"
     for match in _ACCOUNT.finditer(text):
         if end := _find_account_end(match.group()):

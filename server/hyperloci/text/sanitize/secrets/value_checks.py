@@ -106,6 +106,10 @@ _WELL_KNOWN: Final = frozenset(
 _WORD_AND_YEAR: Final = re.compile(r"[A-Za-z]{6,24}[0-9]{2}\Z")
 """`karamell77`, as people choose passwords; names of formats have shorter words or smaller numbers."""
 _WORD_AND_DIGITS: Final = re.compile(r"[A-Za-z]{5,24}[0-9]{1,2}\Z")
+_PROTOCOL: Final = re.compile(r"[A-Z]{2,8}/[0-9]{1,2}\.[0-9]{1,2}\Z")
+"""`HTTP/1.1`."""
+_PRODUCT_NUMBER: Final = re.compile(r"[A-Z]{2,5}(?:-[A-Z]{0,3}[0-9]{1,6}[a-z]?){1,3}\Z")
+"""`SKU-AB12x`."""
 _DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*)\Z")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
 
@@ -267,6 +271,8 @@ def _is_plain_word(value: str) -> bool:
     """Tell whether a would-be password is none: blanks inside, a well-known word, a dotted name, words with marks."""
     if any(character.isspace() for character in value) or value.lower().rstrip(".,;:!") in _WELL_KNOWN:
         return True
+    if _PROTOCOL.match(value) or _names_format(value):
+        return True
     if (
         _DOTTED.match(value)
         and class_change_rate(value) < MIN_CLASS_CHANGE_RATE
@@ -276,6 +282,13 @@ def _is_plain_word(value: str) -> bool:
     if _diceware_pattern().match(value) and not _name_like_pattern().search(value):
         return False
     return bool(_SEPARATED.match(value)) and class_change_rate(value) < MIN_CLASS_CHANGE_RATE
+
+
+def _names_format(value: str) -> bool:
+    """Tell words joined by marks of which one is well known, whatever digits that has: `Argon2id-hash`."""
+    words = value.replace("_", "-").split("-")
+    others = [word for word in words if word.lower() not in _WELL_KNOWN]
+    return len(others) < len(words) and all(word.isalpha() and word[1:].islower() for word in others)
 
 
 def _is_basic_auth(candidate: SecretCandidate) -> bool:
@@ -334,8 +347,10 @@ def _is_loose_random(candidate: SecretCandidate) -> bool:
 
 
 def _is_made_password(candidate: SecretCandidate) -> bool:
-    """Judge a word behind a name that means other things as well."""
-    return _is_pair_password(candidate) or (looks_generated(candidate.value) and _is_loose_password(candidate))
+    """Judge a word behind a name that means other things as well, such as the code of a product."""
+    if looks_generated(candidate.value):
+        return _is_loose_password(candidate)
+    return _is_pair_password(candidate) and _PRODUCT_NUMBER.match(candidate.value) is None
 
 
 def _is_enclosed_password(candidate: SecretCandidate) -> bool:
