@@ -15,7 +15,10 @@ NAMED = [
     ("wait 30 s", "time", {"30 s"}),
     ("keep them 90 days", "days", {"90 days"}),
     ("we are on Python 3.11", "version", {"3.11"}),
+    ("version 10.0.1 is out", "version", {"10.0.1"}),
     ("at most 400 characters", "count", {"400"}),
+    ("höchstens 10.000.000 Zeilen", "count", {"10.000.000"}),
+    ("es kostet 10.000.000 €", "money", {"10.000.000 €"}),
     ("the limit is 2.5 V", "electric", {"2.5 v"}),
 ]
 

@@ -31,6 +31,7 @@ COVER = {"covered_old": 0.5, "covered_new": 0.5, "covered_most": 0.5, "left_new"
         ("1 500 ms", "1500 ms"),
         ("1\u202f500 ms", "1.500 ms"),
         ("1.500 rows", "1.5 rows"),
+        ("10.000.000 rows", "10,000,000 rows"),
     ],
 )
 def test_the_same_amount_is_the_same_however_it_is_written(one: str, other: str) -> None:

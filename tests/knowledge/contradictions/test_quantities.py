@@ -34,6 +34,7 @@ def kinds(sentence: str) -> dict[str, float | str]:
         ("The pool has four threads", {"count of thread": 4.0}),
         ("The number of threads is 4", {"count of thread": 4.0}),
         ("The batch size is 64", {"number": 64.0}),
+        ("The batch size is 10.000.000", {"number": 10_000_000.0}),
         ("max_connections = 100", {"number": 100.0}),
         ("The project targets Python 3.11", {"version python": "3.11"}),
         ("The release is on 2026-05-01", {"date": "2026-05-01"}),

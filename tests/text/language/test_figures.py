@@ -18,6 +18,8 @@ from tests.support import examples
         ("`> 8.0`", {"8"}),
         ("1,200 rows, 1_000 of them new", {"1200", "1000"}),
         ("lr 1e-3", {"0.001"}),
+        ("10.000.000 Zeilen", {"10000000"}),
+        ("between(0,20)", {"0", "20"}),
         ("#define MIN_OFF_S 180U", {"180"}),
         ("at least twenty reads", {"20"}),
         ("twenty five, or thirty-one", {"25", "20", "31"}),

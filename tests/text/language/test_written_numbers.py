@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hyperloci.text.language.written_numbers import NUMBER, may_group_by_point, read_number
+from hyperloci.text.language.written_numbers import NUMBER, is_grouped_by_points, may_group_by_point, read_number
 
 
 @pytest.mark.req("D.10")
@@ -29,6 +29,8 @@ from hyperloci.text.language.written_numbers import NUMBER, may_group_by_point, 
         ("1 234 567", 1_234_567.0),
         ("150 000", 150_000.0),
         ("3,14159", 3.14159),
+        ("10.000.000", 10_000_000.0),
+        ("1.234.567.890", 1_234_567_890.0),
     ],
 )
 def test_a_number_means_the_same_however_it_is_written(written: str, meant: float) -> None:
@@ -37,9 +39,19 @@ def test_a_number_means_the_same_however_it_is_written(written: str, meant: floa
 
 
 @pytest.mark.req("D.10")
-@pytest.mark.parametrize("text", ["1,2,3", "2024 500", "200 4041", "10,5-7", "012 345", "404 500", "120 180"])
+@pytest.mark.parametrize(
+    "text", ["1,2,3", "2024 500", "200 4041", "10,5-7", "012 345", "404 500", "120 180", "1.2.3", "10.0.1", "3.100.0"]
+)
 def test_a_list_of_numbers_is_not_read_as_one(text: str) -> None:
     assert not re.fullmatch(NUMBER, text)
+
+
+@pytest.mark.req("D.10")
+def test_points_group_digits_by_three_and_else_part_a_version_or_an_address() -> None:
+    assert all(map(is_grouped_by_points, ("10.000.000", "1.000.000.000", "9.999.999")))
+    assert not any(
+        map(is_grouped_by_points, ("1.2.3", "10.0.1", "1.500", "0.100.200", "192.168.100.200", "v1.000.000"))
+    )
 
 
 @pytest.mark.req("D.10")

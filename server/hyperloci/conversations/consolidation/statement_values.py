@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.vocabulary import vocabulary
+from hyperloci.text.language.written_numbers import POINTED_NUMBER
 
 _UNITS: Final = {
     "time": "ms|s|secs?|seconds?|mins?|minutes?|minuten?|h|hours?|stunden?|сек|секунд\\w{0,2}|мин|час\\w{0,2}",
@@ -26,13 +27,14 @@ _UNITS: Final = {
     "electric": "v|ma|ua|µa|mah|w",
     "length": "mm|cm|m|km|px|pt",
 }
+_AMOUNT: Final = rf"(?:{POINTED_NUMBER}|\d{{1,9}}(?:[.,]\d{{1,6}})?)"
 _SORTS: Final = re.compile(
     r"(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2}\s?(?:am|pm|uhr|o'clock)\b)"
     r"|(?P<ordinal>\b\d{1,2}(?:st|nd|rd|th)\b"
     r"|\b\d{1,2}\.\s?(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)\w{0,6})"
-    + "".join(rf"|(?P<{name}>\b\d{{1,9}}(?:[.,]\d{{1,6}})?\s?(?:{units})(?!\w))" for name, units in _UNITS.items())
-    + r"|(?P<version>\bv?\d{1,4}\.\d{1,4}(?:\.\d{1,6})?(?![\w%]))"
-    r"|(?P<count>\b\d{1,9}\b)",
+    + "".join(rf"|(?P<{name}>\b{_AMOUNT}\s?(?:{units})(?!\w))" for name, units in _UNITS.items())
+    + rf"|(?P<version>\b(?:v|(?!{POINTED_NUMBER}))\d{{1,4}}\.\d{{1,4}}(?:\.\d{{1,6}})?(?![\w%]))"
+    + rf"|(?P<count>\b(?:{POINTED_NUMBER}|\d{{1,9}})\b)",
     re.IGNORECASE,
 )
 

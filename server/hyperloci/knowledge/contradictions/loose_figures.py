@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.written_numbers import NUMBER, SPACED_NUMBER, THOUSAND, may_group_by_point, read_number
+from hyperloci.text.language.written_numbers import (
+    NUMBER,
+    SPACED_NUMBER,
+    THOUSAND,
+    is_grouped_by_points,
+    may_group_by_point,
+    read_number,
+)
 
 CACHED_TEXTS: Final = 2_048
 """As many as there are profiles: the same memories are candidates again and again."""
@@ -163,7 +170,7 @@ def _read_rhythm(tokens: Sequence[str], _written: Sequence[str], at: int) -> _Re
 
 
 def _read_number(tokens: Sequence[str], _written: Sequence[str], at: int) -> _Read:
-    if tokens[at].count(".") > 1:
+    if tokens[at].count(".") > 1 and not is_grouped_by_points(tokens[at]):
         return LooseFigure(dimension=VERSION, name=tokens[at]), at + 1
     read = _read_digits(tokens, at) or _read_numeral(tokens, at)
     if read is None:

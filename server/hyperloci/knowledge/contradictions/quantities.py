@@ -15,7 +15,7 @@ from hyperloci.knowledge.contradictions.words import Word, analyse_word
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import UNIT_SECONDS, DateWords, clock_minutes, date_words
 from hyperloci.text.language.vocabulary import vocabulary
-from hyperloci.text.language.written_numbers import NUMBER, THOUSAND, may_group_by_point, read_number
+from hyperloci.text.language.written_numbers import NUMBER, POINTED_NUMBER, THOUSAND, may_group_by_point, read_number
 
 TOLERANCE: Final = 0.005
 """Quantities this near each other (relative) are the same."""
@@ -35,7 +35,7 @@ _ASSIGNERS: Final = frozenset("is are was were be = : to of at as equals by".spl
 
 _QUANTITY: Final = re.compile(rf"^\$?({NUMBER})\s*(%|[a-zµ]+)?(?:/([a-z]+))?$")
 _BARE_NUMBER: Final = re.compile(f"^(?:{NUMBER})$")
-_VERSION: Final = re.compile(r"^v?([0-9]+(?:\.[0-9]+)+)$")
+_VERSION: Final = re.compile(rf"^(?:v|(?!(?:{POINTED_NUMBER})$))([0-9]+(?:\.[0-9]+)+)$")
 _ISO_DATE: Final = re.compile(r"^([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})$")
 _PATH: Final = re.compile(r"^(?:~?/|\.{1,2}/)[\w.@/-]+$|^[\w.@-]+(?:/[\w.@-]+){2,}$|^[\w@-]+/[\w@-]+\.\w+$")
 _HOST: Final = re.compile(r"^[a-z][\w-]*(?:\.[\w-]+)+$", re.IGNORECASE)

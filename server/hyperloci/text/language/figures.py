@@ -12,10 +12,14 @@ from typing import Final
 
 from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.german_numerals import read_german_numeral
+from hyperloci.text.language.written_numbers import POINTED_NUMBER, read_number
 
 _FIGURE: Final = re.compile(
-    r"(?<![\d.])\d{1,12}(?>(?:[_,]\d{3})*)(?:\.\d{1,9})?(?:e-?\d{1,3})?(?:\s{0,2}(?P<unit>[^\W\d_]{1,8}|%))?"
+    rf"(?<![\d.])(?P<number>{POINTED_NUMBER}|\d{{1,12}}(?>(?:[_,]\d{{3}})*)(?:\.\d{{1,9}})?(?:e-?\d{{1,3}})?)"
+    r"(?:\s{0,2}(?P<unit>[^\W\d_]{1,8}|%))?"
 )
+"""A number as programs have it (`1_000`, `1e-3`) or whose groups points part. A program has `0,20` and `4 100` for two
+numbers each, so here they are two."""
 _NUMERAL: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
 
 _FACTORS: Final = {
@@ -107,9 +111,7 @@ def read_said_figures(text: str) -> frozenset[str]:
 def _list_figures(text: str) -> Iterator[tuple[float, str]]:
     """Yield each number with the word behind it."""
     for match in _FIGURE.finditer(text):
-        unit = match["unit"] or ""
-        figure = match[0][: len(match[0]) - len(unit)].strip().replace("_", "").replace(",", "")
-        yield float(figure), unit
+        yield read_number(match["number"].replace("_", "")), match["unit"] or ""
     yield from _list_numerals([_read_word(text, match) for match in _NUMERAL.finditer(text)])
 
 
