@@ -149,6 +149,7 @@ def test_the_stages_are_the_same_model_ever_faster() -> None:
 def test_changed_weights_are_refused_before_anything_reads_them(tmp_path: Path) -> None:
     shutil.copy(find_model_folder() / "model.safetensors", tmp_path)
     path = tmp_path / "model.safetensors"
+    assert verify_weights(tmp_path) == path
     with path.open("r+b") as file:
         file.seek(-1, 2)
         last = file.read(1)
@@ -156,6 +157,13 @@ def test_changed_weights_are_refused_before_anything_reads_them(tmp_path: Path) 
         file.write(bytes([last[0] ^ 1]))
     with pytest.raises(ConfigurationError, match=r"has SHA-256 [0-9a-f]{64}, not 53aa51172d"):
         verify_weights(tmp_path)
+
+
+def test_weights_that_did_not_change_are_verified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(find_model_folder() / "model.safetensors", tmp_path)
+    verify_weights(tmp_path)
+    monkeypatch.setattr("hashlib.file_digest", lambda *_: pytest.fail("read again"))
+    assert verify_weights(tmp_path) == tmp_path / "model.safetensors"
 
 
 def test_missing_weights_are_a_setting_to_put_right(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from hyperloci.config import Settings
+from hyperloci.embedder.models import cross_encoder
 from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer
 from hyperloci.embedder.models.cross_encoder import (
     HEAD_WIDTH,
@@ -25,7 +28,7 @@ from hyperloci.embedder.models.cross_encoder import (
     CrossEncoder,
     load_cross_encoder,
 )
-from hyperloci.embedder.models.device import choose_device
+from hyperloci.embedder.models.device import ComputeDevice, choose_device
 from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.embedder.process.engine import EmbedderEngine, ReadingTask
@@ -89,6 +92,27 @@ def score_by_torch(pairs: list[tuple[str, str]], stored: Path) -> list[float]:
 def test_scores_are_those_that_torch_computes(stored: Path) -> None:
     pairs = [*OVER, *STANDING, *KEPT, *PASSING, *ODD]
     assert load_cross_encoder(stored).score_pairs(pairs) == pytest.approx(score_by_torch(pairs, stored), abs=2e-4)
+
+
+def count_views(path: Path) -> int:
+    """Return how many views of a file this process holds."""
+    return sum(line.endswith(f" {path}") for line in Path("/proc/self/maps").read_text("utf-8").splitlines())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="says what it has mapped on Linux only")
+@pytest.mark.parametrize("place", [None, choose_device("cpu", "float32")], ids=["numpy", "torch"])
+def test_two_models_hold_one_table_of_words_and_nothing_else_of_its_file(
+    place: ComputeDevice | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("model.safetensors", "tokenizer.json"):
+        shutil.copy(find_model_folder() / name, tmp_path)
+    monkeypatch.setattr(cross_encoder, "find_model_folder", lambda: tmp_path)
+    path = tmp_path / "model.safetensors"
+    models = [load_cross_encoder(stored, place) for stored in ADAPTERS]
+    assert count_views(path) == 1
+    assert [len(model.score_pairs(OVER)) for model in models] == [len(OVER)] * 2
+    models.clear()
+    assert count_views(path) == 0
 
 
 def test_torch_gives_the_scores_that_numpy_gives() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from hyperloci.system.values import dataclass
 
@@ -55,6 +58,33 @@ class BertWeights(Generic[T]):
     token_types: T
     embedding_norm: AffineWeights[T]
     layers: tuple[LayerWeights[T], ...]
+
+
+class WordTable(Generic[T]):
+    """The table of words, one for all models made of a file: they differ in their layers, never in it."""
+
+    def __init__(self, rows: T) -> None:
+        self.rows = rows
+
+
+_word_tables: WeakValueDictionary[tuple[Path, str], WordTable[Any]] = WeakValueDictionary()
+_word_tables_lock = threading.Lock()
+
+
+def share_words(weights: Path, place: str, read: Callable[[], T]) -> WordTable[T]:
+    """Return the table of words of a file, read unless a model at this place holds it; the last one lets it go.
+
+    Args:
+        weights: the model's file.
+        place: the array library, and the device where it has several.
+        read: reads the table to that place, through a view of the file of its own: one that layers were read through
+            would keep their pages too.
+    """
+    with _word_tables_lock:
+        table = _word_tables.get((weights, place))
+        if table is None:
+            table = _word_tables[weights, place] = WordTable(read())
+        return table
 
 
 class ForwardPass(Protocol):

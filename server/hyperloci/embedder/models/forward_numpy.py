@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from hyperloci.embedder.models.bert import (
     BertWeights,
     LayerWeights,
     read_bert,
+    share_words,
 )
 
 Array = NDArray[np.float32]
@@ -49,19 +50,23 @@ class NumpyForward:
             return change(name, tensors.get_tensor(name))  # type: ignore[no-untyped-call]
 
         self._bert: BertWeights[Array] = read_bert(get, np.concatenate)
-        self._words = tensors.get_slice(WORDS)  # type: ignore[no-untyped-call]
+        self._words = share_words(weights, "numpy", lambda: _open_words(weights))
         self._positions = self._bert.positions + self._bert.token_types[0]
 
     def __call__(self, token_ids: Sequence[Sequence[int]]) -> Array:
         """Return the last hidden states of all tokens, text after text: `(tokens, HIDDEN)`."""
         lengths = [len(ids) for ids in token_ids]
-        words = np.concatenate([self._words[token : token + 1] for ids in token_ids for token in ids])
+        words = np.concatenate([self._words.rows[token : token + 1] for ids in token_ids for token in ids])
         positions = np.concatenate([self._positions[:length] for length in lengths])
         states = _apply_layer_norm(words + positions, self._bert.embedding_norm)
         bounds = np.cumsum([0, *lengths])
         for layer in self._bert.layers:
             states = _apply_layer(layer, states, bounds)
         return states
+
+
+def _open_words(weights: Path) -> Any:
+    return safe_open(weights, framework="np").get_slice(WORDS)  # type: ignore[no-untyped-call]
 
 
 def _apply_layer(layer: LayerWeights[Array], states: Array, bounds: NDArray[np.int64]) -> Array:

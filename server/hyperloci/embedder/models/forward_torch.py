@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import torch
 from safetensors import safe_open
@@ -26,6 +26,7 @@ from hyperloci.embedder.models.bert import (
     BertWeights,
     LayerWeights,
     read_bert,
+    share_words,
 )
 from hyperloci.system.values import dataclass
 
@@ -70,7 +71,7 @@ class TorchForward:
                 return change(name, tensors.get_tensor(name))
 
             bert: BertWeights[torch.Tensor] = read_bert(get, torch.cat)
-            self._words = tensors.get_tensor(WORDS).to(device)
+        self._words = share_words(weights, f"torch {device}", lambda: _read_words(weights, device))
         self._positions = (bert.positions + bert.token_types[0]).to(device)
         self._embedding_norm = _LayerNorm(bert.embedding_norm, device, torch.float32)
         self._layers = [_TransformerBlock(layer, device, dtype) for layer in bert.layers]
@@ -82,12 +83,17 @@ class TorchForward:
         spare = -sum(lengths) % _ROWS
         ids = torch.tensor([token for text in token_ids for token in text] + [0] * spare, device=self._device)
         positions = torch.cat([self._positions[:length] for length in (*lengths, spare)])
-        states = self._embedding_norm(self._words[ids] + positions).to(self._dtype)
+        states = self._embedding_norm(self._words.rows[ids] + positions).to(self._dtype)
         runs = _plan_runs(lengths, self._device)
         for layer in self._layers:
             states = layer(states, runs)
         result: NDArray[np.float32] = states[: sum(lengths)].float().cpu().numpy()
         return result
+
+
+def _read_words(weights: Path, device: torch.device) -> torch.Tensor:
+    with safe_open(weights, framework="pt", device="cpu") as tensors:
+        return cast(torch.Tensor, tensors.get_tensor(WORDS).to(device))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,10 +156,15 @@ def _compute_attention(qkv: torch.Tensor, run: _PaddedRun) -> torch.Tensor:
     return context if run.places is None else context[run.places]
 
 
+def _copy(weight: torch.Tensor, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    """Copy a small weight out of its file, of which it would otherwise keep every page that was read."""
+    return weight.to(device, dtype, copy=True)
+
+
 class _LayerNorm:
     def __init__(self, norm: AffineWeights[torch.Tensor], device: torch.device, dtype: torch.dtype) -> None:
-        self._weight = norm.weight.to(device, dtype)
-        self._bias = norm.bias.to(device, dtype)
+        self._weight = _copy(norm.weight, device, dtype)
+        self._bias = _copy(norm.bias, device, dtype)
 
     def __call__(self, states: torch.Tensor) -> torch.Tensor:
         return functional.layer_norm(states, (HIDDEN,), self._weight, self._bias, LAYER_NORM_EPSILON)
@@ -166,7 +177,7 @@ class _LinearLayer:
         self, layer: AffineWeights[torch.Tensor], device: torch.device, dtype: torch.dtype, *, gelu: bool = False
     ) -> None:
         self._weight = layer.weight.to(device, dtype)
-        self._bias = layer.bias.to(device, dtype)
+        self._bias = _copy(layer.bias, device, dtype)
         self._gelu = gelu
         self._packed: torch.Tensor | None = None
         if device.type == "cpu":
