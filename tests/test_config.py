@@ -151,19 +151,15 @@ def test_an_unknown_setting_is_named_with_its_file(home: Path) -> None:
 
 def test_a_setting_of_the_documents_is_told_what_it_is_here(home: Path) -> None:
     write(home / ".claude" / "hyperloci.toml", "[memory]\nhot_max_turns = 100\n")
-    with pytest.raises(
-        ConfigurationError, match=r"unknown setting memory \(the documents' hot_max_turns is .*hot_chunks"
-    ):
+    with pytest.raises(ConfigurationError, match=r"unknown setting memory \('hot_max_turns' is .*hot_chunks"):
         load(home)
     with pytest.raises(ConfigurationError, match="settings stand at the top of the file"):
         load(home)
     write(home / ".claude" / "hyperloci.toml", 'consolidation = "local"\n')
-    with pytest.raises(
-        ConfigurationError, match=r"consolidation='local' is unknown: the documents' local is .*llm_url"
-    ):
+    with pytest.raises(ConfigurationError, match=r"consolidation='local' is unknown: 'local' is .*llm_url"):
         load(home)
     write(home / ".claude" / "hyperloci.toml", "micro_chunk_size = 5\n")
-    with pytest.raises(ConfigurationError, match=r"micro_chunk_size has no place here: always 10 turns"):
+    with pytest.raises(ConfigurationError, match=r"'micro_chunk_size' has no place here: always 10 turns"):
         load(home)
 
 
@@ -186,7 +182,7 @@ def test_a_misspelt_variable_is_told() -> None:
     )
     assert told[0] == "HYPERLOCI_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
     assert told[1] == "HYPERLOCI_EMBEDER is no setting; did you mean HYPERLOCI_EMBEDDER?"
-    assert told[2].startswith("HYPERLOCI_HOT_MAX_TURNS is no setting; the documents' hot_max_turns is")
+    assert told[2].startswith("HYPERLOCI_HOT_MAX_TURNS is no setting; 'hot_max_turns' is")
     assert told[3] == "RLM_MEMORY_DATABASE is no setting; did you mean RLM_MEMORY_DB?"
 
 

@@ -37,8 +37,8 @@ class DocumentName:
         """Return in words what has its place."""
         told = " or ".join(map(_show_target, self.targets))
         if not told:
-            return f"the documents' {self.name} has no place here: {self.note}"
-        return f"the documents' {self.name} is {told} here" + (f" ({self.note})" if self.note else "")
+            return f"'{self.name}' has no place here: {self.note}"
+        return f"'{self.name}' is {told} here" + (f" ({self.note})" if self.note else "")
 
 
 _SHOWN: Final = {

@@ -66,9 +66,7 @@ def test_every_choice_of_every_tool_is_told_its_own_values(tool: Tool, name: str
 
 def test_a_choice_of_the_documents_is_told_what_it_is_here() -> None:
     message = refused(query="x", kind="user_info")
-    assert message.startswith(
-        "kind='user_info' should be 'code' or 'docs'. The documents' user_info is the tool recall_"
-    )
+    assert message.startswith("kind='user_info' should be 'code' or 'docs'. 'user_info' is the tool recall_")
     assert refused(query="x", kind="doc").endswith("Did you mean docs?")
     assert "documents'" not in refused(query="x", limit="user_info")
 

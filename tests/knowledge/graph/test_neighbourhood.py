@@ -119,9 +119,7 @@ def test_an_unknown_relationship_is_refused_with_those_in_use(store: Store) -> N
     link(store, "haunts", a, b)
     with pytest.raises(BadRequestError, match=r"'blocks' is unknown; these are in use: haunts, supports"):
         find_related(store, a, "blocks")
-    with pytest.raises(
-        BadRequestError, match=r"'temporal' is unknown: the documents' temporal is the relation follows"
-    ):
+    with pytest.raises(BadRequestError, match=r"'temporal' is unknown: 'temporal' is the relation follows"):
         find_related(store, a, "temporal")
 
 

@@ -94,7 +94,7 @@ async def test_a_tool_of_the_documents_is_told_what_it_is_here(connect: Connect)
         result = await client.call_tool("add_learning", {"fact": "x"})
         misspelt = await client.call_tool("serch_memory", {"query": "x"})
         argument = await client.call_tool("search_memory", {"query": "x", "facet_query": {}})
-    assert "the documents' add_learning is the tool remember_fact here" in text_of(result)
+    assert "'add_learning' is the tool remember_fact here" in text_of(result)
     assert "did you mean search_memory?" in text_of(misspelt)
     assert "where" in text_of(argument)
 
