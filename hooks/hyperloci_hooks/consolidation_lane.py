@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 0.5
-"""How often the end of a session that waits looks whether the server closes."""
+END_SECONDS: Final = 1.0
+"""How long the end of a session waits until its turns are read, and with it ends of turns of other sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,9 @@ class ConsolidationLane:
         self._waiting.put(None)
 
     def add_turn(self, settings: Settings, place: Path, record: CaptureRecord) -> None:
-        """Have the turns read that a stored record ends; waits for it at a session's end, which prepares the next.
+        """Have the turns read that a stored record ends.
+
+        At the end of a session, which prepares the next one and may be the server's too, it is waited for a moment.
 
         Args:
             settings: under which the memory is opened.
@@ -64,13 +66,10 @@ class ConsolidationLane:
         """
         from hyperloci.model.record import CaptureKind
 
-        if record.kind not in (CaptureKind.TURNS, CaptureKind.ENDED):
-            return
         waiting = _Waiting(settings, place, record)
         self._waiting.put(waiting)
         if record.kind is CaptureKind.ENDED:
-            while not waiting.done.wait(LOOK_SECONDS) and not self._closing:
-                pass
+            waiting.done.wait(END_SECONDS)
 
     def _work(self) -> None:
         memories = OpenMemories()

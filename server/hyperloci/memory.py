@@ -1121,7 +1121,14 @@ class Memory:
             return identify_known_project(self.store, self.settings, folder, self._clock())
 
         with contextlib.ExitStack() as stack:
-            start_embedder = functools.cache(lambda: stack.enter_context(self.keep_embedder_running()))
+
+            @functools.cache
+            def start_embedder() -> None:
+                try:
+                    stack.enter_context(self.keep_embedder_running())
+                except HyperlociError as error:
+                    _log.warning("old sessions are judged by words alone: %s", error)
+
             report = self._transcripts.import_sessions(transcripts, find_project, progress, start_embedder)
             self._notify_embedder()
         return report
@@ -1164,8 +1171,11 @@ class Memory:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
         from hyperloci.embedder.supervisor import EmbedderSupervisor
 
+        if self._client is None:
+            yield
+            return
         with EmbedderSupervisor(self.settings) as owner:
-            if owner.ensure_running() and self._client is not None:
+            if owner.ensure_running():
                 self._client.wait_until_ready(WARM_SECONDS)
             yield
 

@@ -23,7 +23,7 @@ from typing import Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder import protocol
-from hyperloci.errors import ConfigurationError, NoEmbedderError
+from hyperloci.errors import ConfigurationError, NoEmbedderError, NotReadyError
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.sockets import MAX_PATH_BYTES, is_same_user, is_supported, listen_at
 from hyperloci.system.values import dataclass
@@ -129,6 +129,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
 
     Raises:
         NoEmbedderError: nobody listens there.
+        NotReadyError: it can't be reached now.
         ConfigurationError: the folder is not this user's own.
         EmbedderError: the listener is another user or program, or does not answer.
     """
@@ -140,7 +141,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
         raise NoEmbedderError from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NoEmbedderError(f"The embedder cannot be reached: {error}") from error
+        raise NotReadyError(f"The embedder cannot be reached: {error}") from error
 
 
 def admit_visitor(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:

@@ -17,8 +17,9 @@ from hyperloci.knowledge.logistic import to_probability
 
 logger = logging.getLogger(__name__)
 
-READ_SECONDS: Final = 1.0
-"""How long pairs may take. A few take some hundredths; the first ones of a process wait for the model's weights."""
+READ_SECONDS: Final = 0.8
+"""How long pairs may take; a longer request that fails would count as an embedder's silence. A few take some
+hundredths; the first ones of a process wait for the model's weights."""
 
 LEAST: Final = 1e-6
 """Probabilities nearer to 0 or 1 are as sure as this one."""

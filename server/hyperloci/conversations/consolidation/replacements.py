@@ -82,6 +82,9 @@ likelier. Of what was said in passing 53 of 65 do, besides 313 others."""
 REVIEWED_AT_ONCE: Final = 50
 """Statements judged by meaning in one go, some milliseconds each: a long session's."""
 
+WAITING_STATEMENTS: Final = 20
+"""So many wait until they can be read together with what they may replace: one or two sessions' worth."""
+
 MAX_SUCCESSORS: Final = 5
 """Later statements, the nearest in meaning, that one which came in after them is put beside."""
 
@@ -202,12 +205,14 @@ class ReplacementResolver:
 
         Args:
             scope: only statements of sessions of this project.
-            may_wait: whether statements are left that can't be read together now, but may soon.
+            may_wait: whether statements are left that can't be read together now, but may soon, while they are few.
         """
         ended, scorer = 0, LateScorer(self._scorer) if self._scorer else None
-        for new in self._store.consolidations.list_reviews(scope, REVIEWED_AT_ONCE):
+        waiting = self._store.consolidations.list_reviews(scope, REVIEWED_AT_ONCE)
+        is_short = len(waiting) <= WAITING_STATEMENTS
+        for new in waiting:
             likely, successors = self._judge_by_meaning(new, scorer) if new.valid_until is None else ([], [])
-            if may_wait and scorer is not None and scorer.is_late:
+            if may_wait and is_short and scorer is not None and scorer.is_late:
                 break
             with self._store.transaction():
                 if self._store.consolidations.finish_review(new.key):

@@ -113,8 +113,7 @@ class ReadingSession:
     def read(self, pairs: Sequence[tuple[str, str]], seq: int) -> list[float | None]:
         """Return for each pair how likely its sentence is to be kept, 0..1; None where it was not read.
 
-        A turn that takes all the time there is, as the first of a part, would take it the next time too: it does not
-        wait.
+        The first turn of a part does not wait once the model answers: it would take as long the next time too.
 
         Args:
             pairs: what was said before a sentence, and the sentence with its answer.
@@ -128,7 +127,7 @@ class ReadingSession:
         for start in range(0, len(new), READ_TOGETHER):
             self._ask(new[start : start + READ_TOGETHER])
         if self._may_wait and self._is_late and not all(pair in self._readings for pair in pairs):
-            if is_first and self._readings and self._reader is not None:
+            if is_first and self._readings:
                 self._cut_short.add(seq)
             if seq not in self._cut_short:
                 raise LateReadingError(seq)
