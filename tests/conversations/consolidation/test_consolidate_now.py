@@ -135,12 +135,21 @@ def test_words_alone_tell_what_no_model_read_in_time(
     assert contents(store) == SAID[:1] and progress_of(store).through_seq == progress_of(store).next_seq
 
 
+@pytest.mark.parametrize("requests", [1, 9])
 def test_a_turn_that_takes_all_the_time_there_is_holds_nothing_up(
-    store: Store, settings: Settings, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch
+    store: Store, settings: Settings, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch, requests: int
 ) -> None:
-    """It is read as far as that goes, and the next turns at the next end of one."""
-    slow = LateReader(RULE)
-    slow.is_late = False
+    """It is read as far as that goes, and the next turns at the next end of one; also if a request is late."""
+
+    class Slow(LateReader):
+        asked_for = 0
+
+        def score_statements(self, pairs: Sequence[tuple[str, str]], timeout: float) -> Sequence[float]:
+            self.asked_for += 1
+            self.is_late = self.asked_for == requests + 1
+            return super().score_statements(pairs, timeout)
+
+    slow = Slow(RULE)
     long = " ".join([*(f"Then look at file {number} and tell me." for number in range(20)), RULE])
     talk.session("one", (USER, long), (ASSISTANT, "Done"), (USER, RULE), (ASSISTANT, "Done"), end=False)
     seconds = iter(range(1_000))

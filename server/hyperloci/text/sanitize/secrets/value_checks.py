@@ -1,4 +1,7 @@
-"""Value checks: whether a value looks like a secret in a place that may hold one. Pure functions of short strings."""
+"""Value checks: whether a value looks like a secret in a place that may hold one. Pure functions of short strings.
+
+Longer than most: one check for each kind of place, a few lines each, which share their patterns.
+"""
 
 from __future__ import annotations
 
