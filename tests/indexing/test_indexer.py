@@ -1089,3 +1089,20 @@ def test_nothing_is_indexed_while_it_cannot_be_told_what_the_project_excludes(in
     settings = replace(index.settings, exclude_fault="x.toml cannot be read.")
     with pytest.raises(ConfigurationError, match="Nothing is indexed until it is corrected"):
         Indexer(index.store, settings, index.project, index.clock).index_tree()
+
+
+@pytest.mark.req("A.05")
+def test_a_file_that_goes_on_to_another_name_leaves_the_stand_in_at_its_first_one_alone(
+    index: Index, tree: WorkingTree
+) -> None:
+    tree.write("a.py", MODULE)
+    index()
+    indexer, ids = index.keep_running(), index.ids("a.py")
+    tree.rename("a.py", "b.py")
+    indexer.update_paths(["a.py", "b.py"])
+    tree.write("a.py", "import b\n\n\ndef parse(line):\n    return b.parse(line)\n")
+    indexer.update_paths(["a.py"])
+    stand_in = index.ids("a.py")
+    tree.rename("b.py", "c.py")
+    indexer.update_paths(["b.py", "c.py"])
+    assert index.ids("c.py") == ids and index.ids("a.py") == stand_in

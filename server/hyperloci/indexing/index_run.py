@@ -200,7 +200,7 @@ class IndexRun:
         finder = RenameFinder(
             self._store, self._scope_key, self._root, self._known, self._former, self._read_file, self._clock()
         )
-        self._renamed = finder.find_returned(gone, new)
+        self._renamed = finder.find_returned(gone, new, present)
         renamed = {row.key for row in self._renamed.values()}
         left = [row for row in gone if row.key not in renamed]
         self._renamed |= finder.find_told(left, [path for path in new if path not in self._renamed], present)

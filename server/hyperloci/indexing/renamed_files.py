@@ -88,17 +88,29 @@ class RenameFinder:
         self.stand_ins: set[int] = set()
         """Keys of files that are gone and were made to take the place of others: nothing of them turns up elsewhere."""
 
-    def find_returned(self, gone: Sequence[IndexedFile], new: Collection[str]) -> dict[str, IndexedFile]:
+    def find_returned(
+        self, gone: Sequence[IndexedFile], new: Collection[str], present: Mapping[str, FileStamp]
+    ) -> dict[str, IndexedFile]:
         """Find files that were only moved aside: their side name is gone, and a file is where they lay before.
 
-        What is stored of that file by now must be young: its snippets are forgotten for the returned ones.
+        What is stored of that file by now must be young: its snippets are forgotten for the returned ones. And what
+        was moved aside must not have gone on to another name, as where a stand-in for old callers was left behind.
         """
+        by_size: dict[int, list[str]] = {}
+        for path in new:
+            by_size.setdefault(present[path].size, []).append(path)
         found: dict[str, IndexedFile] = {}
         for row in gone:
-            path = self._former.find(row.path)
-            if path is not None and path not in found and (path in new or self._is_there(path)):
-                found[path] = row
+            former = self._former.find(row.path)
+            if former is None or former in found:
+                continue
+            if former in new or (self._is_there(former) and not self._is_among(row, by_size.get(row.size, ()))):
+                found[former] = row
         return found
+
+    def _is_among(self, row: IndexedFile, paths: Sequence[str]) -> bool:
+        files = map(self._read, paths)
+        return any(file is not None and hash_bytes(file.data) == row.content_hash for file in files)
 
     def _is_there(self, path: str) -> bool:
         row = self._known.get(path)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.text.language.figures import read_figures
+from hyperloci.text.language.figures import read_figures, read_said_figures
 from tests.support import examples
 
 
@@ -80,3 +80,7 @@ def test_what_is_counted_in_is_no_figure_of_its_own(text: str, not_said: str) ->
 @hypothesis_settings(max_examples=examples(100))
 def test_whatever_is_read_its_figures_are_numbers(text: str) -> None:
     assert all(float(figure) >= 0 for figure in read_figures(text))
+
+
+def test_the_address_of_a_machine_at_the_end_of_a_sentence_is_no_number() -> None:
+    assert 192168100200.0 not in read_said_figures("The database runs on 192.168.100.200.")

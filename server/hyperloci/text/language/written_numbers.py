@@ -23,9 +23,7 @@ SPACED_NUMBER: Final = (
 
 _BYTE: Final = "(?:1[0-9]{2}|2[0-4][0-9]|25[0-5])"
 
-POINTED_NUMBER: Final = (
-    rf"(?![1-9][0-9]{{0,2}}(?:\.{_BYTE}){{3}}(?![0-9.]))[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}}){{2,5}}(?![0-9]|[.,:/-][0-9])"
-)
+POINTED_NUMBER: Final = rf"(?![1-9][0-9]{{0,2}}(?:\.{_BYTE}){{3}}(?![0-9]|\.[0-9]))[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}}){{2,5}}(?![0-9]|[.,:/-][0-9])"
 """A pattern of a number whose groups points part, `10.000.000`: no version (`10.0.1`) and no address of a machine."""
 
 NUMBER: Final = (
@@ -39,6 +37,8 @@ without spaces (`1,2,3`) each is a number."""
 
 _COMMA_FRACTION: Final = re.compile(r"^0,|[0-9],(?![0-9]{3}(?![0-9]))[0-9]+$|\.[0-9]{3},[0-9]+$")
 _SPACE_GROUPS: Final = re.compile(_SPACES)
+_GROUPS: Final = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,5}\Z")
+"""What stands around a number has told that it is one."""
 _POINT_GROUPS: Final = re.compile(f"{POINTED_NUMBER}$")
 _POINT_GROUP: Final = re.compile(r"\$?[1-9][0-9]{0,2}\.[0-9]{3}(?![0-9.,])")
 
@@ -48,7 +48,7 @@ THOUSAND: Final = 1_000.0
 def read_number(written: str) -> float:
     """Return what a number that `NUMBER` matches means; a single point marks the fraction (`1.500`, as in English)."""
     plain = _SPACE_GROUPS.sub("", written)
-    if _POINT_GROUPS.match(plain):
+    if _GROUPS.match(plain):
         return float(plain.replace(".", ""))
     if _COMMA_FRACTION.search(plain) or (plain != written and "," in plain):
         return float(plain.replace(".", "").replace(",", "."))

@@ -100,10 +100,8 @@ class DeniedCauses:
         if self._store.nodes.get_by_keys([old.key])[old.key].valid_until is not None:
             return
         reason = f"it was said not to be the cause: {passage[:REASON_CHARS]}"
-        instead = next(_list_causes(made, turn), None)
-        if instead is None:
-            self._contradictions.expire(old, reason, until=turn.event_time)
-        else:
+        # Alone, `that's not the only cause` or `maybe it's not the cache` denies as little as it ends.
+        if (instead := next(_list_causes(made, turn), None)) is not None:
             self._contradictions.supersede(old, instead, reason)
 
 

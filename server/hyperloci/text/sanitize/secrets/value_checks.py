@@ -109,9 +109,9 @@ _WELL_KNOWN: Final = frozenset(
 _WORD_AND_YEAR: Final = re.compile(r"[A-Za-z]{6,24}[0-9]{2}\Z")
 """`karamell77`, as people choose passwords; names of formats have shorter words or smaller numbers."""
 _WORD_AND_DIGITS: Final = re.compile(r"[A-Za-z]{5,24}[0-9]{1,2}\Z")
-_PROTOCOL: Final = re.compile(r"[A-Z]{2,8}/[0-9]{1,2}\.[0-9]{1,2}\Z")
+_PROTOCOL: Final = re.compile(r"(?:HTTPS?|D?TLS|SSL|SSH|SIP|RTSP|MQTT|AMQP|SMB|SNMP)/[0-9]{1,2}\.[0-9]{1,2}\Z")
 """`HTTP/1.1`."""
-_PRODUCT_NUMBER: Final = re.compile(r"[A-Z]{2,5}(?:-[A-Z]{0,3}[0-9]{1,6}[a-z]?){1,3}\Z")
+_PRODUCT_NUMBER: Final = re.compile(r"[A-Z]{2,5}-[A-Z]{0,3}[0-9]{1,6}[a-z]?\Z")
 """`SKU-AB12x`."""
 _DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*)\Z")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
