@@ -83,4 +83,4 @@ def test_whatever_is_read_its_figures_are_numbers(text: str) -> None:
 
 
 def test_the_address_of_a_machine_at_the_end_of_a_sentence_is_no_number() -> None:
-    assert 192168100200.0 not in read_said_figures("The database runs on 192.168.100.200.")
+    assert not any("192168" in figure for figure in read_said_figures("The database runs on 192.168.100.200."))

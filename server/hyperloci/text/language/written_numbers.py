@@ -23,7 +23,9 @@ SPACED_NUMBER: Final = (
 
 _BYTE: Final = "(?:1[0-9]{2}|2[0-4][0-9]|25[0-5])"
 
-POINTED_NUMBER: Final = rf"(?![1-9][0-9]{{0,2}}(?:\.{_BYTE}){{3}}(?![0-9]|\.[0-9]))[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}}){{2,5}}(?![0-9]|[.,:/-][0-9])"
+_ADDRESS: Final = rf"[1-9][0-9]{{0,2}}(?:\.{_BYTE}){{3}}(?![0-9]|\.[0-9])"
+
+POINTED_NUMBER: Final = rf"(?!{_ADDRESS})[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}}){{2,5}}(?![0-9]|[.,:/-][0-9])"
 """A pattern of a number whose groups points part, `10.000.000`: no version (`10.0.1`) and no address of a machine."""
 
 NUMBER: Final = (
