@@ -71,17 +71,16 @@ class LocalScorer:
 load_scorer = functools.cache(load_cross_encoder)
 
 
-def play_project(gold: dict[str, Any], encode: Encode | None) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def play_project(gold: dict[str, Any], encode: Encode) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Return what is extracted of a project's sessions, in the order it was made, and with what each session begins.
 
-    With what one would begin `AFTER_MS` after the last is told as `end`. Without `encode` words alone decide.
+    With what one would begin `AFTER_MS` after the last is told as `end`.
     """
     clock, openings = Clock(), dict[str, str]()
     with tempfile.TemporaryDirectory() as folder:
         settings = bench_settings(Path(folder), embedder=False)
         with Store.open(settings.database, backup_dir=settings.backup_dir, clock=clock) as store:
-            scorer = None if encode is None else LocalScorer()
-            consolidation = Consolidation(store, settings, clock, scorer=scorer, reading_seconds=math.inf)
+            consolidation = Consolidation(store, settings, clock, scorer=LocalScorer(), reading_seconds=math.inf)
             known = set[NodeKey]()
             for number, session in enumerate(gold["sessions"]):
                 session_id = f"{gold['project']}-{number}"
@@ -126,18 +125,13 @@ def _read_turns(turns: Sequence[dict[str, Any]], clock: Clock) -> Iterator[NewTu
 
 
 def _finish_turn(
-    store: Store,
-    consolidation: Consolidation,
-    session_id: str,
-    known: set[NodeKey],
-    encode: Encode | None,
-    clock: Clock,
+    store: Store, consolidation: Consolidation, session_id: str, known: set[NodeKey], encode: Encode, clock: Clock
 ) -> None:
     """Judge by meaning what has a vector, consolidate what was answered, and give what is new a vector."""
     consolidation.write.replacements.review_statements()
     consolidation.consolidate_now(session_id)
     new = [node for node in _list_extracted(store) if node.key not in known]
-    if new and encode is not None:
+    if new:
         vectors = encode([node.content for node in new])
         with store.transaction():
             model = store.vectors.use_model("bundled", DIMENSIONS, now=clock())

@@ -14,7 +14,6 @@ from typing import Final
 
 from hyperloci.conversations.asked_questions import read_answers
 from hyperloci.conversations.consolidation.actions import read_actions
-from hyperloci.conversations.consolidation.causes.denials import find_causes_instead
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
 from hyperloci.conversations.consolidation.context.scorer import Statement
@@ -91,10 +90,6 @@ KEEP_BINDING: Final = MappingProxyType({FindingKind.DEADLINE: 0.25, FindingKind.
 projects of five writers, beside no surer one, five of five deadlines from .25 on are to be kept, and of constraints ten
 of 14 from .4 on, two of which must not be (rules of another place); from .33 on four of six, and two; of decisions half
 (docs/benchmarks/extraction.md, "Kept from less on")."""
-
-KEEP_INSTEAD: Final = 0.1
-"""The same for a sentence that names a cause instead of one that was held for it (`causes.denials`): no right one of
-the talks that were read is below (`bench denied_causes`), but talk of the moment is (`that's not it. it's late`)."""
 
 EXTEND: Final = 0.06
 """Probability from which on a sentence is kept together with a surer neighbour: a statement, and what belongs to it."""
@@ -205,16 +200,14 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
     if turn.speaker == USER:
         by_words, scores = scores, read_statements(reading, turns, at, scores)
         scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
-    causes = find_causes_instead(turns, at)
-    scores = [max(score, KEEP) if n in causes and score >= KEEP_INSTEAD else score for n, score in enumerate(scores)]
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
-    found = {run: _make_finding(turns, at, run, scores, causes) for run in runs if run in surest}
+    found = {run: _make_finding(turns, at, run, scores) for run in runs if run in surest}
     if turn.speaker == USER:
         # What passes and is refused, as a fact that is not sure enough, may change what holds all the same.
         kept = [run for run, finding in found.items() if finding is not None]
         for run in _find_tentative_runs(turn, scores, kept):
-            finding = _make_finding(turns, at, run, scores, causes, facts_from=PASSING)
+            finding = _make_finding(turns, at, run, scores, facts_from=PASSING)
             is_passing = max(scores[number] for number in run) < TENTATIVE
             found[run] = None if finding is None else replace(finding, is_tentative=True, is_passing=is_passing)
     yield from (finding for finding in found.values() if finding is not None)
@@ -317,7 +310,6 @@ def _make_finding(
     at: int,
     run: Sequence[int],
     scores: Sequence[float],
-    causes: frozenset[int],
     *,
     facts_from: float | None = None,
 ) -> ExtractedFinding | None:
@@ -333,8 +325,6 @@ def _make_finding(
         start = turn.sentences[first - 1].start
         quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     kind, due = choose_kind(quote, turn.at)
-    if not causes.isdisjoint(run):
-        kind, due = FindingKind.INSIGHT, None
     context = None
     if turn.speaker == USER:
         statement = Statement(turns, at, start, start + len(quote))

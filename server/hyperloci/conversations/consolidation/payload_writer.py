@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.conversations.consolidation.causes.denied_causes import DeniedCauses
 from hyperloci.conversations.consolidation.finding_plans import FindingPlan, FindingPlanner
 from hyperloci.conversations.consolidation.finding_writer import FindingWriter, SavedFindings
 from hyperloci.conversations.consolidation.findings import ConsolidationPayload
@@ -33,7 +32,6 @@ class PayloadWriter:
         self._write = write
         self._progress = store.consolidations
         self._plan = FindingPlanner(store, write.contradictions)
-        self._denied = DeniedCauses(store, write.contradictions)
 
     def save_part(
         self,
@@ -72,7 +70,6 @@ class PayloadWriter:
                 nodes |= stored
                 if mark == through:
                     self._write.replacements.end_released_statements(progress.scope, turns)
-                    self._denied.end_denied_causes(progress, turns, list(nodes.values()))
                     part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
                 self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))

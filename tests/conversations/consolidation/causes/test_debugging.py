@@ -60,18 +60,6 @@ def test_a_diagnosis_that_nobody_confirms_is_a_guess(store: Store) -> None:
     assert find_chains(nodes(store, SYMPTOM, LOOK, DIAGNOSIS)) == []
 
 
-@pytest.mark.req("B.18")
-@pytest.mark.parametrize(
-    "denied",
-    [
-        (USER, "that wasn't it. turns out the queue delivers again after 30 s"),
-        (USER, "it acks before sending since may, so it's not the mail_worker. it's because the queue delivers again"),
-    ],
-)
-def test_a_diagnosis_that_is_denied_is_no_cause(store: Store, denied: tuple[str, str]) -> None:
-    assert find_chains(nodes(store, SYMPTOM, LOOK, DIAGNOSIS, denied, EDIT)) == []
-
-
 def test_a_command_that_passes_after_the_edit_bears_a_diagnosis_out(store: Store) -> None:
     failed, passed = (TOOL, "Bash: pnpm test:int (failed): expected 2 to be 1"), (TOOL, "Bash: pnpm test:int")
     diagnosis = (ASSISTANT, "The fixture has two different `event_seq`, so two sends are right.")

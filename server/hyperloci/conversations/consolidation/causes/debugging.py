@@ -2,7 +2,7 @@
 
 Somebody reports a failure (or a command fails), somebody looks, the assistant says what it comes from, the user
 confirms, something is changed. A diagnosis that nobody confirmed and no passing command bears out is a guess, and no
-cause; nor is one that somebody denies (`denials`). The weights are data (`data/debugging.toml`).
+cause. The weights are data (`data/debugging.toml`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hyperloci.conversations.consolidation.causes.denials import MAX_TURNS_BACK, denies, find_denials
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_phrases import holds_phrase
 from hyperloci.model.kinds import Origin
@@ -59,8 +58,7 @@ def find_chains(turns: Sequence[Node]) -> list[DebuggingChain]:
         if _may_diagnose(turn):
             scored = [(_score_chain(turns, start, at), start) for start in range(max(0, at - MAX_TURNS_BETWEEN), at)]
             worth, start = max(scored, default=(0.0, 0))
-            is_enough = worth >= max(_load()["threshold"], best.get(start, (0.0, 0))[0])
-            if is_enough and not _is_denied(turns, start, at):
+            if worth >= max(_load()["threshold"], best.get(start, (0.0, 0))[0]):
                 best[start] = (worth, at)
     return [_make_chain(turns, start, at) for start, (_, at) in sorted(best.items())]
 
@@ -137,16 +135,6 @@ def _list_outcome_features(turns: Sequence[Node], start: int, at: int) -> Iterat
             yield "restated"
     if turns[start].subtype == "action" and _passes_later(turns[start], turns[at + 1 :]):
         yield "passes"
-
-
-def _is_denied(turns: Sequence[Node], start: int, at: int) -> bool:
-    """Return whether somebody says later that it was not what a diagnosis says; what only points, right after it."""
-    said = [turn for turn in turns[at + 1 :] if turn.subtype == "episode"][:MAX_TURNS_BACK]
-    return any(
-        denies(denial, turns[at].content, turns[start].content) if denial.names else number == 0
-        for number, turn in enumerate(said)
-        for _, denial in find_denials(split_sentences(turn.content))
-    )
 
 
 def _passes_later(failed: Node, later: Sequence[Node]) -> bool:
