@@ -194,34 +194,6 @@ def test_a_statement_that_is_reworded_is_tied_to_the_code_that_it_names_now(stor
 
 
 @pytest.mark.req("D.01")
-def test_a_statement_that_only_loses_its_backticks_stays_tied_to_what_it_names(store: Store) -> None:
-    put_code(store, PROJECT, "jobs.py", start=START.replace("start_job", "start"), Queue=STOP)
-    node = state(store, "`start` never waits, and a `Queue` has no end", PROJECT)
-    assert tied(store, node) == [("Queue", None), ("start", None)]
-
-    reword(store, node, "start never waits, and a queue has no end")
-
-    assert tied(store, node) == [("start", None)]
-
-
-@pytest.mark.req("D.01")
-@pytest.mark.parametrize("text", ["start never waits", "restarts never wait"])
-def test_a_statement_that_loses_its_backticks_after_a_rename_is_tied_to_the_new_name_if_it_says_the_old(
-    store: Store, text: str
-) -> None:
-    put_code(store, PROJECT, "jobs.py", start=START.replace("start_job", "start"))
-    node = state(store, "`start` never waits", PROJECT)
-    put_code(store, PROJECT, "jobs.py", begin=START.replace("start_job", "begin"))
-    with store.transaction():
-        follow_renames(store, store.scopes.ensure_scope(PROJECT, now=NOW), {"jobs.py": ["begin"]})
-    assert tied(store, node) == [("begin", "start")]
-
-    reword(store, node, text)
-
-    assert tied(store, node) == ([("begin", "start")] if text.startswith("start") else [])
-
-
-@pytest.mark.req("D.01")
 def test_a_statement_that_is_reworded_in_one_project_stays_tied_to_the_code_of_others(store: Store) -> None:
     put_code(store, PROJECT, "jobs.py", start_job=START)
     put_code(store, "other", "tasks.py", start_job=START)

@@ -248,16 +248,6 @@ def test_a_folder_that_becomes_a_repository_keeps_its_memory(settings: Settings,
     assert recalled(settings, moved) == {"We deploy on Tuesdays"}
 
 
-def test_an_empty_folder_in_which_a_project_is_begun_keeps_its_memory(settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "rocket"
-    folder.mkdir()
-    remember(settings, folder, "We deploy on Tuesdays")
-    (folder / "main.py").write_text("print()\n")  # All that is in it is newer than what was remembered.
-    repository(folder, "first", REMOTE)
-    assert recalled(settings, folder) == {"We deploy on Tuesdays"}
-    assert told(settings, folder) == ("place", [])
-
-
 def test_a_repository_unpacked_in_the_place_of_a_deleted_folder_is_not_that_folder(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -77,25 +77,6 @@ def test_what_happened_in_a_time_gets_what_is_of_it_by_whatever_words_the_time_i
         assert not any(hit.notes and "outside" in " ".join(hit.notes) for hit in answer.results), question
 
 
-@pytest.mark.req("B.05")
-def test_what_changed_since_a_time_is_told_by_what_was_decided_before_what_was_said_or_done(
-    memory: Memory, decisions: list[str]
-) -> None:
-    with memory.store.transaction():
-        for minutes, subtype, text in ((3, "episode", "Left as it is."), (2, "action", "Edit a.py: +1 -1 lines")):
-            memory.store.nodes.create_node(
-                NewNode(type=NodeType.EXPERIENCE, subtype=subtype, content=text, scope=memory.project.id),
-                now=NOW + minutes * 60_000,
-            )
-        memory.store.nodes.create_node(
-            NewNode(type=NodeType.DECISION, subtype="commit", content="Write a log line", scope=memory.project.id),
-            now=NOW + 60_000,
-        )
-    answer = memory.search("what changed since last Monday?")
-    kinds = [hit.subtype for hit in answer.results]
-    assert kinds == ["commit", "decision", "episode", "action"], kinds
-
-
 def test_bounds_that_the_caller_gives_come_first(memory: Memory, decisions: list[str]) -> None:
     answer = memory.search("what did we decide about the retry policy last week?", after="yesterday")
     assert found(answer) == [decisions[2]]

@@ -16,7 +16,6 @@ from hyperloci.project.git_folder import BrokenRepositoryError, open_repository
 from hyperloci.project.identity import IdentityBasis, Project, identify_project, make_project_id
 from hyperloci.store import Store
 from hyperloci.store.projects.places import ProjectPlace
-from hyperloci.system.folder_birth import read_birth_ns
 
 SEEN_INTERVAL_MS: Final = MS_PER_DAY // 24
 """How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""
@@ -157,8 +156,7 @@ def _scope_of_grown(store: Store, project: Project) -> Decision | None:
     for place in store.places.find_by_path(str(project.root)):
         if place.token_hash is not None or Path(place.path) not in (project.root, project.place):
             continue
-        folder = Path(place.path)
-        if place.inode == read_inode(folder) and _is_older(folder, place.last_seen_at):
+        if place.inode == read_inode(Path(place.path)) and _has_older_entry(Path(place.path), place.last_seen_at):
             return place.scope, place.reason
     return None
 
@@ -192,15 +190,6 @@ def _is_folder_replaced(project: Project, known: ProjectPlace, inode: str | None
     if project.token is not None or (project.common_dir is None and known.inode in (None, inode)):
         return False
     return not _has_older_entry(project.place, known.last_seen_at)
-
-
-def _is_older(folder: Path, at: int) -> bool:
-    """Whether a folder was there at a time, in milliseconds: by its birth, else by what is in it.
-
-    An empty folder in which a project is begun has nothing of before but itself.
-    """
-    born = read_birth_ns(folder)
-    return (born is not None and born <= at * 1_000_000) or _has_older_entry(folder, at)
 
 
 def _has_older_entry(folder: Path, at: int) -> bool:

@@ -17,7 +17,6 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchFilter
 from hyperloci.queries.question_time import EventBound, QuestionTime, TimeOrder, read_question_time
 from hyperloci.queries.recall_targets import KINDS, RecallRequest, read_recall_request, remove_words
-from hyperloci.queries.recent import STATEMENTS
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.relevance import make_term_share, select_for_question
 from hyperloci.retrieval.search import SearchResult
@@ -31,10 +30,6 @@ UNDATED_SUBTYPES: Final = frozenset({"code", "markdown", "text", "section"})
 
 TOLD_TYPES: Final = tuple(kind for kind in NodeType if kind not in (NodeType.SNIPPET, NodeType.ENTITY))
 """What happened, or was said: what a file holds and a thing are neither."""
-
-TOLD_FIRST: Final = frozenset({*STATEMENTS, "commit"})
-"""Of what a question for a time alone lists: what was stated or committed tells what changed, before the turns in which
-it was talked about and the lines about tools."""
 
 SAME_SUBJECT_SHARE: Final = 0.8
 SAME_WORDS_SHARE: Final = 0.5
@@ -125,8 +120,7 @@ class DatedSearch:
         request = read_recall_request(query) or read_recall_request(text, is_dated=True)
         subject = text if request is None else remove_words(request.subject, bounds.expression)
         kinds = _narrow_to_kind(conditions, request)
-        # A question for a time and nothing else is answered by what is of that time: statements, then the rest, the
-        # latest first.
+        # A question for a time and nothing else is answered by what is of that time, the latest first.
         # Of another thing than the event that bounds it: that one's words would only lead there.
         wording = query if asked.event is None else text
         find = self.list_all if not analyse_query(subject) else functools.partial(self.find, wording)

@@ -19,7 +19,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Placement, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
-from hyperloci.queries.dated_search import TOLD_FIRST, DatedResult, DatedSearch
+from hyperloci.queries.dated_search import DatedResult, DatedSearch
 from hyperloci.queries.starting_point import StartingPoint, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
@@ -110,7 +110,7 @@ class SearchService:
                 store=self.store,
                 clock=self.clock,
                 find=functools.partial(find, encode=encode),
-                list_all=functools.partial(self.searcher.list_memories, limit=limit, first=TOLD_FIRST),
+                list_all=functools.partial(self.searcher.list_memories, limit=limit),
                 present=present,
             ).search(query, conditions)
         found = dated.found

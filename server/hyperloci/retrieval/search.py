@@ -201,10 +201,8 @@ class Searcher:
             named=None if leading is None else leading.described,
         )
 
-    def list_memories(
-        self, conditions: Conditions, *, limit: int, first: Collection[str] | None = None
-    ) -> SearchResult:
-        """Return what meets conditions, without a query, in the order of `Filters.list_in_order`.
+    def list_memories(self, conditions: Conditions, *, limit: int) -> SearchResult:
+        """Return what meets conditions, without a query: by file and line, then the latest first.
 
         Raises:
             BadRequestError: a limit outside 1..50.
@@ -213,7 +211,7 @@ class Searcher:
         if not 1 <= limit <= MAX_LIMIT:
             raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
         with self._store.snapshot():
-            keys = self._store.filters.list_in_order(self._allowed_nodes(conditions), limit, first)
+            keys = self._store.filters.list_in_order(self._allowed_nodes(conditions), limit)
             nodes = self._store.nodes.get_by_keys(keys)
         return SearchResult(
             intent=classify_intent(""),

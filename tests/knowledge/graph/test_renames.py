@@ -116,36 +116,6 @@ def test_a_global_fact_that_is_confirmed_in_another_project_stays_tied(memory: M
     assert anchors(memory, fact) == [("firmware/contactor.c", "contactor_close")]
 
 
-SHORT = "def close(): ...\n"
-LONG = "def close(socket, seconds):\n    socket.settimeout(seconds)\n    return socket.close()\n"
-
-
-@pytest.mark.parametrize("function", [SHORT, LONG], ids=["short", "long"])
-@pytest.mark.parametrize("how", ["to a file", "to a new file", "with its file", "in its file"])
-def test_a_fact_follows_a_function_that_only_moves(memory: Memory, tree: WorkingTree, how: str, function: str) -> None:
-    rest = "def other(value):\n    return value + 1\n"
-    tree.write("client.py", f"{function}\n\n{rest}")
-    if how == "to a file":
-        tree.write("net.py", rest.replace("other", "another"))
-    memory.index_path()
-    fact = memory.remember_fact("`close` is called once").id
-    assert anchors(memory, fact) == [("client.py", "close")]
-
-    if how == "in its file":
-        tree.write("client.py", f"import os\n\n\n{rest}\n\n{function}")
-    elif how == "with its file":
-        tree.rename("client.py", "net.py")
-    else:
-        tree.write("client.py", rest)
-        tree.write("net.py", f"{rest.replace('other', 'another')}\n\n{function}")
-    memory.index_path()
-
-    place = [("client.py" if how == "in its file" else "net.py", "close")]
-    assert (anchors(memory, fact), notes(memory, fact)) == (place, ())
-    memory.update_node(fact, content="`close` is called once, at the end")
-    assert anchors(memory, fact) == place
-
-
 @pytest.mark.parametrize(
     "after",
     [

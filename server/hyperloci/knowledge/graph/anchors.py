@@ -19,7 +19,6 @@ from hyperloci.knowledge.graph.renames import hash_symbol, make_anchor
 from hyperloci.knowledge.names.written_names import (
     find_code_names,
     find_paths,
-    has_word,
     is_path_of_file,
     is_reexported_as,
     is_suffix_of_symbol,
@@ -76,11 +75,10 @@ def renew_anchors(store: Store, fact: Node, scope_key: int) -> None:
     for anchor in known:
         if anchor.scope_key != scope_key:
             continue
-        names_former = anchor.former_symbol is not None and (
-            any(_may_name(name, anchor.former_path or anchor.path, anchor.former_symbol) for name in meant)
-            or _says_name_of(fact.content, anchor.former_symbol)
+        names_former = anchor.former_symbol is not None and any(
+            _may_name(name, anchor.former_path or anchor.path, anchor.former_symbol) for name in meant
         )
-        if not names_former and not _still_means(store, fact.content, meant, anchor):
+        if not names_former and not _still_means(store, meant, anchor):
             store.positions.drop_anchor(anchor)
         elif not names_former and anchor.former_symbol is not None:
             # It says the new name, so that there is nothing to tell of the old.
@@ -90,23 +88,13 @@ def renew_anchors(store: Store, fact: Node, scope_key: int) -> None:
     _put_anchors(store, fact.key, [place for place in named[:MAX_ANCHORS] if place not in tied], scope_key)
 
 
-def _still_means(store: Store, text: str, meant: Mapping[str, tuple[str, str] | None], anchor: StoredAnchor) -> bool:
-    """Tell whether a text names the symbol of an anchor; what is gone, or has namesakes, may be meant yet.
-
-    A name that was told as one before is still the name where it stands without backticks now.
-    """
+def _still_means(store: Store, meant: Mapping[str, tuple[str, str] | None], anchor: StoredAnchor) -> bool:
+    """Tell whether a text names the symbol of an anchor; what is gone, or has namesakes, may be meant yet."""
     place = (anchor.path, anchor.symbol)
     found = [symbol for name, symbol in meant.items() if _may_name(name, *place)]
     if None in found or place in found:
         return True
-    if not found:
-        return _says_name_of(text, anchor.symbol)
-    return store.positions.get_symbol_text(anchor.scope_key, *place) is None
-
-
-def _says_name_of(text: str, symbol: str) -> bool:
-    """Tell whether a symbol's own name is a word of a text."""
-    return has_word(text, symbol.rpartition(".")[2])
+    return bool(found) and store.positions.get_symbol_text(anchor.scope_key, *place) is None
 
 
 def _may_name(name: str, path: str, symbol: str) -> bool:

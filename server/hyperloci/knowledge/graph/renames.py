@@ -1,8 +1,7 @@
 """Renames: an anchor follows its symbol to another name, where the code that has it now differs in nothing else.
 
-Code that only moved is known by its name and its text. Else by the hash of its text without its own name, so that a
-moved, renamed function is found among the symbols that a run of indexing brought by one look each. Of several with one
-body, or of a body of few words, none is meant.
+Code is known by the hash of its text without its own name, so that a moved, renamed function is found among the symbols
+that a run of indexing brought by one look each. Of several with one body, or of a body of few words, none is meant.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def make_anchor(anchored: int, scope_key: int, place: _Place, text: str) -> Stor
 
 
 def follow_renames(store: Store, scope_key: int, appeared: Mapping[str, Collection[str]]) -> int:
-    """Tie memories whose symbol is gone to the one that is it now: moved, or renamed; return how many ties follow.
+    """Tie memories whose symbol is gone to the one that has its body now; return how many ties follow.
 
     Runs in a transaction, after an indexing run.
 
@@ -78,19 +77,12 @@ def follow_renames(store: Store, scope_key: int, appeared: Mapping[str, Collecti
     lost = store.positions.list_lost_anchors(scope_key)
     if not lost:
         return 0
-    moved: dict[tuple[str, bytes], list[tuple[_Place, str]]] = defaultdict(list)
-    bodies: dict[bytes, list[tuple[_Place, str]]] = defaultdict(list)
+    places: dict[bytes, list[tuple[_Place, str]]] = defaultdict(list)
     for path, symbols in appeared.items():
         for symbol, text in _list_texts(store, scope_key, path, symbols):
-            moved[symbol, hash_symbol(text)].append(((path, symbol), text))
             if (body := hash_body(text, symbol)) is not None:
-                bodies[body].append(((path, symbol), text))
-    followed = 0
-    for anchor in lost:
-        places = moved.get((anchor.symbol, anchor.symbol_hash)) or bodies.get(anchor.body_hash or b"", [])
-        # Of several none is meant.
-        followed += len(places) == 1 and _follow(store, anchor, *places[0])
-    return followed
+                places[body].append(((path, symbol), text))
+    return sum(_follow(store, anchor, places[anchor.body_hash]) for anchor in lost if anchor.body_hash in places)
 
 
 def _list_texts(store: Store, scope_key: int, path: str, symbols: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -104,18 +96,21 @@ def _list_texts(store: Store, scope_key: int, path: str, symbols: Collection[str
     yield from ((symbol, "\n".join(texts)) for symbol, texts in found.items())
 
 
-def _follow(store: Store, anchor: StoredAnchor, place: _Place, text: str) -> bool:
-    """Tie a memory to where its symbol went; what it was called is told of one that was renamed only."""
-    former = anchor.former_path or anchor.path, anchor.former_symbol or anchor.symbol
-    is_tied = place in {(other.path, other.symbol) for other in store.positions.list_anchors([anchor.node_key])}
-    is_renamed = place[1] != former[1]
-    if is_tied and is_renamed:
+def _follow(store: Store, anchor: StoredAnchor, places: list[tuple[_Place, str]]) -> bool:
+    """Tie a memory to where its symbol went, if that is sure; a symbol that only moved needs nothing."""
+    if len(places) > 1 or any(place[1] == anchor.symbol for place, _ in places):
         return False
+    (place, text), former = places[0], (anchor.former_path or anchor.path, anchor.former_symbol or anchor.symbol)
+    if place in {(other.path, other.symbol) for other in store.positions.list_anchors([anchor.node_key])}:
+        return False
+    is_back = place == former
     store.positions.drop_anchor(anchor)
-    if not is_tied:
-        moved = make_anchor(anchor.node_key, anchor.scope_key, place, text)
-        if is_renamed:
-            moved = replace(moved, former_path=former[0], former_symbol=former[1])
-            store.keywords.add_extra(anchor.node_key, place[1])
-        store.positions.put_anchor(moved)
+    store.positions.put_anchor(
+        replace(
+            make_anchor(anchor.node_key, anchor.scope_key, place, text),
+            former_path=None if is_back else former[0],
+            former_symbol=None if is_back else former[1],
+        )
+    )
+    store.keywords.add_extra(anchor.node_key, place[1])
     return True

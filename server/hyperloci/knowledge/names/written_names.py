@@ -96,16 +96,6 @@ def is_path_of_file(path: str, named: str) -> bool:
     return path == named or path.endswith("/" + named)
 
 
-def has_word(text: str, name: str) -> bool:
-    """Tell whether a name is a word of a text, spelt as it is."""
-    at = text.find(name) if name else -1
-    while at >= 0:
-        if not _is_word_char(text[at - 1 : at]) and not _is_word_char(text[at + len(name) : at + len(name) + 1]):
-            return True
-        at = text.find(name, at + 1)
-    return False
-
-
 def find_use(text: str, position: Position) -> int | None:
     """Return where a text uses what stands at a position, by its own name; what is called or opened comes first."""
     name = (position.symbol or position.anchor or PurePosixPath(position.path or "").stem).rpartition(".")[2]

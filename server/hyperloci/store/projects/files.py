@@ -150,12 +150,7 @@ class Files:
         )
 
     def rename_file(self, key: int, path: str) -> None:
-        """Give a file, the positions in it and what is tied to its symbols a new path; its nodes stay."""
-        self._connection.execute(
-            "UPDATE OR REPLACE anchors SET path = ?1 FROM files f"
-            " WHERE f.key = ?2 AND anchors.scope_key = f.scope_key AND anchors.path = f.path",
-            (path, key),
-        )
+        """Give a file and the positions in it a new path; its nodes stay."""
         self._connection.execute("UPDATE files SET path = ? WHERE key = ?", (path, key))
         self._connection.execute("UPDATE positions SET path = ? WHERE file_key = ?", (path, key))
 

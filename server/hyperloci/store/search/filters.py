@@ -6,7 +6,7 @@ import functools
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -334,26 +334,14 @@ class Filters:
         bitmap[[row[0] for row in found]] = True
         return bitmap
 
-    def list_in_order(self, allowed: BoolArray, limit: int, first: Collection[str] | None = None) -> list[int]:
-        """Return the first keys of a bitmap as a reader would list them: by file and line, then the latest first.
-
-        With `first`, files count for nothing: memories of these subtypes, then the others, each the latest first.
-        """
-        keys = json.dumps(np.flatnonzero(allowed).tolist())
-        if first is None:
-            rows = self._connection.execute(
-                "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
-                " LEFT JOIN positions p ON p.node_key = n.key"
-                " ORDER BY p.path IS NULL, p.path, p.char_start, n.event_time DESC, n.key DESC LIMIT ?",
-                (keys, limit),
-            )
-        else:
-            rows = self._connection.execute(
-                "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
-                " ORDER BY coalesce(n.subtype, '') NOT IN (SELECT value FROM json_each(?)), n.event_time DESC,"
-                " n.key DESC LIMIT ?",
-                (keys, json.dumps(sorted(first)), limit),
-            )
+    def list_in_order(self, allowed: BoolArray, limit: int) -> list[int]:
+        """Return the first keys of a bitmap as a reader would list them: by file and line, then the latest first."""
+        rows = self._connection.execute(
+            "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
+            " LEFT JOIN positions p ON p.node_key = n.key"
+            " ORDER BY p.path IS NULL, p.path, p.char_start, n.event_time DESC, n.key DESC LIMIT ?",
+            (json.dumps(np.flatnonzero(allowed).tolist()), limit),
+        )
         return [int(row[0]) for row in rows]
 
     def _node_change_state(self) -> tuple[int, int]:
