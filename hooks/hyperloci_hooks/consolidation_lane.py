@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,18 +21,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-END_SECONDS: Final = 1.0
-"""How long the end of a session waits until its turns are read, and with it ends of turns of other sessions."""
+CLOSE_SECONDS: Final = 1.0
+"""How long a server that ends goes on reading: it mostly ends with its session, whose last turns wait then."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A record that is stored, and whose turns wait; `done` is set once they are read."""
+    """A record that is stored, and whose turns wait."""
 
     settings: Settings
     place: Path
     record: CaptureRecord
-    done: threading.Event = field(default_factory=threading.Event)
 
 
 class ConsolidationLane:
@@ -42,22 +40,21 @@ class ConsolidationLane:
     def __init__(self) -> None:
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closing = False
+        self._worker = threading.Thread(target=self._work, name="hook-consolidation", daemon=True)
 
-    def start(self) -> threading.Thread:
-        """Begin to work; return the thread that does."""
-        worker = threading.Thread(target=self._work, name="hook-consolidation", daemon=True)
-        worker.start()
-        return worker
+    def start(self) -> None:
+        """Begin to work."""
+        self._worker.start()
 
     def close(self) -> None:
-        """Stop after what is in work. What waits is read when the next session starts, or by upkeep."""
-        self._closing = True
+        """Read on for a second at most. What waits then is read when the next session starts, or by upkeep."""
         self._waiting.put(None)
+        if self._worker.is_alive():
+            self._worker.join(CLOSE_SECONDS)
+        self._closing = True
 
     def add_turn(self, settings: Settings, place: Path, record: CaptureRecord) -> None:
-        """Have the turns read that a stored record ends.
-
-        At the end of a session, which prepares the next one and may be the server's too, it is waited for a moment.
+        """Have the turns read that a stored record ends; at the end of a session, the next one is prepared.
 
         Args:
             settings: under which the memory is opened.
@@ -66,17 +63,14 @@ class ConsolidationLane:
         """
         from hyperloci.model.record import CaptureKind
 
-        waiting = _Waiting(settings, place, record)
-        self._waiting.put(waiting)
-        if record.kind is CaptureKind.ENDED:
-            waiting.done.wait(END_SECONDS)
+        if record.kind in (CaptureKind.TURNS, CaptureKind.ENDED):
+            self._waiting.put(_Waiting(settings, place, record))
 
     def _work(self) -> None:
         memories = OpenMemories()
         while (first := self._waiting.get()) is not None:
             for waiting in self._take_latest(first):
                 self._consolidate(waiting, memories)
-                waiting.done.set()
             if self._waiting.empty():
                 self._close_all(memories)
         self._close_all(memories)
@@ -87,8 +81,7 @@ class ConsolidationLane:
         waiting: _Waiting | None = first
         while waiting is not None:
             key = (str(waiting.place), waiting.record.session_id, waiting.record.kind)
-            if (earlier := latest.pop(key, None)) is not None:
-                earlier.done.set()
+            latest.pop(key, None)
             latest[key] = waiting
             try:
                 waiting = self._waiting.get_nowait()

@@ -195,10 +195,10 @@ class EventWork:
                 self._drain_spool(memory)
             memory.keep(record)
             self._unkept = None
-            if self._later is not None and event.ends:
-                self._later(settings, place, record)
-            else:
+            if self._later is None or event.injects:
                 self._consolidate(memory, record)
+            else:
+                self._later(settings, place, record)
             context = memory.get_context_for_record(record) if event.injects else ""
             self._news = memory.get_place_notice() if self._name == "SessionStart" else memory.describe_recall(record)
             return context

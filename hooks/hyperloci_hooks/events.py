@@ -27,7 +27,7 @@ class EventRule:
             stores it.
         injects: it may answer with context.
         drains: if no server runs, it stores the records waiting in the spool.
-        ends: it ends a turn or a session. It may bring a whole transcript, and what was said before it is read.
+        ends: it ends a turn: it may bring a whole transcript.
     """
 
     make: MakeRecord
@@ -88,6 +88,6 @@ EVENTS: Final[Mapping[str, EventRule]] = {
     "PostToolUseFailure": EventRule(make=_record_tool_failure, journals=True),
     "PreCompact": EventRule(make=_record_turns, drains=True, ends=True),
     "Stop": EventRule(make=_record_turns, drains=True, ends=True),
-    "SessionEnd": EventRule(make=_record_session_end, journals=True, ends=True),
+    "SessionEnd": EventRule(make=_record_session_end, journals=True),
 }
 """Any other event gets an empty answer at once; `budget` has the time limits."""

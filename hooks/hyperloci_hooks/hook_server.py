@@ -180,7 +180,7 @@ class HookServer:
             worker = threading.Thread(target=self._serve_lane, args=(lane,), name="hook-worker", daemon=True)
             worker.start()
             self._workers.append(worker)
-        self._workers.append(self._consolidation.start())
+        self._consolidation.start()
 
     @property
     def is_listening(self) -> bool:
@@ -197,10 +197,10 @@ class HookServer:
         os.write(self._nudge, b".")
         for lane in self._lanes:
             lane.put(None)
-        self._consolidation.close()
         until = time.monotonic() + CLOSE_SECONDS
         for worker in self._workers:
             worker.join(max(until - time.monotonic(), 0))
+        self._consolidation.close()
 
     def _accept_visitors(self) -> None:
         visitors: set[HookVisitor] = set()

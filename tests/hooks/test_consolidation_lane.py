@@ -13,6 +13,7 @@ from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.project.identity import identify_project
+from hyperloci_hooks import consolidation_lane
 from hyperloci_hooks.consolidation_lane import ConsolidationLane
 from hyperloci_hooks.open_memories import OpenMemories
 
@@ -27,54 +28,63 @@ def end_of(place: Path, session: str = "one") -> CaptureRecord:
     return record
 
 
-def add_in_background(lane: ConsolidationLane, settings: Settings, place: Path) -> threading.Thread:
-    adding = threading.Thread(target=lane.add_turn, args=(settings, place, end_of(place)), daemon=True)
-    adding.start()
-    return adding
-
-
-def test_who_waits_for_the_end_of_a_session_is_let_go_when_the_server_closes(
+def test_what_waits_when_a_server_closes_is_read(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_reading, may_go_on = threading.Event(), threading.Event()
+    read: list[str] = []
+    monkeypatch.setattr(Memory, "consolidate_record", lambda memory, record: read.append(record.session_id))
+    monkeypatch.setattr(consolidation_lane, "CLOSE_SECONDS", SOON)
+    lane = ConsolidationLane()
+    lane.start()
+    for session in ("one", "two"):
+        lane.add_turn(settings, tmp_path, end_of(tmp_path, session))
+    lane.close()
+    assert read == ["one", "two"]
+
+
+def test_a_closing_server_does_not_wait_for_what_takes_long(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_reading, may_go_on, read = threading.Event(), threading.Event(), list[str]()
 
     def read_slowly(memory: Memory, record: CaptureRecord) -> None:
         is_reading.set()
         assert may_go_on.wait(SOON)
+        read.append(record.session_id)
 
     monkeypatch.setattr(Memory, "consolidate_record", read_slowly)
+    monkeypatch.setattr(consolidation_lane, "CLOSE_SECONDS", 0.01)
     lane = ConsolidationLane()
-    worker = lane.start()
-    in_work = add_in_background(lane, settings, tmp_path)
+    lane.start()
+    lane.add_turn(settings, tmp_path, end_of(tmp_path, "one"))
     assert is_reading.wait(SOON)
-    behind = add_in_background(lane, settings, tmp_path)
+    lane.add_turn(settings, tmp_path, end_of(tmp_path, "two"))
     lane.close()
-    after = add_in_background(lane, settings, tmp_path)
-    for adding in (in_work, behind, after):
-        adding.join(SOON)
-        assert not adding.is_alive()
     may_go_on.set()
-    worker.join(SOON)
-    assert not worker.is_alive()
+    monkeypatch.setattr(consolidation_lane, "CLOSE_SECONDS", SOON)
+    lane.close()
+    assert read == ["one"]
 
 
 def test_turns_are_read_on_after_a_memory_could_not_be_closed(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
+    has_failed = threading.Event()
     monkeypatch.setattr(Memory, "consolidate_record", lambda memory, record: read.append(record.session_id))
     close = OpenMemories.close_all
 
     def fail(memories: OpenMemories) -> None:
         close(memories)
+        has_failed.set()
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(OpenMemories, "close_all", fail)
+    monkeypatch.setattr(consolidation_lane, "CLOSE_SECONDS", SOON)
     lane = ConsolidationLane()
-    worker = lane.start()
-    for session in ("one", "two"):
-        lane.add_turn(settings, tmp_path, end_of(tmp_path, session))
-    assert read == ["one", "two"]
+    lane.start()
+    lane.add_turn(settings, tmp_path, end_of(tmp_path, "one"))
+    assert has_failed.wait(SOON)
+    lane.add_turn(settings, tmp_path, end_of(tmp_path, "two"))
     lane.close()
-    worker.join(SOON)
-    assert not worker.is_alive()
+    assert read == ["one", "two"]

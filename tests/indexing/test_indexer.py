@@ -22,6 +22,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError, StoreFullError
 from hyperloci.indexing.file_reader import FreshFile
 from hyperloci.indexing.file_writer import FileWriter
+from hyperloci.indexing.forgotten_chunks import SOON_MS
 from hyperloci.indexing.indexer import MAX_SKIPPED, Indexer
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Tier
@@ -698,17 +699,19 @@ def test_a_folder_that_is_built_anew_keeps_its_nodes_wherever_a_watcher_looks(
     index: Index, tree: WorkingTree, steps: list[str], *, changed: bool
 ) -> None:
     generate(tree, "gen", changed=False)
+    tree.write("main.md", "# Built\n\nBy hand.\n")
     index()
-    ids = nodes_of(index, "gen")
+    ids, before = nodes_of(index, "gen"), len(index.nodes())
     assert len(ids) == 2 * len(GENERATED)
     indexer = index.keep_running()
+    index.clock.advance(2 * SOON_MS)
 
     for step in steps:
         indexer.update_paths(do_step(tree, step, changed=changed))
         index.clock.advance(1_000)
 
     assert nodes_of(index, "gen") == ids
-    assert len(index.nodes()) == len(ids)
+    assert len(index.nodes()) == before
     texts = {node.content for node in index.nodes()}
     assert any("value -" in text for text in texts) == changed
 
@@ -718,9 +721,11 @@ def test_a_file_that_is_made_anew_is_what_was_there_last_though_it_looks_like_wh
     index: Index, tree: WorkingTree
 ) -> None:
     generate(tree, "gen", changed=False)
+    tree.write("main.md", "# Built\n\nBy hand.\n")
     index()
     ids = nodes_of(index, "gen")
     indexer = index.keep_running()
+    index.clock.advance(2 * SOON_MS)
     for step in STEPS["moved aside and removed later"]:
         indexer.update_paths(do_step(tree, step, changed=True))
     indexer.update_paths(do_step(tree, "make gen", changed=False))
@@ -1091,7 +1096,7 @@ def test_nothing_is_indexed_while_it_cannot_be_told_what_the_project_excludes(in
         Indexer(index.store, settings, index.project, index.clock).index_tree()
 
 
-@pytest.mark.req("A.05")
+@pytest.mark.req("D.05")
 def test_a_file_that_goes_on_to_another_name_leaves_the_stand_in_at_its_first_one_alone(
     index: Index, tree: WorkingTree
 ) -> None:
@@ -1106,3 +1111,19 @@ def test_a_file_that_goes_on_to_another_name_leaves_the_stand_in_at_its_first_on
     tree.rename("b.py", "c.py")
     indexer.update_paths(["b.py", "c.py"])
     assert index.ids("c.py") == ids and index.ids("a.py") == stand_in
+
+
+@pytest.mark.req("D.05")
+def test_a_file_of_a_project_that_was_indexed_just_now_is_renamed_onto_another_that_was_deleted(
+    index: Index, tree: WorkingTree
+) -> None:
+    """Nothing tells then which of both is old."""
+    tree.write("a.py", "def first():\n    return 1\n")
+    tree.write("c.py", MODULE)
+    index()
+    indexer, ids = index.keep_running(), index.ids("c.py")
+    tree.remove("a.py")
+    indexer.update_paths(["a.py"])
+    tree.rename("c.py", "a.py")
+    indexer.update_paths(["a.py", "c.py"])
+    assert index.ids("a.py") == ids

@@ -128,8 +128,8 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     """Connect to the embedder of `place` and make sure that it is this user's.
 
     Raises:
-        NoEmbedderError: nobody listens there.
-        NotReadyError: it can't be reached now.
+        NoEmbedderError: nobody listens there, or it can't be reached.
+        NotReadyError: too many wait for it.
         ConfigurationError: the folder is not this user's own.
         EmbedderError: the listener is another user or program, or does not answer.
     """
@@ -140,8 +140,10 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
         return _connect_loopback(place, deadline)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
         raise NoEmbedderError from None
+    except (BlockingIOError, TimeoutError) as error:
+        raise NotReadyError(f"The embedder cannot be reached now: {error}") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NotReadyError(f"The embedder cannot be reached: {error}") from error
+        raise NoEmbedderError(f"The embedder cannot be reached: {error}") from error
 
 
 def admit_visitor(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:

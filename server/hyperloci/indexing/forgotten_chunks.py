@@ -86,8 +86,13 @@ def is_deleted_just_before(store: Store, scope_key: int, path: str, *, now: int)
     return bool(_list_deleted(store, scope_key, path, now))
 
 
-def is_young(store: Store, row: IndexedFile, *, now: int) -> bool:
-    """Tell whether nothing of a file was known long ago: as of a copy that is to take another's place."""
+def is_young(store: Store, scope_key: int, row: IndexedFile, *, now: int) -> bool:
+    """Tell whether nothing of a file was known long ago: as of a copy that is to take another's place.
+
+    Of a project that was first indexed just now that can't be told.
+    """
+    if not store.files.was_indexed_before(scope_key, now - SOON_MS):
+        return False
     chunks = store.files.list_chunks([row.key]).get(row.key, [])
     nodes = store.nodes.get_by_keys([chunk.node_key for chunk in chunks])
     return all(now - node.created_at <= SOON_MS for node in nodes.values())

@@ -114,7 +114,11 @@ class RenameFinder:
 
     def _is_there(self, path: str) -> bool:
         row = self._known.get(path)
-        return row is not None and not is_gone(self._root / path) and is_young(self._store, row, now=self._now)
+        return (
+            row is not None
+            and not is_gone(self._root / path)
+            and is_young(self._store, self._scope_key, row, now=self._now)
+        )
 
     def find_told(
         self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, FileStamp]
@@ -140,7 +144,7 @@ class RenameFinder:
 
     def _takes_a_place(self, row: IndexedFile, path: str) -> bool:
         was_there = is_deleted_just_before(self._store, self._scope_key, path, now=self._now)
-        return was_there and is_young(self._store, row, now=self._now)
+        return was_there and is_young(self._store, self._scope_key, row, now=self._now)
 
     def find_untold(
         self,

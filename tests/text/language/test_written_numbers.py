@@ -58,3 +58,8 @@ def test_points_group_digits_by_three_and_else_part_a_version_or_an_address() ->
 def test_only_a_point_before_three_digits_may_group_them() -> None:
     assert all(map(may_group_by_point, ("1.500", "1.500ms", "$1.500")))
     assert not any(map(may_group_by_point, ("1.50", "1.5000", "0.125", "1,500", "3.11.4")))
+
+
+@pytest.mark.parametrize("text", ["rgb(0,128,255)", "buckets 0,100,500", "0,5,10", "runs on 192.168.100.200."])
+def test_what_a_pattern_takes_for_a_number_can_be_read(text: str) -> None:
+    assert all(read_number(match[0]) >= 0.0 for match in re.finditer(NUMBER, text))

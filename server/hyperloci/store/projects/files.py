@@ -102,6 +102,13 @@ class Files:
         """Note that a project's files are those of the folder `root`."""
         self._meta.set(_INDEXED_ROOT + scope_id, path_as_text(root))
 
+    def was_indexed_before(self, scope_key: int, before: int) -> bool:
+        """Tell whether a file of a project was last indexed before a time, in milliseconds."""
+        row = self._connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM files WHERE scope_key = ? AND indexed_at < ?)", (scope_key, before)
+        ).fetchone()
+        return bool(row[0])
+
     def list_files(self, scope_key: int) -> dict[str, IndexedFile]:
         """Return a project's indexed files by path."""
         rows = self._connection.execute(

@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.german_numerals import read_german_numeral
-from hyperloci.text.language.written_numbers import POINTED_NUMBER, read_number
+from hyperloci.text.language.written_numbers import POINTED_NUMBER, is_grouped_by_points, read_number
 
 _FIGURE: Final = re.compile(
     rf"(?<![\d.])(?P<number>{POINTED_NUMBER}|\d{{1,12}}(?>(?:[_,]\d{{3}})*)(?:\.\d{{1,9}})?(?:e-?\d{{1,3}})?)"
@@ -111,7 +111,12 @@ def read_said_figures(text: str) -> frozenset[str]:
 def _list_figures(text: str) -> Iterator[tuple[float, str]]:
     """Yield each number with the word behind it."""
     for match in _FIGURE.finditer(text):
-        yield read_number(match["number"].replace("_", "")), match["unit"] or ""
+        number = match["number"]
+        is_grouped = is_grouped_by_points(number)
+        yield (
+            read_number(number) if is_grouped else float(number.replace("_", "").replace(",", "")),
+            match["unit"] or "",
+        )
     yield from _list_numerals([_read_word(text, match) for match in _NUMERAL.finditer(text)])
 
 

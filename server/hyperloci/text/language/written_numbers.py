@@ -37,7 +37,7 @@ NUMBER: Final = (
 """A pattern of one number, longest forms first. A comma before three digits groups them, as in English; of a list
 without spaces (`1,2,3`) each is a number."""
 
-_COMMA_FRACTION: Final = re.compile(r"^0,|[0-9],(?![0-9]{3}(?![0-9]))[0-9]+$|\.[0-9]{3},[0-9]+$")
+_COMMA_FRACTION: Final = re.compile(r"^0,[0-9]+$|[0-9],(?![0-9]{3}(?![0-9]))[0-9]+$|\.[0-9]{3},[0-9]+$")
 _SPACE_GROUPS: Final = re.compile(_SPACES)
 _GROUPS: Final = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,5}\Z")
 """What stands around a number has told that it is one."""
