@@ -68,7 +68,7 @@ def test_a_choice_of_the_documents_is_told_what_it_is_here() -> None:
     message = refused(query="x", kind="user_info")
     assert message.startswith("kind='user_info' should be 'code' or 'docs'. 'user_info' is the tool recall_")
     assert refused(query="x", kind="doc").endswith("Did you mean docs?")
-    assert "documents'" not in refused(query="x", limit="user_info")
+    assert "'user_info' is the" not in refused(query="x", limit="user_info")
 
 
 def test_a_long_value_is_shown_by_its_beginning_and_length() -> None:
