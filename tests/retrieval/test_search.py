@@ -220,7 +220,7 @@ def test_a_strategy_profile_or_space_of_the_documents_is_told_what_it_is_here(st
     find = Searcher(store, None).find
     with pytest.raises(BadRequestError, match="did you mean multi_space"):
         find("x", Conditions(where=SearchFilter(), strategy="MultiSpace"), limit=5)
-    with pytest.raises(BadRequestError, match="V_correctness is the space e7"):
+    with pytest.raises(BadRequestError, match="'V_correctness' is the space e7"):
         find("x", Conditions(where=SearchFilter(), first_space="V_correctness"), limit=5)
     with pytest.raises(BadRequestError, match="profile=causal"):
         find("x", EVERYTHING, limit=5, profile="causal_reasoning")
