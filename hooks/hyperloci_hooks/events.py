@@ -27,14 +27,12 @@ class EventRule:
             stores it.
         injects: it may answer with context.
         drains: if no server runs, it stores the records waiting in the spool.
-        ends: it ends a turn: it may bring a whole transcript.
     """
 
     make: MakeRecord
     journals: bool = False
     injects: bool = False
     drains: bool = False
-    ends: bool = False
 
 
 def _record_session_start(records: RecordFactory, payload: Payload) -> CaptureRecord:
@@ -86,8 +84,8 @@ EVENTS: Final[Mapping[str, EventRule]] = {
     "UserPromptSubmit": EventRule(make=_record_prompt, injects=True, drains=True),
     "PostToolUse": EventRule(make=_record_tool_use, journals=True),
     "PostToolUseFailure": EventRule(make=_record_tool_failure, journals=True),
-    "PreCompact": EventRule(make=_record_turns, drains=True, ends=True),
-    "Stop": EventRule(make=_record_turns, drains=True, ends=True),
+    "PreCompact": EventRule(make=_record_turns, drains=True),
+    "Stop": EventRule(make=_record_turns, drains=True),
     "SessionEnd": EventRule(make=_record_session_end, journals=True),
 }
 """Any other event gets an empty answer at once; `budget` has the time limits."""

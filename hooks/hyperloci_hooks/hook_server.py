@@ -97,7 +97,7 @@ class HookVisitor:
     def is_slow(self) -> bool:
         """Return whether its event may bring a whole transcript, for which other events should not wait."""
         event = EVENTS.get("".join(self.head[2:3]))
-        return event is not None and event.ends
+        return event is not None and event.drains and not event.injects
 
     def let_go_later(self, save: Callable[[HookVisitor], Path | None]) -> None:
         """Have the hook answered if its event takes long, once `save` has put the record into the spool."""

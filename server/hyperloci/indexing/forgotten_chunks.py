@@ -61,7 +61,7 @@ def find_returning(
         new = file.chunks[j]
         alike = [chunk for chunk in forgotten if chunk.content_hash == new.content_hash]
         here = [chunk for chunk in alike if (chunk.path, chunk.symbol) == (file.path, new.symbol)]
-        if any(chunk.reason not in OUR_REASONS for chunk in here if chunk.node_id not in used):
+        if any(chunk.reason not in OUR_REASONS for chunk in here):
             refused.add(j)
         elif j in was and was[j].content_hash == new.content_hash:
             same[j] = was[j].node_id

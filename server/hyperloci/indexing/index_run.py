@@ -142,7 +142,7 @@ class IndexRun:
         gone = [row for path, row in known.items() if path not in present and covers(path)]
         new = [path for path in work if path not in known]
         present, returned = self._find_renames(gone, new, present, covers)
-        work += [path for path in returned if path not in work]
+        work = list(dict.fromkeys((*work, *returned)))
         self.unchanged = len(present) - len(work)
         renamed = {row.key for row in self._renamed.values()}
         left = {row.key: row for row in gone if row.key not in renamed}
@@ -210,11 +210,12 @@ class IndexRun:
         self._stand_ins = finder.stand_ins
         self._former.note_renames({path: row.path for path, row in self._renamed.items()})
         returned = [path for path in self._renamed if path in self._known]
+        stamps: dict[str, FileStamp] = {}
         for path in returned:
             row = self._known.pop(path)
             self._writer.remove(row, FILE_CHANGED)
-            present = {path: FileStamp(row.size, row.mtime_ns), **present}
-        return present, returned
+            stamps[path] = FileStamp(row.size, row.mtime_ns)
+        return {**stamps, **present} if stamps else present, returned
 
     def _iter_windows(
         self, paths: Iterable[str], present: Mapping[str, FileStamp], most_files: int, most_bytes: int

@@ -51,6 +51,11 @@ class PairScorer(Protocol):
         ...
 
 
+def may_answer_soon(error: HyperlociError) -> bool:
+    """Tell whether who could not be asked may be soon: it loads, or has too much to do."""
+    return isinstance(error, NotReadyError) and not isinstance(error, NoEmbedderError)
+
+
 class LateScorer:
     """A scorer that is asked no more once it was late, for work that can be done again; satisfies `PairScorer`.
 
@@ -72,10 +77,8 @@ class LateScorer:
             raise NotReadyError("It was late a moment ago.")
         try:
             return self._scorer.score_pairs(pairs, timeout)
-        except NoEmbedderError:
-            raise
-        except NotReadyError:
-            self.is_late = True
+        except HyperlociError as error:
+            self.is_late = may_answer_soon(error)
             raise
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
-from hyperloci.errors import HyperlociError, NoEmbedderError, NotReadyError
-from hyperloci.knowledge.cross_reading import PairScorer, join_readings
+from hyperloci.errors import HyperlociError
+from hyperloci.knowledge.cross_reading import PairScorer, join_readings, may_answer_soon
 
 _log = logging.getLogger(__name__)
 
@@ -145,7 +145,7 @@ class ReadingSession:
                 self._readings.update(zip(pairs, readings, strict=True))
                 return
             except HyperlociError as error:
-                self._is_late = isinstance(error, NotReadyError) and not isinstance(error, NoEmbedderError)
+                self._is_late = may_answer_soon(error)
                 # Who has time for more than one request waits for a model that loads.
                 if not self._is_late or self._left <= REQUEST_SECONDS or started > gives_up_at:
                     _log.info("sentences are not read: %s", error)
