@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import CLIENT_VERSION_NOTE
-from hyperloci.errors import BadRequestError, HyperlociError, StoreError
+from hyperloci.errors import BadRequestError, HyperlociError, StoreBusyError, StoreError
 from hyperloci.facts.categories import choose_scope, resolve_category
 from hyperloci.facts.facts import Facts
 from hyperloci.facts.safe_arguments import sanitize_argument, sanitize_reason
@@ -30,7 +30,7 @@ from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.write_answers import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
-from hyperloci.project.project_store import identify_known_project, open_store
+from hyperloci.project.project_store import SEEN_PATIENCE_MS, follow_project, identify_known_project, open_store
 from hyperloci.store import Store
 from hyperloci.store.database.error_translation import translate_block_errors, translate_errors
 
@@ -148,13 +148,13 @@ class Memory:
         return cls(store, settings, project, clock)
 
     def follow_place(self) -> None:
-        """Switch to the memory that this place has now: the user may have linked it since this object was opened."""
-        if not self.project.place_id:
-            return
-        scope = self.store.places.get_scope_id(self.project.place_id)
-        if scope != self.project.id:
-            self.project = replace(self.project, id=scope)
-            self._facts = Facts(self.store, scope, self._clock)
+        """Switch to what this folder is now: since this was opened it may have been linked, or become a repository."""
+        known = self.project.id
+        # A call doesn't wait for whoever writes meanwhile: the next one will do.
+        with contextlib.suppress(StoreBusyError), self.store.limit_lock_wait(SEEN_PATIENCE_MS):
+            self.project = follow_project(self.store, self.settings, self.project, self._clock())
+        if self.project.id != known:
+            self._facts = Facts(self.store, self.project.id, self._clock)
 
     def note_client_version(self, client: str, version: str) -> None:
         """Note which version of a client has a session in this project now, as it told the server that it started."""

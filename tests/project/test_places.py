@@ -318,6 +318,41 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
         assert [project.name for project in other.places.list_projects()] == ["th\\xe9"]
 
 
+def test_a_memory_that_was_open_before_knows_that_its_folder_is_a_repository_now(
+    settings: Settings, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Notes\n")
+    remember(settings, folder, "We deploy on Tuesdays")
+    with Memory.open(settings, folder) as running:
+        plain = running.project
+        repository(folder, "first", REMOTE)
+        running.follow_place()
+        assert running.project.common_dir == folder / ".git"
+        assert (running.project.id, running.project.place_id == plain.place_id) == (plain.id, False)
+        shutil.rmtree(folder / ".git")
+        running.follow_place()
+        assert running.project.id == plain.id
+        assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
+
+
+def test_a_place_that_is_new_is_taken_up_once_nobody_else_writes(settings: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Notes\n")
+    remember(settings, folder, "We deploy on Tuesdays")
+    with Memory.open(settings, folder) as running:
+        repository(folder, "first", REMOTE)
+        with closing(sqlite3.connect(settings.database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            running.follow_place()
+            assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
+            other.execute("COMMIT")
+        running.follow_place()
+        assert running.project.common_dir == folder / ".git"
+
+
 # -- what hooks keep before a place is known ---------------------------------------------------------------------------
 
 

@@ -13,7 +13,13 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from hyperloci.project.clone_token import read_token
 from hyperloci.project.git_folder import BrokenRepositoryError, open_repository
-from hyperloci.project.identity import IdentityBasis, Project, identify_project, make_project_id
+from hyperloci.project.identity import (
+    IdentityBasis,
+    Project,
+    find_place_folder,
+    identify_project,
+    make_project_id,
+)
 from hyperloci.store import Store
 from hyperloci.store.projects.places import ProjectPlace
 
@@ -83,6 +89,22 @@ def identify_known_project(store: Store, settings: Settings, path: Path, now: in
         _register_project(store, placed, now)
         store.places.add_place(_make_place(project, scope, reason, inode, now))
     return placed
+
+
+def follow_project(store: Store, settings: Settings, project: Project, now: int) -> Project:
+    """Return the project that an open one's folder is by now: it became a repository, or its place was linked.
+
+    One whose Git folder is gone stays what it is: its session keeps its memory.
+
+    Raises:
+        StoreBusyError: a place that is new can't be noted now.
+    """
+    if project.common_dir is None and find_place_folder(project.root) != project.place:
+        return identify_known_project(store, settings, project.root, now)
+    if not project.place_id:
+        return project
+    scope = store.places.get_scope_id(project.place_id)
+    return project if scope == project.id else replace(project, id=scope)
 
 
 def read_inode(folder: Path) -> str | None:

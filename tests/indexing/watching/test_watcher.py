@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.indexing.file_work import FileWork, WriteStep
 from hyperloci.indexing.watching.event_queue import ChangeInbox
-from hyperloci.indexing.watching.file_events import FileWatch
+from hyperloci.indexing.watching.file_events import HEAVY_FOLDERS, FileWatch
 from hyperloci.indexing.watching.watch_worker import WatchPace
 from hyperloci.indexing.watching.watcher import ProjectWatcher
 from hyperloci.indexing.write_throttle import WriteTurn
+from hyperloci.memory import Memory
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
@@ -207,6 +209,62 @@ def test_a_commit_a_switch_and_a_rebase_are_followed(
     tree.commit("third", c_py=function("three"))
     tree.git("rebase", "-q", "main")
     until(lambda: indexed() == {"one", "two", "three", "first", "second", "third"})
+
+
+@pytest.mark.req("E.02", "W13")
+@pytest.mark.parametrize("is_watched_whole", [True, False])
+def test_a_folder_that_becomes_a_repository_has_its_history_followed(
+    watching: Settings, start: START, tree: WorkingTree, indexed: Callable[[], set[str]], is_watched_whole: bool
+) -> None:
+    tree.write("a.py", function("one"))
+    if not is_watched_whole:
+        tree.write(".gitignore", "node_modules/\n")
+        for number in range(HEAVY_FOLDERS + 1):
+            (tree.root / "node_modules" / str(number)).mkdir(parents=True)
+    with Memory.open(watching, tree.root) as memory:
+        scope = memory.project.id
+    comparisons: list[IndexReport] = []
+    watchers = start(comparisons.append)
+    until(lambda: "one" in indexed())
+
+    tree.git("init", "-q")
+    tree.commit("first", b_py=function("two"))
+    until(lambda: {"first", "two"} <= indexed())
+    tree.commit("second", c_py=function("three"))
+    until(lambda: {"second", "three"} <= indexed())
+
+    assert watchers._project.id == scope
+    assert watchers._project.common_dir == tree.root / ".git"
+
+
+@pytest.mark.req("E.02")
+def test_a_repository_that_goes_away_and_comes_back_is_watched_by_events_all_along(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]], tmp_path: Path
+) -> None:
+    tree.git("init", "-q")
+    tree.commit("first", a_py=function("one"))
+    watches: list[FileWatch] = []
+
+    def make_watch(seen: Callable[[str], None]) -> FileWatch:
+        watches.append(FileWatch(seen))
+        return watches[-1]
+
+    watchers = start(make_watch=make_watch)
+    until(lambda: indexed() == {"one", "first"})
+
+    kept = Path(shutil.copytree(tree.root / ".git", tmp_path / "kept"))
+    shutil.rmtree(tree.root / ".git")
+    until(lambda: tree.root / ".git" not in {folder for folder, _ in watches[0]._watches})
+    tree.write("b.py", function("two"))
+    until(lambda: indexed() == {"one", "first", "two"})
+    # Events and a comparison come one after the other.
+    until(lambda: not watchers.status()["indexing"])
+    assert watchers.status()["polling"] is None
+
+    kept.rename(tree.root / ".git")
+    tree.commit("second", c_py=function("three"))
+    until(lambda: indexed() == {"one", "first", "two", "second", "three"})
+    assert watchers.status()["polling"] is None
 
 
 @pytest.mark.parametrize("reason", ["limit", "network", "watches"])

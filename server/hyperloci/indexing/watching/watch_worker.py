@@ -19,6 +19,7 @@ from hyperloci.indexing.watching.git_events import git_watches, is_git_state
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.git_folder import BrokenRepositoryError, Head, Repository, open_repository, read_head
 from hyperloci.project.identity import Project
+from hyperloci.project.project_store import follow_project
 from hyperloci.store import Store
 from hyperloci.system.values import dataclass
 
@@ -66,6 +67,7 @@ class WatchWorker:
         self._indexer = Indexer(store, settings, project, clock, cancelled=stop.is_set)
         self._root = self._indexer.root
         self._store = store
+        self._settings = settings
         self._project = project
         self._clock = clock
         self._inbox = inbox
@@ -75,25 +77,32 @@ class WatchWorker:
         self._canary = canary
         self._tell: Callable[..., None] = tell
         self._on_change = on_change
+        self._marker = self._root / ".git"
         self._repository = _find_repository(self._root)
         self._head: Head | None = None
         self._left_out: tuple[str, ...] = ()
         self._polling: str | None = None
         self._older_at: float | None = None
 
-    def run_until_stopped(self) -> None:
-        """Watch and index until stopped.
+    def run_until_stopped(self) -> Project:
+        """Watch and index until stopped, or until the folder is another project; return the one to be watched.
+
+        The folder became a repository, or the user linked it: another worker begins with a comparison of everything.
 
         Raises:
             HyperlociError, OSError: something failed; the watches are gone, and what was not done is found by the
                 comparison that the next worker begins with.
         """
         try:
+            if (project := self._follow_project()) != self._project:
+                return project
             self._start_watching()  # Before the first comparison, so that nothing falls between the two.
             due = self._compare_tree()
             while not self._stop.is_set():
                 next_at = due if self._older_at is None else min(due, self._older_at)
                 batch = self._inbox.take_batch(max(0.0, next_at - time.monotonic()))
+                if (project := self._follow_project()) != self._project:
+                    return project
                 if batch is not None:
                     due = self._handle_batch(batch, due)
                 elif time.monotonic() >= due:
@@ -101,13 +110,18 @@ class WatchWorker:
                     due = self._compare_tree()
                 else:
                     self._continue_history()
+            return self._project
         finally:
             self._watch.stop()
 
     # -- watching ----------------------------------------------------------------------------------------------------
 
+    def _follow_project(self) -> Project:
+        return follow_project(self._store, self._settings, self._project, self._clock())
+
     def _start_watching(self) -> None:
         """Watch what is there to be watched now; where that cannot be, poll."""
+        self._repository = _find_repository(self._root)
         self._polling = self._reason_to_poll()
         if self._polling is not None:
             self._watch.stop()
@@ -131,6 +145,8 @@ class WatchWorker:
             return f"there are too many separate folders to watch ({len(watches)})"
         if self._repository is not None:
             watches.extend(git_watches(self._repository))
+        elif os.path.isdir(self._marker):
+            watches.append((self._marker, False))  # Git is about to make it one.
         try:
             self._watch.watch_folders(watches, self._canary)
         except OSError as error:
@@ -139,12 +155,18 @@ class WatchWorker:
 
     def _note_change(self, path: str) -> None:
         """Take an event, in one of watchdog's threads: note it and be gone."""
-        if self._repository is not None and is_git_state(self._repository, Path(path)):
+        if self._is_git_change(path):
             self._inbox.add_git_change()
         elif path == str(self._root):
             self._inbox.add_everything()
         elif path.startswith(f"{self._root}{os.sep}") and not path.startswith(self._left_out):
             self._inbox.add_paths(path)
+
+    def _is_git_change(self, path: str) -> bool:
+        """Whether it may be that a repository came or went, or that HEAD or a branch moved."""
+        if self._repository is None:
+            return path == str(self._marker) or path.startswith(f"{self._marker}{os.sep}")
+        return path == str(self._marker) or is_git_state(self._repository, Path(path))
 
     # -- indexing ----------------------------------------------------------------------------------------------------
 
@@ -162,12 +184,16 @@ class WatchWorker:
     def _handle_batch(self, batch: ChangeBatch, due: float) -> float:
         self._tell(last_event=to_iso(self._clock()))
         self._read_shared()
-        if batch.everything or (batch.git and self._read_head() != self._head):
+        if batch.everything or (batch.git and self._has_git_moved()):
             self._start_watching()
             return self._compare_tree()
         if any(os.path.isdir(path) for path in batch.paths):
             # A new folder; what was put into it before it was watched is found by going through it.
             self._start_watching()
+        elif batch.git and self._repository is None:
+            self._start_watching()
+            if _find_repository(self._root) is not None:
+                self._inbox.add_git_change()  # Git was done before its folder was watched.
         if batch.paths:
             self._try_index(lambda: self._indexer.update_paths(batch.paths))
         if batch.git:
@@ -204,6 +230,9 @@ class WatchWorker:
         self._try_index(self._indexer.continue_history)
         if self._older_at is not None:
             self._older_at += HISTORY_SHARE * (time.monotonic() - started)
+
+    def _has_git_moved(self) -> bool:
+        return _find_repository(self._root) != self._repository or self._read_head() != self._head
 
     def _read_head(self) -> Head | None:
         return read_head(self._repository) if self._repository is not None else None

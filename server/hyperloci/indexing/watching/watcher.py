@@ -143,7 +143,7 @@ class ProjectWatcher:
             stopping.wait(self._backoff_seconds())
 
     def _watch_until_stopped(self, canary: Path) -> None:
-        """Own the watchers until stopped, or until something fails."""
+        """Own the watchers until stopped, until something fails, or until the folder is another project."""
         # Of a project's sessions one indexes: the others need not hold what that takes.
         from hyperloci.indexing.watching.file_events import FileWatch
         from hyperloci.indexing.watching.watch_worker import WatchPace, WatchWorker
@@ -171,7 +171,7 @@ class ProjectWatcher:
                 tell=self._status.update,
                 on_change=self._on_change,
             )
-            worker.run_until_stopped()
+            self._project = worker.run_until_stopped()
 
     def _note_failure(self, error: Exception) -> None:
         failures = self._status.current.failures + 1
