@@ -356,6 +356,35 @@ def test_a_deadline_s_day_is_not_that_of_another_sentence() -> None:
     assert item.due == "2027-11-20"
 
 
+MINUTES = """Call with the farms, present: Noor, Tobias
+- Whitby: can't do email, he phones; someone has to type it in
+- long talk about the weather
+- both: they must be paid within 14 days of delivery
+- Whitby has no cold store, so salad must be collected before 7 am. We never leave it in the van.
+- Tobias will send the minutes
+- eggs: not before spring, needs a licence"""
+
+
+@pytest.mark.req("B.17")
+def test_the_items_of_a_long_list_are_statements_of_their_own_and_what_states_nothing_is_none() -> None:
+    said = [text for _, text in found((USER, MINUTES), (ASSISTANT, "Thanks, I have read them."))]
+    assert "- eggs: not before spring, needs a licence" in said
+    assert "- Whitby: can't do email, he phones; someone has to type it in" in said
+    assert any("7 am. We never leave it in the van." in text for text in said)
+    assert all(text.startswith("- ") and "\n- " not in text for text in said)
+    assert not any("weather" in text or "send the minutes" in text for text in said)
+
+
+@pytest.mark.req("B.17")
+def test_a_few_items_and_numbered_steps_say_one_thing_together() -> None:
+    few = "- never deploy on a Friday\n- always run the smoke tests before a deploy"
+    assert [text for _, text in found((USER, few), (ASSISTANT, "Noted."))] == [few]
+    steps = (
+        "Releases always go like this:\n1. tag it\n2. build the image\n3. run the smoke tests\n4. tell Ana\n5. deploy"
+    )
+    assert any("\n2. build" in text for _, text in found((USER, steps), (ASSISTANT, "Noted.")))
+
+
 @pytest.mark.req("B.17")
 def test_a_sentence_of_two_deadlines_is_one_statement_that_is_due_on_the_nearer_day() -> None:
     said = "One more: we launch on 14 December 2027, and Tobias needs the checkout endpoint by 27 November 2027."

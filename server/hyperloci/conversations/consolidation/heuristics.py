@@ -279,10 +279,13 @@ def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
 
 
 def _find_runs(turn: TurnView, scores: Sequence[float], least: float) -> Iterator[tuple[int, ...]]:
-    """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
+    """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself.
+
+    The items of a long list are statements of their own, and what states nothing is no part of one.
+    """
     run: list[int] = []
     for number, score in enumerate(scores):
-        if run and (score < EXTEND or turn.is_left_out_after(number - 1)):
+        if run and (score < EXTEND or turn.is_left_out_after(number - 1) or turn.is_line_apart(number)):
             if max(scores[other] for other in run) >= least:
                 yield tuple(run)
             run = []
@@ -321,7 +324,8 @@ def _make_finding(
         return None
     start = turn.sentences[first].start
     quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-    if lacks_subject(quote) and first > 0 and not turn.is_left_out_after(first - 1):
+    is_alone = first == 0 or turn.is_left_out_after(first - 1) or turn.is_line_apart(first)
+    if lacks_subject(quote) and not is_alone:
         start = turn.sentences[first - 1].start
         quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     kind, due = choose_kind(quote, turn.at)
