@@ -87,3 +87,38 @@ def test_what_was_told_long_ago_or_elsewhere_helps_to_find_nothing(memory: Memor
     memory.remember_fact("Rent is paid in crowns.")
 
     assert len(memory.search("Oslo").results) == len(memory.search("lease").results) == 1
+
+
+# -- deadlines ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("D.09")
+def test_a_told_deadline_is_due_on_the_day_that_its_words_name(memory: Memory) -> None:
+    told = memory.remember_fact("Draft due 20 November 2044, camera ready 15 December 2044", category="deadline")
+    node = memory.get_node(told.id)
+    assert node is not None
+    assert (node.subtype, node.metadata["due"], node.metadata["until"]) == ("deadline", "2044-11-20", "2044-12-15")
+    assert told.until == "2044-12-15"
+    assert node.scope == memory.project.id
+
+
+@pytest.mark.parametrize("fact", ["The demo is soon", "The demo was on 3 March 2001", "The demo is on 3/12"])
+def test_a_told_deadline_without_a_day_ahead_is_refused_and_how_to_name_one_is_told(memory: Memory, fact: str) -> None:
+    with pytest.raises(BadRequestError, match=r"names no day that is ahead; give it .* as a constraint"):
+        memory.remember_fact(fact, category="deadline")
+    assert memory.stats()["nodes"] == 0
+
+
+def test_a_rule_that_was_told_until_a_day_has_that_day_and_others_have_none(memory: Memory) -> None:
+    freeze = memory.remember_fact("No deploys until 15 January 2044", category="constraint")
+    assert freeze.until == "2044-01-15"
+    assert memory.remember_fact("The demo of 3 March 2044 is in Oslo").until is None
+
+
+def test_a_corrected_deadline_is_due_on_the_day_of_the_new_words_or_else_as_before(memory: Memory) -> None:
+    first = memory.remember_fact("The demo is due 11 December 2044", category="deadline").id
+    moved = memory.correct_fact(first, "The demo is due 18 December 2044")
+    assert moved.until == "2044-12-18"
+    elsewhere = memory.correct_fact(moved.id, "The demo for Acme is in Oslo")
+    assert elsewhere.until == "2044-12-18"
+    assert memory.correct_fact(elsewhere.id, "The demo took place on 1 March 2001").until is None

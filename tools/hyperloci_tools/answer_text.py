@@ -160,6 +160,8 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
     lines = [f"Already known as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
     if "scope" in answer:
         lines.append("It holds in all projects.")
+    if "until" in answer:
+        lines.append(f"Its last day is {answer['until']}; it ends then by itself.")
     if "supersedes" in answer:
         lines.append(f"It replaces id {answer['supersedes']}, which is kept as history.")
     if "sharing" in answer:

@@ -154,6 +154,7 @@ def shape_remembered(answer: RememberedFact) -> RememberedOut:
         "redactions": answer.redactions or None,
         "supersedes": answer.supersedes,
         "flags": answer.flags,
+        "until": answer.until,
         "sharing": answer.sharing,
     }
     return cast(RememberedOut, drop_empty(shaped))

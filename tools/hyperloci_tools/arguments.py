@@ -11,7 +11,7 @@ from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_REASON_CHARS
 MAX_QUERY_CHARS = 10_000
 """The limit of `Memory.search`: longer than any question, shorter than a pasted file."""
 
-Id = Annotated[str, Field(description="id of a memory", min_length=1, max_length=100)]
+Id = Annotated[str, Field(description="memory id", min_length=1, max_length=100)]
 Query = Annotated[str, Field(description="question or words", min_length=1, max_length=MAX_QUERY_CHARS)]
 Fact = Annotated[str, Field(description="one self-contained statement", min_length=1, max_length=MAX_CONTENT_CHARS)]
 Reason = Annotated[str | None, Field(max_length=MAX_REASON_CHARS)]

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 
 class WhereArg(TypedDict, total=False):
-    """Conditions that must all hold."""
+    """All must hold."""
 
     scope: Literal["project", "global", "all"]
     types: list[Literal["fact", "decision", "experience", "snippet", "entity"]]
@@ -214,6 +214,7 @@ class RememberedOut(TypedDict):
     redactions: NotRequired[int]
     supersedes: NotRequired[str]
     flags: NotRequired[list[str]]
+    until: NotRequired[str]
     sharing: NotRequired[str]
 
 
@@ -236,6 +237,7 @@ class CorrectedOut(TypedDict):
     affected: NotRequired[list[AffectedOut]]
     redactions: NotRequired[int]
     flags: NotRequired[list[str]]
+    until: NotRequired[str]
     sharing: NotRequired[str]
 
 

@@ -26,6 +26,7 @@ from hyperloci.cli.common import (
 from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError
+from hyperloci.facts.categories import CATEGORIES
 from hyperloci.model.answers import CommitCounts, IndexReport, SkippedFile
 from hyperloci.model.node import MAX_CONTENT_CHARS
 from hyperloci.model.search import VectorCoverage
@@ -57,9 +58,7 @@ def register_commands(app: typer.Typer) -> None:
 def remember(
     fact: Annotated[str, typer.Argument(help="What to remember. - is standard input.")],
     project: ProjectOption = Path("."),
-    category: Annotated[
-        str, typer.Option("--category", "-c", help="user_info, decision, preference, constraint or insight.")
-    ] = "insight",
+    category: Annotated[str, typer.Option("--category", "-c", help=f"{', '.join(CATEGORIES)}.")] = "insight",
     scope: Annotated[str | None, typer.Option(help="project or global; default: by category.")] = None,
     replaces: Annotated[str | None, typer.Option(help="Id of the memory that this one replaces.")] = None,
     entity: Annotated[
@@ -118,8 +117,9 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     id = shorten_id(remembered.id)
     replaced = f", in place of {shorten_id(remembered.supersedes)}" if remembered.supersedes else ""
     reach = ", for all projects" if remembered.holds_everywhere else ""
-    known = f"already known as {id}{reach}"
-    console.print(known if remembered.duplicate_of else f"remembered as {id}{reach}{replaced}")
+    ends = f"; its last day is {remembered.until}" if remembered.until else ""
+    known = f"already known as {id}{reach}{ends}"
+    console.print(known if remembered.duplicate_of else f"remembered as {id}{reach}{replaced}{ends}")
     if reach and not remembered.duplicate_of:
         errors.print("for this project alone: forget it, and remember it with --scope project", style="dim")
     against = {item.id for item in remembered.contradictions}

@@ -13,8 +13,11 @@ CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
     "preference": (NodeType.FACT, "preference"),
     "constraint": (NodeType.FACT, "constraint"),
     "insight": (NodeType.FACT, "insight"),
+    "deadline": (NodeType.FACT, "deadline"),
+    "procedure": (NodeType.FACT, "procedure"),
 }
-"""The five categories of D.09."""
+"""The five categories of D.09, and what sessions are read for besides; a dead end has two parts, and is told by
+`mark_dead_end`."""
 
 GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
 """What is about the user holds in every project unless said otherwise."""

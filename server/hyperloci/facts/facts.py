@@ -60,6 +60,10 @@ class Facts:
         """
         node_type, subtype = resolve_category(category)
         names = sanitize_names(entities)
+        # As with the writer: the grammar of dates is no hook's business.
+        from hyperloci.facts.told_days import note_told_days
+
+        days = note_told_days(fact.text, subtype, self._clock())
         new = NewNode(
             type=node_type,
             subtype=subtype,
@@ -68,7 +72,7 @@ class Facts:
             origin=Origin.TOOL,
             provenance="remember_fact",
             scope=scope,
-            metadata=safety_metadata(fact),
+            metadata={**safety_metadata(fact), **days},
         )
         with self._store.transaction():
             old = None if replaces is None else self.resolve_living_node(replaces, "replaces")
@@ -163,11 +167,21 @@ class Facts:
         if known is not None and known.id != superseded:
             self._count_known(known, replaced, reason)
             return RememberedFact(
-                id=known.id, scope=known.scope, duplicate_of=known.id, redactions=redactions, supersedes=superseded
+                id=known.id,
+                scope=known.scope,
+                duplicate_of=known.id,
+                redactions=redactions,
+                supersedes=superseded,
+                until=last_day_of(known),
             )
         node = self._write_statement(new, session_id, entities, replaced=replaced, reason=reason)
         return RememberedFact(
-            id=node.id, scope=node.scope, redactions=redactions, supersedes=superseded, flags=collect_flags(*parts)
+            id=node.id,
+            scope=node.scope,
+            redactions=redactions,
+            supersedes=superseded,
+            flags=collect_flags(*parts),
+            until=last_day_of(node),
         )
 
     def _store_disputes(self, stored: RememberedFact, check: StatementCheck) -> None:
@@ -199,6 +213,8 @@ class Facts:
         check: StatementCheck = NOTHING_AFFECTED,
     ) -> RememberedFact:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
+        from hyperloci.facts.told_days import note_corrected_days
+
         reason = sanitize_reason(reason)
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
@@ -214,7 +230,7 @@ class Facts:
                 provenance=f"correction: {reason}" if reason else "correction",
                 scope=old.scope,
                 tier=old.tier,
-                metadata=safety_metadata(fact),
+                metadata={**safety_metadata(fact), **note_corrected_days(fact.text, old, self._clock())},
             )
             known = self._store.nodes.find_duplicate(new.content, new.scope)
             if known is not None and known.key != old.key:
@@ -225,6 +241,7 @@ class Facts:
                     duplicate_of=known.id,
                     redactions=len(fact.redactions),
                     supersedes=old.id,
+                    until=last_day_of(known),
                 )
             node = self._write_statement(new, session_id, replaced=old, reason=reason or "corrected")
             stored = RememberedFact(
@@ -233,6 +250,7 @@ class Facts:
                 redactions=len(fact.redactions),
                 supersedes=old.id,
                 flags=fact.flags,
+                until=last_day_of(node),
             )
             self._store_disputes(stored, check)
         return name_affected(stored, check, REPLACE_BY_REMEMBERING)

@@ -38,6 +38,7 @@ class RememberedFact:
     """A stored fact, of a project or of all (`scope`). `duplicate_of` is the id it was already known by; nothing new
     was stored then.
 
+    `until` is the last day on which it holds by its own words, as ISO 8601, of a deadline the last that it names.
     `sharing` says what teammates don't know yet of a shared memory that it replaces, and the command that tells them.
     """
 
@@ -49,6 +50,7 @@ class RememberedFact:
     redactions: int = 0
     supersedes: str | None = None
     flags: tuple[str, ...] = ()
+    until: str | None = None
     sharing: str | None = None
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.conversations.capture.sessions import NewTurn, add_turn
+from hyperloci.facts.facts import Facts
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.record import CLAUDE_CODE, CaptureKind, CaptureRecord
@@ -51,6 +53,11 @@ class House:
     def say(self, subtype: str, text: str, *, at: int = NOW, speaker: str = "user", **changes: object) -> Node:
         """Keep what somebody said, as consolidation does."""
         return self.add(subtype, text, PROJECT, at, Origin.EXTRACTION, speaker=speaker, **changes)
+
+    def remember(self, category: str, text: str) -> None:
+        """Keep what was told on purpose, as the tools do."""
+        facts = Facts(self.store, PROJECT, lambda: NOW)
+        facts.remember_fact(sanitize_argument("fact", text), category=category, confidence=1.0, scope=PROJECT)
 
     def join(self, label: str, newer: Node, older: Node, reason: str = "") -> None:
         with self.store.transaction():

@@ -175,6 +175,15 @@ def test_a_deadline_is_ahead_until_its_day_is_over_everywhere(house: House) -> N
     assert house.start(session="later", at=NOW + 2 * MS_PER_DAY) == ""
 
 
+@pytest.mark.req("D.09")
+def test_what_was_told_on_purpose_stands_under_the_headings_of_its_kind(house: House) -> None:
+    house.remember("deadline", f"The demo for the board is due {day(9)}")
+    house.remember("procedure", "To release, tag main and run make publish")
+    told = house.start()
+    assert re.search(rf'\nDeadlines ahead:\n- \w+ \(due {day(9)}, .*\): "The demo', told)
+    assert re.search(r'\nHow things are done:\n- \w+ \(.*\): "To release', told)
+
+
 def test_once_the_first_day_of_a_deadline_is_over_its_last_is_told(house: House) -> None:
     house.say("deadline", "draft and camera ready version", due=day(0), until=day(5))
     house.say("deadline", "the demo is for the board", due=day(9))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Consolidation, consolidate_sessions
@@ -328,6 +328,18 @@ def test_the_assistant_saves_what_it_found_and_is_told_what_was_refused(
         "one", {"facts": [{"content": "Invoices are kept in PostgreSQL, as SQLite locks up.", "sources": [0]}]}
     )
     assert (again.saved.new, len(again.saved.known)) == ((), 1)
+
+
+@pytest.mark.req("B.17")
+def test_a_deadline_that_the_assistant_found_is_due_on_the_day_of_its_words(
+    store: Store, talk: Talk, settings: Settings, clock: FakeClock
+) -> None:
+    last = to_iso(clock() + 9 * MS_PER_DAY)[:10]
+    talk.session("one", (USER, f"The beta must be with the testers by {last}, else the fair is off."))
+    found = {"content": f"The beta must be with the testers by {last}.", "kind": "deadline", "sources": [0]}
+    HostConsolidation(store, settings, clock).save_findings("one", {"facts": [found]})
+    (beta,) = extracted(store)
+    assert (beta.subtype, beta.metadata["due"], beta.metadata["until"]) == ("deadline", last, last)
 
 
 @pytest.mark.req("B.17")

@@ -153,6 +153,21 @@ def test_a_deadline_ends_with_its_day_and_holds_on_for_who_confirms_that_it_is_s
     assert find(store, "The beta").valid_until is None
 
 
+@pytest.mark.req("D.09")
+def test_a_deadline_that_was_told_on_purpose_ends_with_its_day_too(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    last = to_iso(NOW + 3 * MS_PER_DAY)[:10]
+    told = remember(facts, f"The demo is due {last}", "deadline")
+    talk.clock.advance(2 * MS_PER_DAY)
+    play(talk, context)
+    assert facts.resolve_living_node(told, "id").valid_until is None
+    talk.clock.advance(3 * MS_PER_DAY)
+    talk.session("two", *TALK)
+    consolidate_sessions(context)
+    assert facts.resolve_living_node(told, "id").valid_until == read_day_end(last)
+
+
 @pytest.mark.req("B.17")
 def test_a_deadline_of_two_days_ends_with_the_last(store: Store, talk: Talk, context: MaintenanceContext) -> None:
     first, last = (to_iso(NOW + days * MS_PER_DAY)[:10] for days in (3, 9))

@@ -13,8 +13,8 @@ from hyperloci_tools.tool_spec import ToolSpec
 
 
 async def memory_stats(ctx: Call) -> Annotated[CallToolResult, dict[str, Any]]:
-    """Count what is remembered, by type, tier and scope, and tell the state of database, embedder and watchers. Use
-    it when the user asks, or when searches find less than they should."""
+    """Count what is remembered, by type, tier and scope; tell the state of database, embedder and watchers. Use it if
+    asked, or if searches find too little."""
     shaped = await collect_stats(state_of(ctx))
     return tool_result(shaped, answer_text.render_stats(shaped))
 

@@ -15,7 +15,7 @@ from hyperloci_tools.schemas import ConfirmedOut, CorrectedOut, DeadEndOut, Forg
 from hyperloci_tools.state import Call, state_of
 from hyperloci_tools.tool_spec import ToolSpec
 
-Category = Literal["user_info", "decision", "preference", "constraint", "insight"]
+Category = Literal["user_info", "decision", "preference", "constraint", "insight", "deadline", "procedure"]
 Entities = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]],
     Field(description="names it is about", max_length=50),
@@ -29,11 +29,11 @@ async def remember_fact(
     confidence: Confidence = 1.0,
     scope: Annotated[Scope, Field(description="default: project; user_info, preference global")] = None,
     entities: Entities = [],  # noqa: B006  (never changed; the SDK copies defaults into the schema)
-    replaces: Annotated[str | None, Field(description="id of what this supersedes", max_length=100)] = None,
+    replaces: Annotated[str | None, Field(description="id it supersedes", max_length=100)] = None,
 ) -> Annotated[CallToolResult, RememberedOut]:
-    """Store what later sessions should know, with its reason: a decision, constraint, preference, fact about the
-    user, insight that took effort. Not what code or docs say, nor secrets.
-    The answer names what it contradicts or may outdate, and the call to replace that."""
+    """Store what later sessions should know, with its reason: a decision, rule, wish, deadline with its day, insight
+    that took effort. Not what code or docs say, nor secrets.
+    The answer names what it contradicts or may outdate, and how to replace that."""
     done = await state_of(ctx).workers.writer.call(
         lambda memory: memory.remember_fact(
             fact,

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
-from hyperloci.conversations.consolidation.deadlines.due_dates import read_until
 from hyperloci.conversations.consolidation.findings import (
     HEURISTIC_STRATEGY,
     ConsolidationPayload,
@@ -22,6 +21,7 @@ from hyperloci.conversations.consolidation.findings import (
 )
 from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded, read_said
 from hyperloci.conversations.consolidation.text_similarity import Said, repeats, why_ungrounded
+from hyperloci.knowledge.deadlines.due_dates import note_days, read_due_date
 from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -79,9 +79,10 @@ class FindingPlanner:
         rejected = list(payload.rejected)
         plans: list[FindingPlan] = []
         memories = TurnMemories(self._store)
-        for finding in payload.findings:
+        for given in payload.findings:
+            sources = tuple(turns[seq] for seq in given.sources)
+            finding = given if strategy == HEURISTIC_STRATEGY else _read_due(given, sources)
             text = sanitize(finding.statement)
-            sources = tuple(turns[seq] for seq in finding.sources)
             explained_by = tuple(turns[seq] for seq in finding.explained_by)
             reason = _refusal_reason(text, (*sources, *explained_by))
             statement = Said(text.text, finding.said.answer)
@@ -133,6 +134,17 @@ class FindingPlanner:
         )
 
 
+def _read_due(finding: ExtractedFinding, sources: Sequence[Node]) -> ExtractedFinding:
+    """Return a finding with the day on which it is due: who names the kind names no day but in its words."""
+    if finding.kind is not FindingKind.DEADLINE:
+        return finding
+    return replace(finding, due=read_due_date(finding.content, _said_at(sources)))
+
+
+def _said_at(sources: Sequence[Node]) -> int:
+    return max(node.event_time for node in sources)
+
+
 def _note_reworded(plans: Sequence[FindingPlan], memories: TurnMemories) -> list[FindingPlan]:
     """Return plans, with what rules made of the same turns and they word anew."""
     readings = [(plan.text.text, plan.sources) for plan in plans]
@@ -171,14 +183,12 @@ def said_fields(plan: FindingPlan) -> dict[str, Any]:
     finding, last = plan.finding, max(plan.sources, key=lambda node: node.seq or 0)
     fields = {"quote": sanitize(finding.content).text if finding.about else None, "turn": last.seq}
     fields |= {"about": sanitize(finding.about).text if finding.about else None, "speaker": speaker_word(last)}
-    fields |= {"due": finding.due, "until": read_plan_end(plan)}
-    return {name: value for name, value in fields.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None} | note_plan_days(plan)
 
 
-def read_plan_end(plan: FindingPlan) -> str | None:
-    """Return the last day on which a statement holds by its own words, of a deadline the last that it names."""
-    said_at = max(node.event_time for node in plan.sources)
-    return read_until(plan.finding.content, said_at, due=plan.finding.due)
+def note_plan_days(plan: FindingPlan) -> dict[str, str]:
+    """Return when a statement is due, and the last day on which it holds by its own words (`note_days`)."""
+    return note_days(plan.finding.content, _said_at(plan.sources), due=plan.finding.due)
 
 
 def speaker_word(node: Node) -> str:

@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_replace
 from hyperloci.conversations.consolidation.finding_plans import (
     FindingPlan,
-    read_plan_end,
+    note_plan_days,
     said_fields,
     speaker_word,
     trust_in,
@@ -187,7 +187,7 @@ class FindingWriter:
             return node, True
         # A turn that is read a second time, by another strategy, does not say it again.
         if self._link_sources(node, plan.sources, strategy, now):
-            if (until := read_plan_end(plan)) is not None and until != node.metadata.get("until"):
+            if (until := note_plan_days(plan).get("until")) is not None and until != node.metadata.get("until"):
                 self._store.nodes.update_node(node.id, now=now, metadata={**node.metadata, "until": until})
             self._store.nodes.count_repetition(node.key, now=now)
             self._promote_repeated(node, progress, now)

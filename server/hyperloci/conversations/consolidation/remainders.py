@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.conversations.consolidation.deadlines.due_dates import read_until
 from hyperloci.conversations.consolidation.findings import NODE_TYPES, FindingKind
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.scorer import load_replacement_scorer
@@ -21,6 +20,7 @@ from hyperloci.conversations.consolidation.statement_scorer import choose_kind, 
 from hyperloci.conversations.consolidation.turn_view import USER, TurnView
 from hyperloci.conversations.referents import lacks_subject
 from hyperloci.facts.memory_writer import MemoryWriter
+from hyperloci.knowledge.deadlines.due_dates import note_days
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
@@ -83,8 +83,7 @@ def keep_remainder(store: Store, clock: Clock, old: Node, piece: str) -> Node | 
         return None
     kind, due = choose_kind(piece, old.event_time)
     metadata = {name: old.metadata[name] for name in _COPIED if name in old.metadata}
-    until = read_until(piece, old.event_time, due=due)
-    metadata |= {name: day for name, day in (("due", due), ("until", until)) if day}
+    metadata |= note_days(piece, old.event_time, due=due)
     metadata |= {"approach": piece} if kind is FindingKind.DEAD_END else {}
     progress = store.consolidations.get_progress(old.session_id) if old.session_id else None
     node = MemoryWriter(store, sparing=True).write_statement(

@@ -44,7 +44,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from hyperloci.conversations.consolidation.deadlines.due_dates import read_day_features
 from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.conversations.consolidation.turn_phrases import holds_phrase
 from hyperloci.conversations.consolidation.turn_view import (
@@ -59,6 +58,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_before,
 )
 from hyperloci.conversations.referents import IDENTIFIER, leans_on_context, read_words
+from hyperloci.knowledge.deadlines.due_dates import read_day_features
 from hyperloci.text.language.word_tables import phrase_pattern
 
 NUMBER_SIGN: Final = "#"

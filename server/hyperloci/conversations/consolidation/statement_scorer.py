@@ -14,14 +14,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
-from hyperloci.conversations.consolidation.deadlines.due_dates import (
+from hyperloci.conversations.consolidation.findings import FindingKind
+from hyperloci.conversations.consolidation.statement_features import read_kind_features
+from hyperloci.knowledge.deadlines.due_dates import (
     is_mostly_dated,
     names_past_day,
     read_due_date,
     read_last_day,
 )
-from hyperloci.conversations.consolidation.findings import FindingKind
-from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.knowledge.logistic import to_probability
 from hyperloci.knowledge.weight_table import WeightTable
 from hyperloci.system.values import dataclass

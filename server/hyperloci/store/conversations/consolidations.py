@@ -156,7 +156,7 @@ class Consolidations:
         return [node_from_row(row) for row in reversed(rows)]
 
     def list_timed(self, subtypes: Sequence[str], scopes: Sequence[str], before: str) -> list[Node]:
-        """Return what was extracted, still holds, and has a day of its own before one: its last, or a deadline's.
+        """Return what was extracted or told, holds, and has a day of its own before one: its last, or a deadline's.
 
         Args:
             subtypes: of which kinds: by them the index leaves turns alone, which are most.
@@ -165,7 +165,7 @@ class Consolidations:
         """
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.type IN ('fact', 'decision', 'experience')"
-            " AND n.subtype IN (SELECT value FROM json_each(?)) AND n.origin = 'extraction'"
+            " AND n.subtype IN (SELECT value FROM json_each(?)) AND n.origin IN ('extraction', 'tool')"
             " AND n.deleted_at IS NULL AND n.valid_until IS NULL AND s.id IN (SELECT value FROM json_each(?))"
             " AND coalesce(json_extract(n.metadata, '$.until'), json_extract(n.metadata, '$.due')) < ? ORDER BY n.key",
             (json.dumps(list(subtypes)), json.dumps(list(scopes)), before),

@@ -6,8 +6,8 @@ import datetime as dt
 
 import pytest
 
-from hyperloci.conversations.consolidation.deadlines.due_dates import read_due_date, read_last_due_date
-from hyperloci.conversations.consolidation.deadlines.loose_days import read_loose_days
+from hyperloci.knowledge.deadlines.due_dates import read_due_date, read_last_due_date
+from hyperloci.knowledge.deadlines.loose_days import read_loose_days
 
 TODAY = dt.date(2026, 3, 11)
 """A Wednesday."""

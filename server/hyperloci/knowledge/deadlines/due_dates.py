@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.conversations.consolidation.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names, fix_day_names
-from hyperloci.conversations.consolidation.deadlines.loose_days import read_loose_days
-from hyperloci.conversations.consolidation.deadlines.near_days import (
+from hyperloci.knowledge.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names, fix_day_names
+from hyperloci.knowledge.deadlines.loose_days import read_loose_days
+from hyperloci.knowledge.deadlines.near_days import (
     DAY,
     choose_year,
     find_day_of_month,
@@ -134,6 +134,12 @@ def _list_days_ahead(text: str, said_at: int) -> list[str]:
 def read_until(text: str, said_at: int, *, due: str | None) -> str | None:
     """Return the last day on which a statement holds, as ISO 8601: the last that is named where one is due."""
     return read_last_day(text, said_at) if due is None else read_last_due_date(text, said_at)
+
+
+def note_days(text: str, said_at: int, *, due: str | None) -> dict[str, str]:
+    """Return the days that are noted beside a statement: when it is due (`due`), and its last (`until`)."""
+    days = {"due": due, "until": read_until(text, said_at, due=due)}
+    return {name: day for name, day in days.items() if day is not None}
 
 
 def read_last_day(text: str, said_at: int) -> str | None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.consolidation.deadlines.due_dates import (
+from hyperloci.knowledge.deadlines.due_dates import (
     names_past_day,
     read_due_date,
     read_last_day,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.conversations.consolidation.deadlines.near_days import DAY, choose_year, find_day_of_month, is_day_number
+from hyperloci.knowledge.deadlines.near_days import DAY, choose_year, find_day_of_month, is_day_number
 from hyperloci.text.language.dates import DateText, Form, date_words
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from hyperloci.conversations.consolidation.deadlines.near_days import DAY, LATELY, is_day_number
+from hyperloci.knowledge.deadlines.near_days import DAY, LATELY, is_day_number
 from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 
