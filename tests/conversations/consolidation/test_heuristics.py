@@ -356,6 +356,26 @@ def test_a_deadline_s_day_is_not_that_of_another_sentence() -> None:
     assert item.due == "2027-11-20"
 
 
+BEGINNINGS = [
+    "Moin, Tobias hier, ich sitze heute an Noors Rechner. Wir machen den Warenkorb fertig.",
+    "need retries for the outbound webhooks. its fire and forget rn, src/webhooks/send.ts. have a look",
+]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("said", BEGINNINGS)
+def test_a_session_that_begins_with_a_plan_for_the_moment_leaves_no_decision(said: str) -> None:
+    answer = (ASSISTANT, "Hallo Tobias! Was soll der Warenkorb können?")
+    assert not found((USER, said), answer)
+    assert [item.is_tentative for item in extract([turn(0, USER, said)], tentative=True).findings] == [True]
+
+
+@pytest.mark.req("B.17")
+def test_a_session_may_begin_with_a_rule() -> None:
+    said = "We deploy on Wednesdays only, never on a Friday."
+    assert [text for _, text in found((USER, said), (ASSISTANT, "Noted."))] == [said]
+
+
 MINUTES = """Call with the farms, present: Noor, Tobias
 - Whitby: can't do email, he phones; someone has to type it in
 - long talk about the weather
