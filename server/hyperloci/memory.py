@@ -322,7 +322,7 @@ class Memory:
         """
         from hyperloci.queries.file_structure import load_tree
 
-        return load_tree(self.store, self.store.scopes.find_key(self.project.id) or 0, path)
+        return load_tree(self.store, self.store.scopes.find_key(self.project.id) or 0, path, self.project.root)
 
     def find_sections(
         self,
@@ -348,7 +348,15 @@ class Memory:
 
         scope = self.store.scopes.find_key(self.project.id) or 0
         found = find_sections(
-            self.store, scope, title=title, fuzzy=fuzzy, type=type, level=level, path=path, limit=limit
+            self.store,
+            scope,
+            self.project.root,
+            title=title,
+            fuzzy=fuzzy,
+            type=type,
+            level=level,
+            path=path,
+            limit=limit,
         )
         return tuple(found)
 

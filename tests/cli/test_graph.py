@@ -47,6 +47,21 @@ def test_the_command_line_asks_draws_outlines_confirms_and_counts(project: Path)
     assert json.loads(run(project, "stats", "--json"))["graph"]["confirmed_edges"] == 1
 
 
+@pytest.mark.req("D.11")
+def test_an_outline_of_no_indexed_file_says_whether_there_is_one_and_what_is_meant(project: Path) -> None:
+    run(project, "index", "--json")
+    (project / "late.py").write_text("x = 1")
+
+    def said(path: str) -> str:
+        return invoke("outline", path, "--project", str(project)).stderr
+
+    assert "there is no such file; did you mean docs/ctf.md?" in said("ctf.md")
+    assert "there is no such file; did you mean app/cache.py?" in said("app/cahce.py")
+    assert "there is no such file in this project." in said("zzzzzzzz.qqq")
+    assert "this is a folder; name a file." in said("docs")
+    assert "this file is not indexed in this project; `hyperloci index` indexes it" in said("late.py")
+
+
 @pytest.mark.req("D.02", "D.11")
 def test_the_command_line_prunes_relations_that_faded(project: Path) -> None:
     first, second = (json.loads(run(project, "remember", text, "--json"))["id"] for text in ("One.", "Two."))

@@ -54,7 +54,7 @@ def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> 
 
 
 def tree(code: Linked, path: str) -> OutlineTree:
-    return load_tree(code.store, code.store.scopes.find_key("p") or 0, path)
+    return load_tree(code.store, code.store.scopes.find_key("p") or 0, path, Path())
 
 
 def titles(found: OutlineTree, indexes: list[int]) -> list[str]:
@@ -107,7 +107,7 @@ def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linke
     scope = code.store.scopes.find_key("p") or 0
 
     def found(**wanted: Any) -> list[tuple[str, str]]:
-        return [(entry.file, entry.title) for entry in find_sections(code.store, scope, **wanted)]
+        return [(entry.file, entry.title) for entry in find_sections(code.store, scope, Path(), **wanted)]
 
     assert found(title="limitations") == [("guide.md", "Limitations")]
     assert found(title="limitations", fuzzy=True) == [
@@ -131,7 +131,7 @@ def test_a_document_of_restructured_text_is_a_tree_of_its_titles_and_is_found_by
         (2, "From source", 7),
     ]
     scope = code.store.scopes.find_key("p") or 0
-    (entry,) = find_sections(code.store, scope, title="from source")
+    (entry,) = find_sections(code.store, scope, Path(), title="from source")
     assert (entry.file, entry.path) == ("guide.rst", ("Guide", "From source"))
 
 

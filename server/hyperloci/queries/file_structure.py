@@ -11,6 +11,7 @@ import difflib
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
@@ -120,15 +121,15 @@ def title_similarity(wanted: str, title: str) -> float:
     return 0.9 * matcher.ratio()
 
 
-def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
-    """Return the tree of an indexed file.
+def load_tree(store: Store, scope_key: int, path: str, root: Path) -> OutlineTree:
+    """Return the tree of an indexed file of the project in a folder.
 
     Raises:
-        NotFoundError: the file isn't indexed.
+        NotFoundError: the file isn't indexed, or there is none.
     """
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
-        raise NotFoundError(f"path={path!r:.200}: this file is not indexed in this project; index_path indexes it.")
+        raise NotFoundError(f"path={path!r:.200}: {_why_no_pieces(store, scope_key, path, root)}")
     if file_kind_of(path) is FileKind.NOTEBOOK:
         return _notebook_tree(path, pieces)
     return (
@@ -136,9 +137,24 @@ def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
     )
 
 
+def _why_no_pieces(store: Store, scope_key: int, path: str, root: Path) -> str:
+    """Return why there is nothing to show of a file, and what to do about it."""
+    file = root / path
+    if file.is_dir():
+        return "this is a folder; name a file."
+    if file.exists():
+        return "this file is not indexed in this project; index_path indexes it."
+    name = PurePosixPath(path).name
+    near = store.files.find_paths(scope_key, name, 1) or difflib.get_close_matches(
+        path, store.files.list_files(scope_key), n=1
+    )
+    return f"there is no such file; did you mean {near[0]}?" if near else "there is no such file in this project."
+
+
 def find_sections(
     store: Store,
     scope_key: int,
+    root: Path,
     *,
     title: str | None = None,
     fuzzy: bool = False,
@@ -151,14 +167,14 @@ def find_sections(
 
     Raises:
         BadRequestError: nothing is asked.
-        NotFoundError: `path` isn't indexed.
+        NotFoundError: `path` isn't indexed, or is no file.
     """
     if title is None and type is None and level is None:
         raise BadRequestError("No condition is given: give a title, a type or a level.")
     files = [path] if path is not None else _find_documents(store, scope_key, title, fuzzy)
     found: list[tuple[float, OutlineEntry]] = []
     for file in files:
-        for entry in load_tree(store, scope_key, file).entries:
+        for entry in load_tree(store, scope_key, file, root).entries:
             rank = 1.0 if title is None else title_similarity(title, entry.title)
             if (
                 rank >= (FUZZY if fuzzy else 1.0)
