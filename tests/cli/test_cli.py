@@ -45,6 +45,21 @@ def test_a_command_that_does_not_exist_is_told_what_it_is_here(arguments: list[s
     assert meant in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["list", "--kind", "decision"], "There is no option --kind; it is --type here."),
+        (["remember", "x", "--type=decision"], "There is no option --type; it is --category here."),
+        (["query", "x", "--since", "last_week"], "There is no option --since; it is --after here."),
+        (["list", "--typ", "decision"], "No such option: --typ"),
+    ],
+)
+def test_an_option_by_another_word_is_told_what_it_is_called_here(arguments: list[str], meant: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert meant in " ".join(result.output.replace("│", "").split())
+
+
 def test_a_misspelt_variable_is_told_to_people_and_to_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYPERLOCI_EMBEDER", "off")
     said = "HYPERLOCI_EMBEDER is no setting; did you mean HYPERLOCI_EMBEDDER?"

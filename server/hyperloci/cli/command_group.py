@@ -13,6 +13,25 @@ from hyperloci.names import find_document_name, suggest_name
 GROUPS: Final = ("commands", "tools")
 """What a command of ours is in the documents."""
 
+ALIKE: Final = (
+    {"--type", "--kind", "--category", "--subtype"},
+    {"--limit", "--count", "--number", "--max", "--top", "--last"},
+    {"--since", "--after", "--from", "--newer-than"},
+    {"--before", "--until", "--to", "--older-than"},
+    {"--json", "--format", "--output"},
+    {"--yes", "--force", "--assume-yes", "--no-confirm"},
+    {"--project", "--dir", "--directory", "--folder", "--repo", "--root"},
+    {"--dry-run", "--simulate", "--preview", "--no-act"},
+    {"--relation", "--label", "--relationship"},
+    {"--reason", "--why", "--message"},
+    {"--entity", "--about", "--tag"},
+    {"--full", "--long", "--verbose"},
+    {"--tokens", "--max-tokens", "--budget"},
+    {"--session", "--session-id"},
+    {"--depth", "--hops"},
+)
+"""Options that other programs, and other commands here, call by other words."""
+
 
 class _PlainFlags:
     """A command or group whose help names no type of a flag: `--json <bool>` reads as if it took a value."""
@@ -33,14 +52,28 @@ class PlainCommand(_PlainFlags, typer.core.TyperCommand):
         """Read the arguments.
 
         Raises:
+            UsageError: an option that there is not; the message says what it is called here.
             BadParameter: a path among them is empty, as that of an unset variable of a shell is.
         """
-        typed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        try:
+            typed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        except Exception as error:
+            # An exception of click's, which typer keeps to itself: it has the name of the option.
+            name = str(getattr(error, "option_name", ""))
+            if meant := self._find_meant(ctx, name):
+                ctx.fail(f"There is no option {name}; it is {' or '.join(meant)} here.")
+            raise
         rest: list[str] = super().parse_args(ctx, args)
         for param in self.get_params(ctx):
             if typed.get(param.name) == "" and isinstance(ctx.params.get(param.name), Path):
                 raise typer.BadParameter("the path is empty; a variable may be unset.", ctx=ctx, param=param)
         return rest
+
+    def _find_meant(self, ctx: Any, name: str) -> list[str]:
+        """Return the options of this command that another word for them means; none for an option that it has."""
+        known = {option for param in self.get_params(ctx) for option in param.opts}
+        words = next((words for words in ALIKE if name in words - known), set())
+        return sorted(known & words)
 
 
 class PlainGroup(_PlainFlags, typer.core.TyperGroup):
