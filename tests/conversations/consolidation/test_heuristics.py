@@ -356,6 +356,26 @@ def test_a_deadline_s_day_is_not_that_of_another_sentence() -> None:
     assert item.due == "2027-11-20"
 
 
+RULES = [
+    "so the cut-off in the code: farms can change their lists till Tuesday 12:00 London time.",
+    "Reports must be in by Friday 17:00 each week.",
+]
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("said", RULES)
+def test_what_is_due_each_week_is_a_rule_that_no_day_ends(said: str) -> None:
+    (item,) = findings((USER, said), (ASSISTANT, "I will put that there."))
+    assert (item.kind, item.due) == ("constraint", None)
+
+
+@pytest.mark.req("B.17")
+def test_what_is_due_on_a_day_with_its_month_is_a_deadline_though_something_else_comes_each_week() -> None:
+    said = "The weekly export, which runs every Friday, must be fixed by 14 December 2027."
+    (item,) = findings((USER, said), (ASSISTANT, "Noted."))
+    assert (item.kind, item.due) == ("deadline", "2027-12-14")
+
+
 BEGINNINGS = [
     "Moin, Tobias hier, ich sitze heute an Noors Rechner. Wir machen den Warenkorb fertig.",
     "need retries for the outbound webhooks. its fire and forget rn, src/webhooks/send.ts. have a look",
