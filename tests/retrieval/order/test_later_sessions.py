@@ -1,0 +1,135 @@
+"""What the user said last on a subject, before what an earlier session holds on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.memory import Memory
+from hyperloci.model.kinds import SHARED_KINDS, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.search import Placement
+from hyperloci.model.turn import Speaker, Turn
+from hyperloci.retrieval.order.hit_order import arrange_hits
+from hyperloci.retrieval.order.later_sessions import SAME_SUBJECT, put_later_sessions_first
+from hyperloci.store.vectors import float16
+from tests.support import FakeClock, add
+
+OLD, NEW, ELSE = "the csv of the stock is read at three", "the stock csv comes in every hour", "the logo is blue"
+STOCK, LOGO = [1.0, 0.0], [0.0, 1.0]
+
+
+def say(memory: Memory, clock: FakeClock, session: str, text: str, role: Speaker = Speaker.USER) -> Node:
+    """Have a session, a day after the one before, in which this is said; return its turn."""
+    clock.advance(MS_PER_DAY)
+    memory.add_turns(session, [Turn(uuid=session, role=role, text=text, timestamp_ms=clock())])
+    progress = memory.store.consolidations.get_progress(session)
+    assert progress is not None
+    return memory.store.consolidations.list_turns(progress.session_key, 0, 99)[-1]
+
+
+def state(memory: Memory, clock: FakeClock, session: str, text: str, subtype: str = "decision") -> Node:
+    """Have a session of which this is kept; return the statement."""
+    turn = say(memory, clock, session, text)
+    progress = memory.store.consolidations.get_progress(session)
+    assert progress is not None
+    return add(
+        memory.store,
+        text,
+        type=SHARED_KINDS[subtype],
+        subtype=subtype,
+        origin=Origin.EXTRACTION,
+        scope=memory.project.id,
+        session_key=progress.session_key,
+        event_time=turn.event_time,
+        now=clock(),
+    )
+
+
+def embed(memory: Memory, *given: tuple[Node, list[float]]) -> None:
+    """Give memories a vector of two dimensions."""
+    with memory.store.transaction():
+        model = memory.store.vectors.use_model("plane", 2, now=0)
+        for node, vector in given:
+            row = np.asarray(vector, np.float32)
+            columns = {"e1": float16.pack_half(row / np.linalg.norm(row))}
+            memory.store.vectors.put_fingerprint(node.key, model, columns, now=0)
+
+
+def at_cosine(cosine: float) -> list[float]:
+    return [cosine, float(np.sqrt(1 - cosine**2))]
+
+
+@pytest.mark.req("B.12")
+@pytest.mark.parametrize("tell", [say, state], ids=["turn", "statement"])
+def test_what_is_kept_of_a_later_session_on_the_same_subject_comes_first(
+    memory: Memory, clock: FakeClock, tell: Callable[[Memory, FakeClock, str, str], Node]
+) -> None:
+    old, other = tell(memory, clock, "one", OLD), tell(memory, clock, "two", ELSE)
+    new = state(memory, clock, "three", NEW)
+    embed(memory, (old, STOCK), (other, LOGO), (new, STOCK))
+
+    arranged = put_later_sessions_first(memory.store, [other, old, new])
+
+    assert [node.content for node in arranged.nodes] == [ELSE, NEW, OLD]
+    assert arranged.placed == {new.key: Placement.NEWER}
+
+
+def test_an_earlier_session_stays_behind_a_later_one(memory: Memory, clock: FakeClock) -> None:
+    old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
+    embed(memory, (old, STOCK), (new, STOCK))
+
+    assert [node.content for node in put_later_sessions_first(memory.store, [new, old]).nodes] == [NEW, OLD]
+
+
+@pytest.mark.parametrize(("cosine", "first"), [(SAME_SUBJECT + 0.02, NEW), (SAME_SUBJECT - 0.02, OLD)])
+def test_how_near_in_meaning_two_are_decides_whether_they_are_on_one_subject(
+    memory: Memory, clock: FakeClock, cosine: float, first: str
+) -> None:
+    old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
+    embed(memory, (old, STOCK), (new, at_cosine(cosine)))
+
+    assert put_later_sessions_first(memory.store, [old, new]).nodes[0].content == first
+
+
+def test_what_was_said_in_one_session_keeps_its_order(memory: Memory, clock: FakeClock) -> None:
+    old, new = state(memory, clock, "one", OLD), state(memory, clock, "one", NEW)
+    embed(memory, (old, STOCK), (new, STOCK))
+
+    assert put_later_sessions_first(memory.store, [old, new]).nodes == (old, new)
+
+
+def test_a_later_turn_of_which_nothing_was_kept_moves_nowhere(memory: Memory, clock: FakeClock) -> None:
+    old, new = state(memory, clock, "one", OLD), say(memory, clock, "two", NEW)
+    embed(memory, (old, STOCK), (new, STOCK))
+
+    assert put_later_sessions_first(memory.store, [old, new]).nodes == (old, new)
+
+
+def test_what_was_told_on_purpose_keeps_its_place(memory: Memory, clock: FakeClock) -> None:
+    told = memory.store.nodes.get_node(memory.remember_fact(OLD).id)
+    kept = state(memory, clock, "one", NEW)
+    clock.advance(MS_PER_DAY)
+    again = memory.store.nodes.get_node(memory.remember_fact("the stock csv: hourly", category="constraint").id)
+    assert told is not None and again is not None
+    embed(memory, (told, STOCK), (kept, STOCK), (again, STOCK))
+
+    assert put_later_sessions_first(memory.store, [told, kept, again]).nodes == (told, kept, again)
+
+
+def test_without_vectors_hits_keep_their_order(memory: Memory, clock: FakeClock) -> None:
+    old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
+
+    assert put_later_sessions_first(memory.store, [old, new]).nodes == (old, new)
+
+
+def test_what_came_later_is_shown_though_it_was_found_behind_what_is_shown(memory: Memory, clock: FakeClock) -> None:
+    old, other, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, ELSE, NEW)))
+    embed(memory, (old, STOCK), (other, LOGO), (new, STOCK))
+
+    arranged = arrange_hits(memory.store, "stock csv", [old, other, new], limit=2)
+
+    assert [node.content for node in arranged.nodes] == [NEW, OLD]
