@@ -159,3 +159,21 @@ def test_a_folder_is_no_file_to_write(
     refused = invoke(command, folder)
 
     assert refused.exit_code == 2 and f"{folder} is a folder: give a file" in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_what_a_killed_export_left_in_the_folder_is_removed_after_a_day(tmp_path: Path, command: str) -> None:
+    remember("The port is 9000")
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    old, fresh, foreign = (
+        folder / name for name in ("a.jsonl.partial-0123456789ab", "b.db.partial-ba9876543210", "notes.partial-of-mine")
+    )
+    for file in (old, fresh, foreign):
+        file.touch()
+    for file in (old, foreign):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+
+    run(command, str(folder / "copy"))
+
+    assert sorted(path.name for path in folder.iterdir()) == [fresh.name, "copy", foreign.name]
