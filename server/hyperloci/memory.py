@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -1164,12 +1165,16 @@ class Memory:
             since=None if since is None else parse_time_bound(since, self._clock(), argument="since"),
         )
 
-    def write_export(self, out: TextIO, choice: ExportChoice, *, markdown: bool = False) -> int:
-        """Write what was chosen as JSON lines for `import_file`, or as Markdown to read; return how many lines."""
-        if markdown:
-            from hyperloci.queries.markdown_export import render_markdown
+    def write_export(self, out: TextIO, choice: ExportChoice, *, markdown: bool = False) -> Counter[str]:
+        """Write what was chosen as JSON lines for `import_file`, or as Markdown to read.
 
-            return sum(out.write(f"{line}\n") > 0 for line in render_markdown(self.store, choice))
+        Returns:
+            how many memories of each kind were written; of those that were forgotten, as `forgotten`.
+        """
+        if markdown:
+            from hyperloci.queries.markdown_export import write_markdown
+
+            return write_markdown(self.store, out, choice)
         from hyperloci.store.export_import import write_records
 
         return write_records(self.store, out, choice)

@@ -129,7 +129,7 @@ def test_an_export_into_a_pipe_is_written_into_it_and_the_pipe_stays(tmp_path: P
         lines = read.result().splitlines()
 
     assert all(json.loads(line) for line in lines) and "The port is 9000" in "".join(lines)
-    assert (done.exit_code, done.stdout) == (0, "") and f"wrote {len(lines)} lines to {pipe}" in done.stderr
+    assert (done.exit_code, done.stdout) == (0, "") and f"wrote 1 memory (insight: 1) to {pipe}" in done.stderr
     assert stat.S_IMODE(os.lstat(pipe).st_mode) == 0o644
 
 
@@ -177,3 +177,16 @@ def test_what_a_killed_export_left_in_the_folder_is_removed_after_a_day(tmp_path
     run(command, str(folder / "copy"))
 
     assert sorted(path.name for path in folder.iterdir()) == [fresh.name, "copy", foreign.name]
+
+
+@pytest.mark.parametrize("name", ["part.jsonl", "part.md"])
+def test_an_export_says_how_many_memories_of_which_kinds_it_wrote(tmp_path: Path, name: str) -> None:
+    remember("Invoices are kept in MySQL", "--category", "decision", "--entity", "MySQL")
+    remember("Orders are kept in Redis", "--category", "decision")
+    remember("The CI runs on Python 3.11 only", "--category", "constraint")
+    file = tmp_path / name
+    assert f"wrote 2 memories (decision: 2) to {file}" in " ".join(
+        run("export", "--type", "decision", str(file)).split()
+    )
+    told = run("export", str(tmp_path / f"all-{name}"))
+    assert "wrote 3 memories (decision: 2, constraint: 1)" in " ".join(told.split())

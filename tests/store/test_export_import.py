@@ -425,8 +425,7 @@ def test_an_export_is_private_and_whole_or_not_there(
     with pytest.raises(StoreError, match="cannot be written"):
         export_memory(store, target)
     target.parent.mkdir()
-    count = export_memory(store, target)
-    assert count == len(target.read_bytes().split(b"\n")) - 1
+    export_memory(store, target)
     assert target.stat().st_mode & 0o777 == 0o600
     before = target.read_bytes()
 

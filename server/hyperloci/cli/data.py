@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
@@ -28,6 +29,7 @@ from hyperloci.cli.transcripts import (
     find_transcript_folder,
     import_transcripts,
 )
+from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.importers.importer import OWN_FORMAT
 from hyperloci.model.answers import ImportReport, PurgeReport
@@ -52,7 +54,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="Where to write the copy; an older one there is replaced.")],
+    file: Annotated[
+        Path, typer.Argument(help="Where to write the copy; an older one there is replaced, and that is said.")
+    ],
     project: ProjectOption = Path("."),
 ) -> None:
     """Copy the whole database to a file, even while it is in use; `hyperloci restore-backup` puts it back.
@@ -63,8 +67,9 @@ def backup(
         raise typer.BadParameter("a database can't go to standard output; give a FILE, or use `hyperloci export -`.")
     _require_place(file)
     with open_memory(project) as memory:
+        older = to_iso(int(file.stat().st_mtime * 1000))[:16].replace("T", " ") if file.is_file() else None
         memory.store.back_up(file.absolute())
-    console.print(f"wrote {file}")
+    console.print(f"wrote {file}" + (f", in place of the copy of {older} UTC" if older else ""))
 
 
 def _require_place(file: Path) -> None:
@@ -182,9 +187,15 @@ def export(
         if str(file) == "-":
             memory.write_export(sys.stdout, choice, markdown=as_text)
             return
-        count = write_private_file(file, lambda out: memory.write_export(out, choice, markdown=as_text))
+        written = write_private_file(file, lambda out: memory.write_export(out, choice, markdown=as_text))
     # What is no regular file may be standard output: it gets the lines and nothing else.
-    (console if file.is_file() else errors).print(f"wrote {count:,} lines to {file}")
+    (console if file.is_file() else errors).print(f"wrote {_count_kinds(written)} to {file}")
+
+
+def _count_kinds(kinds: Counter[str]) -> str:
+    """Return in words how many memories there are of each kind, the commonest first."""
+    told = ", ".join(f"{kind}: {count:,}" for kind, count in kinds.most_common())
+    return count_things(kinds.total(), "memory") + (f" ({told})" if told else "")
 
 
 def import_(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, TextIO
 
 from hyperloci.clock import to_iso
 from hyperloci.model.kinds import GLOBAL_SCOPE
@@ -31,8 +32,15 @@ _PLURALS: Final = {
 }
 
 
-def render_markdown(store: Store, choice: ExportChoice) -> Iterator[str]:
-    """Yield the lines of a memory as Markdown: what holds now, by project and kind, the latest first."""
+def write_markdown(store: Store, out: TextIO, choice: ExportChoice) -> Counter[str]:
+    """Write a memory as Markdown to read; return how many memories of each kind that are."""
+    kinds: Counter[str] = Counter()
+    out.writelines(f"{line}\n" for line in _render_memory(store, choice, kinds))
+    return kinds
+
+
+def _render_memory(store: Store, choice: ExportChoice, kinds: Counter[str]) -> Iterator[str]:
+    """Yield the lines of a memory: what holds now, by project and kind, the latest first; count the kinds."""
     yield MARKDOWN_MARK
     for scope in store.scopes.list_scopes():
         if choice.scope not in (None, scope.id):
@@ -40,6 +48,7 @@ def render_markdown(store: Store, choice: ExportChoice) -> Iterator[str]:
         nodes = store.node_lists.list_memories(choice.kinds or STATEMENTS, (scope.id,), since=choice.since, limit=MOST)
         if nodes:
             yield f"# {'Everywhere' if scope.id == GLOBAL_SCOPE else scope.name}"
+            kinds.update(node.subtype or node.type for node in nodes)
             yield from _render_kinds(nodes)
 
 

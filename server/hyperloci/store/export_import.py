@@ -11,20 +11,24 @@ import errno
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, TypeVar
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
+from hyperloci.model.kinds import NodeType
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.store import Store
 from hyperloci.system.partial_file import make_partial_file
 from hyperloci.system.regular_file import find_replaceable
 from hyperloci.system.values import dataclass
+
+T = TypeVar("T")
 
 FORMAT_VERSION: Final = 1
 MARKDOWN_MARK: Final = "<!-- exported by Hyperloci -->"
@@ -126,18 +130,20 @@ _TABLES: Final = (
 """Parents before children, so that a key is known when it is referred to."""
 
 
-def write_records(store: Store, out: TextIO, choice: ExportChoice = EVERYTHING) -> int:
-    """Write the memory, or what is chosen of it, as JSON lines; return how many."""
-    count = 0
+def write_records(store: Store, out: TextIO, choice: ExportChoice = EVERYTHING) -> Counter[str]:
+    """Write the memory, or what is chosen of it, as JSON lines; return how many memories of each kind that are."""
+    kinds: Counter[str] = Counter()
     with store.snapshot():
         for record in _iterate_records(store.connection, choice):
             out.write(json.dumps(record, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+            row = record["row"] if record.get("table") == "nodes" else None
+            if row is not None and row["type"] != NodeType.ENTITY:
+                kinds["forgotten" if row["deleted_at"] is not None else row["subtype"] or row["type"]] += 1
+    return kinds
 
 
-def export_memory(store: Store, target: Path, choice: ExportChoice = EVERYTHING) -> int:
-    """Write the memory to a file, as `write_records`, and return its number of lines.
+def export_memory(store: Store, target: Path, choice: ExportChoice = EVERYTHING) -> Counter[str]:
+    """Write the memory to a file, as `write_records`, and return what that returns.
 
     Raises:
         StoreError: the file can't be written.
@@ -164,7 +170,7 @@ def check_is_export(target: Path) -> None:
         raise BadRequestError(f"{target} is there already, and is no export: give another file.")
 
 
-def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
+def write_private_file(target: Path, write: Callable[[TextIO], T]) -> T:
     """Have a file written that is private to the user, whole or not at all; return what `write` does.
 
     A link stays, and leads to what is written. A pipe or a device is written into, and stays what it is.
@@ -186,14 +192,14 @@ def write_private_file(target: Path, write: Callable[[TextIO], int]) -> int:
         raise kind(f"{target} cannot be written: {error.strerror}.") from error
 
 
-def _replace_file(place: Path, write: Callable[[TextIO], int]) -> int:
+def _replace_file(place: Path, write: Callable[[TextIO], T]) -> T:
     with make_partial_file(place) as partial:
         with open(partial, "w", encoding="utf-8", newline="\n") as out:
-            count = write(out)
+            done = write(out)
             out.flush()
             os.fsync(out.fileno())
         partial.replace(place)
-    return count
+    return done
 
 
 def _iterate_records(connection: sqlite3.Connection, choice: ExportChoice = EVERYTHING) -> Iterator[dict[str, Any]]:
