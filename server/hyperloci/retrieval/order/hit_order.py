@@ -1,4 +1,4 @@
-"""Hit order: hits as they are shown: nothing twice, what is newer before what it replaced, questions lower."""
+"""Hit order: hits as they are shown: nothing twice, what is newer before what it replaced, the question itself last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid_levels import SUBTYPES
 from hyperloci.model.search import Placement
-from hyperloci.retrieval.order.later_sessions import only_asks, put_later_sessions_first
+from hyperloci.retrieval.order.later_sessions import put_later_sessions_first
 from hyperloci.retrieval.order.newer_first import ArrangedHits, find_steps, put_newer_first
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
@@ -24,13 +24,9 @@ ASKED_SHARE: Final = 0.8
 """Share of the terms of an open prompt that a question must have for the prompt to be that question: an assistant that
 looks something up names it in the user's words, and a prompt that also tells something has more words."""
 
-QUESTION_PLACES: Final = 2
-"""Places that a prompt of questions alone stands lower: it is nearest to who asks the same, and tells least. Of 240
-questions five have their answer higher, none lower; behind all others, an answer that is put as a question is lost."""
-
 
 def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
-    """Return hits as they are shown: nothing twice, what is newer before what it replaced, and questions lower.
+    """Return hits as they are shown: nothing twice, newer before older, and the question itself last.
 
     Args:
         store: where they are.
@@ -39,18 +35,11 @@ def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int,
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
     """
-    folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, lower_questions(nodes))))
+    folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
     later = put_later_sessions_first(store, folded.nodes)
     shown, spare = later.nodes[:limit], later.nodes[limit:]
     newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **later.placed, **newer.placed})
-
-
-def lower_questions(nodes: Sequence[Node]) -> list[Node]:
-    """Return hits with prompts of questions alone `QUESTION_PLACES` lower."""
-    # Half a place more: it stands behind the hit whose place it takes.
-    lowered = (place + (QUESTION_PLACES + 0.5) * only_asks(node) for place, node in enumerate(nodes))
-    return [node for _, node in sorted(zip(lowered, nodes, strict=True), key=lambda pair: pair[0])]
 
 
 def put_question_last(store: Store, query: str, nodes: Sequence[Node]) -> list[Node]:

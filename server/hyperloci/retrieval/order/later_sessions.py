@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.model.kinds import BINDING_SUBTYPES, NodeKey, Origin
+from hyperloci.model.kinds import BINDING_SUBTYPES, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.newer_first import ArrangedHits
 from hyperloci.store import Store
-from hyperloci.text.language.sentences import split_sentences
 
 SAME_SUBJECT: Final = 0.4
-"""Cosine in E1 from which two hits of one question are taken to be on one subject. Of 240 questions of four read
-writers and the first eight projects, 37 had a past answer first: with .35 28 have (answers higher and lower: 15 and
-8), with .4 28 (16 and 4), with .45 30 (13 and 4), with .5 32 (11 and 3) (docs/benchmarks/changed-minds.md, "Later
-sessions first")."""
-
-QUESTION_MARKS: Final = ("?", "？", "؟")
+"""Cosine in E1 from which two hits of one question are taken to be on one subject; chosen on 240 questions of four read
+writers and the first eight projects (docs/benchmarks/changed-minds.md, "Later sessions first")."""
 
 _STATEMENTS: Final = BINDING_SUBTYPES | {"insight", "user_info"}
 
@@ -41,12 +36,6 @@ def put_later_sessions_first(store: Store, nodes: Sequence[Node]) -> ArrangedHit
             placed[node.key] = Placement.NEWER
         order.insert(place, node)
     return ArrangedHits(nodes=tuple(order), placed=placed)
-
-
-def only_asks(node: Node) -> bool:
-    """Tell whether a hit is a prompt of questions alone, by their marks: first words of questions begin much else."""
-    is_prompt = node.subtype == "episode" and node.origin is Origin.USER_PROMPT
-    return is_prompt and all(sentence.endswith(QUESTION_MARKS) for sentence in split_sentences(node.content))
 
 
 def _find_place(store: Store, before: Sequence[Node], node: Node) -> int:
