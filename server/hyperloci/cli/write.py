@@ -42,7 +42,6 @@ REASONS_SHOWN: Final = 8
 
 KINDS_NAMED: Final = 3
 """Kinds of file that are named with a reason."""
-"""Skipped files listed after indexing; `--json` lists all."""
 
 
 def register_commands(app: typer.Typer) -> None:
