@@ -153,14 +153,3 @@ def test_what_people_begin_as_code_does_is_read(text: str) -> None:
 )
 def test_a_line_of_code_or_of_a_trace_is_passed_over(line: str) -> None:
     assert sentences_of(line) == []
-
-
-@pytest.mark.req("B.17")
-def test_in_a_long_list_each_line_stands_by_itself_but_what_goes_on_with_an_item() -> None:
-    items = "- no floats in money\n- the export runs at night.\n  It may take an hour.\n- no deploys on Fridays"
-    short = TurnView(0, USER, items)
-    assert not any(short.is_line_apart(number) for number in range(len(short.sentences)))
-    listed = TurnView(0, USER, f"{items}\n- errors go to Sentry\n- logs are kept for a week\nThat is all for now.")
-    apart = [sentence.text for n, sentence in enumerate(listed.sentences) if listed.is_line_apart(n)]
-    assert "- the export runs at night." in apart and "That is all for now." in apart
-    assert "It may take an hour." not in apart

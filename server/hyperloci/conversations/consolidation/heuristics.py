@@ -57,16 +57,6 @@ turn"). A wrong memory does more harm than a missing one."""
 KEEP_UNANSWERED: Final = 0.32
 """The same where the assistant has not answered: how it takes what is said tells, and all are less sure without it."""
 
-KEEP_FIRST: Final = 0.75
-"""The same in the first turn of a session, if it has several sentences, for what names no figure and is of no kind in
-`LASTING`: who begins says what they are about to do and how things are (`its fire and forget rn`). In 20 labelled
-projects five statements were kept for such a sentence between .5 and .75, and none of them was to be."""
-
-LASTING: Final = frozenset(
-    {FindingKind.CONSTRAINT, FindingKind.DEADLINE, FindingKind.PREFERENCE, FindingKind.PROCEDURE, FindingKind.USER_INFO}
-)
-"""What is likeliest of these kinds is said for later also where a session begins."""
-
 KEEP_FACT: Final = 0.5
 """The same for what only states how things are, or tells of the user: people say much of that in passing."""
 
@@ -209,8 +199,6 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
     ]
     if turn.speaker == USER:
         by_words, scores = scores, read_statements(reading, turns, at, scores)
-        if len(turn.sentences) > 1 and all(earlier.speaker == ACTION for earlier in turns[:at]):
-            scores = _doubt_beginning(turn, scores)
         scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
@@ -223,21 +211,6 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
             is_passing = max(scores[number] for number in run) < TENTATIVE
             found[run] = None if finding is None else replace(finding, is_tentative=True, is_passing=is_passing)
     yield from (finding for finding in found.values() if finding is not None)
-
-
-def _doubt_beginning(turn: TurnView, scores: list[float]) -> list[float]:
-    """Return the scores of a session's first sentences: what is not very sure is worth keeping only if it changes what
-    holds."""
-    return [
-        min(score, TENTATIVE) if score < KEEP_FIRST and _may_be_passing(sentence.text) else score
-        for sentence, score in zip(turn.sentences, scores, strict=True)
-    ]
-
-
-def _may_be_passing(text: str) -> bool:
-    """Return whether a sentence names no figure and is likeliest of a kind that often is of the moment."""
-    shares = load_weights().weigh_kinds(tuple(read_kind_features(text)))
-    return not read_figures(text) and max(shares, key=lambda kind: shares[kind]) not in LASTING
 
 
 def _raise_written(
@@ -306,13 +279,10 @@ def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
 
 
 def _find_runs(turn: TurnView, scores: Sequence[float], least: float) -> Iterator[tuple[int, ...]]:
-    """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself.
-
-    The items of a long list are statements of their own, and what states nothing is no part of one.
-    """
+    """Yield the sentences that make one statement: neighbours, of which at least one is sure enough by itself."""
     run: list[int] = []
     for number, score in enumerate(scores):
-        if run and (score < EXTEND or turn.is_left_out_after(number - 1) or turn.is_line_apart(number)):
+        if run and (score < EXTEND or turn.is_left_out_after(number - 1)):
             if max(scores[other] for other in run) >= least:
                 yield tuple(run)
             run = []
@@ -351,8 +321,7 @@ def _make_finding(
         return None
     start = turn.sentences[first].start
     quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
-    is_alone = first == 0 or turn.is_left_out_after(first - 1) or turn.is_line_apart(first)
-    if lacks_subject(quote) and not is_alone:
+    if lacks_subject(quote) and first > 0 and not turn.is_left_out_after(first - 1):
         start = turn.sentences[first - 1].start
         quote = turn.text[start : turn.sentences[last].end][:MAX_CONTENT_CHARS]
     kind, due = choose_kind(quote, turn.at)

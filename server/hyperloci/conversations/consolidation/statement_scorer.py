@@ -18,12 +18,10 @@ from hyperloci.conversations.consolidation.findings import FindingKind
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
 from hyperloci.knowledge.deadlines.due_dates import (
     is_mostly_dated,
-    names_month,
     names_past_day,
     read_due_date,
     read_last_day,
 )
-from hyperloci.knowledge.deadlines.recurring_days import names_recurring_day
 from hyperloci.knowledge.logistic import to_probability
 from hyperloci.knowledge.weight_table import WeightTable
 from hyperloci.system.values import dataclass
@@ -124,8 +122,8 @@ def _keep_deadlines(statement: str) -> str:
 def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
     """Return the kind of a statement, and of a deadline the day.
 
-    What names only days that are past is no deadline, nor what names a day of each week or month. Nor is what holds
-    until its day, or names a day beside other things that don't end with it, unless it surely is one by its words.
+    What names only days that are past is no deadline. Nor is what holds until its day, or names a day beside other
+    things that don't end with it, unless it surely is one by its words.
     """
     features, weights = tuple(read_kind_features(statement)), load_weights()
     kind = weights.choose_kind(features)
@@ -133,12 +131,10 @@ def choose_kind(statement: str, said_at: int) -> tuple[FindingKind, str | None]:
         kind = weights.choose_kind(features, besides=(FindingKind.DEAD_END,))
     if kind is not FindingKind.DEADLINE:
         return kind, None
-    told = _keep_deadlines(statement)
-    due, last = read_due_date(told, said_at), read_last_day(statement, said_at)
-    comes_again = names_recurring_day(told) and not names_month(told)
+    due, last = read_due_date(_keep_deadlines(statement), said_at), read_last_day(statement, said_at)
     is_past = due is None and names_past_day(statement, said_at)
     holds_till_then = last is not None and (due is None or due[:10] <= last)
     is_sure = weights.weigh_kinds(features)[FindingKind.DEADLINE] >= SURELY_DUE
-    if is_past or comes_again or (not is_sure and (holds_till_then or not is_mostly_dated(statement))):
+    if is_past or (not is_sure and (holds_till_then or not is_mostly_dated(statement))):
         return weights.choose_kind(features, besides=(FindingKind.DEADLINE,)), None
     return kind, due

@@ -30,17 +30,10 @@ MAX_ELEMENT_CHARS: Final = 4_000
 MIN_TOLD_WORDS: Final = 5
 """What is told before a request in the same sentence; `sorry, but can you` tells nothing."""
 
-JOINED_ITEMS: Final = 4
-"""Items of a list up to which they say one thing together, as those do who talk in lists (`Backup: - until now a disk,
-- from now on a tape`); of training sessions' no list of the user's has more. More are minutes, or a specification."""
-
 REQUEST_FORM: Final = (
     r"(?:[,;:–—]|\s-)\s++(?:(?:and|so|but|also|и|а|но|так что)\s++){0,2}@\b|(?<!\s)\s++(?:and|so|but)\s++@\b"
 )
 """Where a request begins within a sentence; `@`: the phrases of `consolidation.requests`."""
-
-_ITEM: Final = re.compile(r"[-*•]\s")
-"""A sentence that is an item of a list. Numbered ones are steps, which belong together."""
 
 _CONDITIONS: Final = frozenset({"if", "when", "once", "unless", "before", "after", "если", "когда"})
 """What begins with these is a part of the request behind it."""
@@ -129,21 +122,6 @@ class TurnView:
         sentence = self.sentences[number]
         inside = sum(max(0, min(end, sentence.end) - max(start, sentence.start)) for start, end in self._quotations)
         return inside > (sentence.end - sentence.start) / 2
-
-    @cached_property
-    def _is_long_list(self) -> bool:
-        return sum(1 for sentence in self.sentences if _ITEM.match(sentence.text)) > JOINED_ITEMS
-
-    def is_line_apart(self, number: int) -> bool:
-        """Return whether a sentence begins a line in a turn that is a long list, where each line stands by itself.
-
-        One that is indented and no item goes on with the item before it.
-        """
-        if number == 0 or not self._is_long_list:
-            return False
-        sentence = self.sentences[number]
-        gap = self.text[self.sentences[number - 1].end : sentence.start]
-        return gap.endswith("\n") or ("\n" in gap and _ITEM.match(sentence.text) is not None)
 
     def is_left_out_after(self, number: int) -> bool:
         """Return whether code, a log, a table or a quotation stands between a sentence and the next one."""

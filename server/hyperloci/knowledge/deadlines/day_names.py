@@ -23,9 +23,6 @@ def _join(words: Iterable[str]) -> str:
 
 _GERMAN: Final = _join(GERMAN_WEEKDAYS)
 _OTHER: Final = _join(name for words in _WORDS for name in (*words.weekdays, *words.short_weekdays))
-WEEKDAY_NAMES: Final = f"{_GERMAN}|{_OTHER}"
-"""Of all languages, as alternatives of a pattern."""
-
 _MONTHS: Final = _join([*ORDINAL_MONTHS, *(name for words in _WORDS for name in words.months)])
 
 _NAMED: Final = re.compile(

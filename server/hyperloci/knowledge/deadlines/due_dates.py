@@ -196,11 +196,6 @@ def names_past_day(text: str, said_at: int) -> bool:
     return bool(days) and all(day < today for day in days)
 
 
-def names_month(text: str) -> bool:
-    """Return whether a text names a day or a month of the calendar, which comes once."""
-    return any(found.month is not None or found.iso is not None for _, _, found in _iter_expressions(text))
-
-
 def read_day_features(text: str) -> Iterator[str]:
     """Yield how a text names days: one, several, the word before each, or only in words that elsewhere are none."""
     found = list(_iter_expressions(text))
