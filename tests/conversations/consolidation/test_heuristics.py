@@ -356,13 +356,6 @@ def test_a_deadline_s_day_is_not_that_of_another_sentence() -> None:
     assert item.due == "2027-11-20"
 
 
-@pytest.mark.req("B.17")
-def test_a_sentence_of_two_deadlines_is_one_statement_that_is_due_on_the_nearer_day() -> None:
-    said = "One more: we launch on 14 December 2027, and Tobias needs the checkout endpoint by 27 November 2027."
-    (item,) = findings((USER, said), (ASSISTANT, "Noted."))
-    assert (item.kind, item.content, item.due) == ("deadline", said, "2027-11-27")
-
-
 def test_what_the_user_was_asked_by_a_tool_is_a_decision() -> None:
     (item,) = findings((TOOL, 'Asked: "Which database should hold the tokens?" -> "PostgreSQL"'))
     assert (item.kind.value, item.statement) == ("decision", "Which database should hold the tokens? → PostgreSQL")

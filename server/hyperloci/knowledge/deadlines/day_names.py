@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterable
 from typing import Final
 
-from hyperloci.knowledge.deadlines.near_days import DAY, LATELY, is_day_number
 from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 
@@ -36,32 +34,6 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 """Not where a time begins: there nothing is due."""
-
-_NUMBERS: Final = {
-    name: number for words in _WORDS for name, number in (*words.weekdays.items(), *words.short_weekdays.items())
-}
-_NUMBERED: Final = re.compile(
-    rf"\b(?P<name>{_OTHER})\b[.,]? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:of\b|(?:{_MONTHS})\b))",
-    re.IGNORECASE,
-)
-
-AHEAD: Final = dt.timedelta(days=92)
-"""As far ahead people name a day by its weekday and number alone."""
-
-
-def fix_day_names(text: str, today: dt.date) -> str:
-    """Return a text with the dates of days of two names: `Friday the 27th` is in the month in which it's a Friday."""
-    return _NUMBERED.sub(lambda found: _find_day(found, today) or found[0], text)
-
-
-def _find_day(found: re.Match[str], today: dt.date) -> str:
-    """Return the first such day that is ahead, or was lately, as ISO 8601; '' where there is none."""
-    number, weekday = int(found["day"]), _NUMBERS[found["name"].lower()]
-    ahead = (today + DAY * days for days in range(AHEAD.days))
-    lately = (today - DAY * days for days in range(1, LATELY.days))
-    days = (day for day in (*ahead, *lately) if (day.day, day.weekday()) == (number, weekday))
-    day = next(days, None) if is_day_number(found.string, found.end()) else None
-    return "" if day is None else day.isoformat()
 
 
 def drop_day_names(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.knowledge.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names, fix_day_names
+from hyperloci.knowledge.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names
 from hyperloci.knowledge.deadlines.loose_days import read_loose_days
 from hyperloci.knowledge.deadlines.near_days import (
     DAY,
@@ -36,16 +36,6 @@ _BEHIND: Final = frozenset({"since", "after", "from", "с", "со", "после"
 
 _UNTIL: Final = re.compile(r"\b(?:until|till|til|(?P<by>до))\b", re.IGNORECASE)
 """In Russian it is also the word for "by": so only where something is denied. German, where it is too, is left out."""
-
-_DENIED: Final = re.compile(
-    r"\b(?:not|nicht|не|instead of|rather than|statt|вместо)(?: (?:on|by|the|am|den|dem|в|на)){0,2} $", re.IGNORECASE
-)
-"""Before a day that is not the one: `on the 17th and not on the 10th`. `Not before 5 May` names the day that is."""
-
-_DENIED_CHARS: Final = 24
-"""As far as that reaches back."""
-
-_STOP: Final = re.compile(r"[.!?]\s")
 
 _CLAUSE_END: Final = re.compile(r"[,;:)]|\((?! ?\d)|\b(?:and|or|but|as of|und|oder|aber|и|или|но)\b", re.IGNORECASE)
 
@@ -95,15 +85,13 @@ _Expression = tuple[int, str, DateExpression]
 
 
 def read_due_date(text: str, said_at: int) -> str | None:
-    """Return the nearest day ahead that a deadline names, as ISO 8601; None if it names none.
-
-    `Launch on 14 December, the endpoint by 27 November`: of two things in one sentence people say the great one first.
+    """Return the first day ahead that a deadline names, as ISO 8601; None if it names none.
 
     Args:
         text: the deadline.
         said_at: when it was said, in milliseconds.
     """
-    return min(_list_days_ahead(text, said_at), default=None)
+    return next(iter(_list_days_ahead(text, said_at)), None)
 
 
 def is_mostly_dated(text: str) -> bool:
@@ -125,9 +113,8 @@ def read_last_due_date(text: str, said_at: int) -> str | None:
 
 
 def _list_days_ahead(text: str, said_at: int) -> list[str]:
-    today = _read_today(said_at)
-    text = drop_day_names(fix_day_names(text, today))
-    days = _find_days(text, today) or [*_read_starts(text, today), *read_loose_days(text, today)]
+    today, text = _read_today(said_at), drop_day_names(text)
+    days = _find_days(text, today) or sorted([*_read_starts(text, today), *read_loose_days(text, today)])
     return [day.isoformat() for day in days if day >= today]
 
 
@@ -192,7 +179,7 @@ def _read_calendar_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.dat
 def names_past_day(text: str, said_at: int) -> bool:
     """Return whether a text names days of the calendar, all of which are past."""
     today = _read_today(said_at)
-    days = _find_days(drop_day_names(fix_day_names(text, today)), today)
+    days = _find_days(drop_day_names(text), today)
     return bool(days) and all(day < today for day in days)
 
 
@@ -214,9 +201,8 @@ def _read_today(said_at: int) -> dt.date:
 
 
 def _find_days(text: str, today: dt.date) -> list[dt.date]:
-    """Return the last day of each time that a text names, in no order; what is no day, or denied, is left out."""
-    found = [*_keep_days(_iter_expressions(text), today), *_read_forms(text, today)]
-    return [day for place, day in found if not _DENIED.search(text, max(0, place - _DENIED_CHARS), place)]
+    """Return the last day of each time that a text names, in the order of the text; what is no day is left out."""
+    return [day for _, day in sorted([*_keep_days(_iter_expressions(text), today), *_read_forms(text, today)])]
 
 
 def _keep_days(found: Iterable[_Expression], today: dt.date) -> Iterator[tuple[int, dt.date]]:
@@ -282,12 +268,10 @@ def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
 
 def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
     """Yield days by their number, `the 20th`, and as other languages write them."""
-    numbered = [match for match in _DAY_OF_MONTH.finditer(text) if is_day_number(text, match.end())]
-    months = [found for found in _iter_expressions(text) if found[2].month is not None] if numbered else []
-    for match in numbered:
+    for match in _DAY_OF_MONTH.finditer(text):
         with contextlib.suppress(ValueError):
-            month = _find_month_before(text, match.start(), months)
-            yield match.start(), _find_day_number(int(match["day"]), month, today)
+            if is_day_number(text, match.end()):
+                yield match.start(), find_day_of_month(today, int(match["day"]))
     for match in _WRITTEN.finditer(text):
         number = ORDINAL_MONTHS[match["name"].lower()] if match["name"] else int(match["month"])
         year = match["year"] or match["year2"]
@@ -295,28 +279,6 @@ def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date
             day_number = int(match["day"] or match["day2"])
             found = make_day(int(year), number, day_number) if year else choose_year(today, number, day_number)
             yield match.start(), found
-
-
-def _find_month_before(text: str, at: int, months: Iterable[_Expression]) -> DateExpression | None:
-    """Return the last day or month that was named with its month in the same sentence before a place."""
-    named = [(place + len(found.text), found) for place, _, found in months if place < at]
-    return named[-1][1] if named and not _STOP.search(text, named[-1][0], at) else None
-
-
-def _find_day_number(number: int, month: DateExpression | None, today: dt.date) -> dt.date:
-    """Return the day of that number in the month that was named before it, else the next one ahead.
-
-    `It opens on 24 April, the catalogue is needed by the 10th`.
-
-    Raises:
-        ValueError: no month has it.
-    """
-    if month is not None:
-        with contextlib.suppress(ValueError, OverflowError):
-            day = _last_day(month, today).replace(day=number)
-            if day >= today:
-                return day
-    return find_day_of_month(today, number)
 
 
 def _read_german(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
