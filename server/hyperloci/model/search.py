@@ -93,6 +93,7 @@ class Placement(StrEnum):
 
     NAMED = "asked for"
     NEWER = "newer"
+    LATER = "said later"
     SAID = "by its turn"
     TIME = "by time"
 

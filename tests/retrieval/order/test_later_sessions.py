@@ -14,7 +14,13 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Placement
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.order.hit_order import arrange_hits
-from hyperloci.retrieval.order.later_sessions import SAME_SUBJECT, put_later_sessions_first
+from hyperloci.retrieval.order.later_sessions import (
+    AMONG,
+    LEAST_SHARE,
+    MEASURED_MODEL,
+    SAME_SUBJECT,
+    put_later_sessions_first,
+)
 from hyperloci.store.vectors import float16
 from tests.support import FakeClock, add
 
@@ -49,10 +55,10 @@ def state(memory: Memory, clock: FakeClock, session: str, text: str, subtype: st
     )
 
 
-def embed(memory: Memory, *given: tuple[Node, list[float]]) -> None:
+def embed(memory: Memory, *given: tuple[Node, list[float]], model_id: str = f"{MEASURED_MODEL}test") -> None:
     """Give memories a vector of two dimensions."""
     with memory.store.transaction():
-        model = memory.store.vectors.use_model("plane", 2, now=0)
+        model = memory.store.vectors.use_model(model_id, 2, now=0)
         for node, vector in given:
             row = np.asarray(vector, np.float32)
             columns = {"e1": float16.pack_half(row / np.linalg.norm(row))}
@@ -72,17 +78,17 @@ def test_what_is_kept_of_a_later_session_on_the_same_subject_comes_first(
     new = state(memory, clock, "three", NEW)
     embed(memory, (old, STOCK), (other, LOGO), (new, STOCK))
 
-    arranged = put_later_sessions_first(memory.store, [other, old, new])
+    arranged = put_later_sessions_first(memory.store, [other, old, new], {})
 
     assert [node.content for node in arranged.nodes] == [ELSE, NEW, OLD]
-    assert arranged.placed == {new.key: Placement.NEWER}
+    assert arranged.placed == {new.key: Placement.LATER}
 
 
 def test_an_earlier_session_stays_behind_a_later_one(memory: Memory, clock: FakeClock) -> None:
     old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
     embed(memory, (old, STOCK), (new, STOCK))
 
-    assert [node.content for node in put_later_sessions_first(memory.store, [new, old]).nodes] == [NEW, OLD]
+    assert [node.content for node in put_later_sessions_first(memory.store, [new, old], {}).nodes] == [NEW, OLD]
 
 
 @pytest.mark.parametrize(("cosine", "first"), [(SAME_SUBJECT + 0.02, NEW), (SAME_SUBJECT - 0.02, OLD)])
@@ -92,21 +98,21 @@ def test_how_near_in_meaning_two_are_decides_whether_they_are_on_one_subject(
     old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
     embed(memory, (old, STOCK), (new, at_cosine(cosine)))
 
-    assert put_later_sessions_first(memory.store, [old, new]).nodes[0].content == first
+    assert put_later_sessions_first(memory.store, [old, new], {}).nodes[0].content == first
 
 
 def test_what_was_said_in_one_session_keeps_its_order(memory: Memory, clock: FakeClock) -> None:
     old, new = state(memory, clock, "one", OLD), state(memory, clock, "one", NEW)
     embed(memory, (old, STOCK), (new, STOCK))
 
-    assert put_later_sessions_first(memory.store, [old, new]).nodes == (old, new)
+    assert put_later_sessions_first(memory.store, [old, new], {}).nodes == (old, new)
 
 
 def test_a_later_turn_of_which_nothing_was_kept_moves_nowhere(memory: Memory, clock: FakeClock) -> None:
     old, new = state(memory, clock, "one", OLD), say(memory, clock, "two", NEW)
     embed(memory, (old, STOCK), (new, STOCK))
 
-    assert put_later_sessions_first(memory.store, [old, new]).nodes == (old, new)
+    assert put_later_sessions_first(memory.store, [old, new], {}).nodes == (old, new)
 
 
 def test_what_was_told_on_purpose_keeps_its_place(memory: Memory, clock: FakeClock) -> None:
@@ -117,13 +123,13 @@ def test_what_was_told_on_purpose_keeps_its_place(memory: Memory, clock: FakeClo
     assert told is not None and again is not None
     embed(memory, (told, STOCK), (kept, STOCK), (again, STOCK))
 
-    assert put_later_sessions_first(memory.store, [told, kept, again]).nodes == (told, kept, again)
+    assert put_later_sessions_first(memory.store, [told, kept, again], {}).nodes == (told, kept, again)
 
 
 def test_without_vectors_hits_keep_their_order(memory: Memory, clock: FakeClock) -> None:
     old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
 
-    assert put_later_sessions_first(memory.store, [old, new]).nodes == (old, new)
+    assert put_later_sessions_first(memory.store, [old, new], {}).nodes == (old, new)
 
 
 def test_what_came_later_is_shown_though_it_was_found_behind_what_is_shown(memory: Memory, clock: FakeClock) -> None:
@@ -133,3 +139,29 @@ def test_what_came_later_is_shown_though_it_was_found_behind_what_is_shown(memor
     arranged = arrange_hits(memory.store, "stock csv", [old, other, new], limit=2)
 
     assert [node.content for node in arranged.nodes] == [NEW, OLD]
+
+
+def test_of_another_model_nothing_moves(memory: Memory, clock: FakeClock) -> None:
+    old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
+    embed(memory, (old, STOCK), (new, STOCK), model_id="bge-small@1")
+
+    assert put_later_sessions_first(memory.store, [old, new], {}).nodes == (old, new)
+
+
+@pytest.mark.parametrize(("share", "first"), [(LEAST_SHARE + 0.01, NEW), (LEAST_SHARE - 0.01, OLD)])
+def test_what_hardly_answers_stays_behind(memory: Memory, clock: FakeClock, share: float, first: str) -> None:
+    old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
+    embed(memory, (old, STOCK), (new, STOCK))
+
+    arranged = arrange_hits(memory.store, "stock", [old, new], limit=1, scores={old.key: 0.5, new.key: 0.5 * share})
+
+    assert [node.content for node in arranged.nodes] == [first]
+
+
+def test_what_is_found_far_behind_keeps_its_place(memory: Memory, clock: FakeClock) -> None:
+    old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
+    between = [state(memory, clock, f"between {place}", f"{ELSE} {place}") for place in range(AMONG - 1)]
+    embed(memory, (old, STOCK), (new, STOCK), *((node, LOGO) for node in between))
+
+    assert put_later_sessions_first(memory.store, [old, *between, new], {}).nodes[-1] == new
+    assert put_later_sessions_first(memory.store, [old, *between[1:], new], {}).nodes[0] == new

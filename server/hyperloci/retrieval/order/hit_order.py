@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, Origin
@@ -25,7 +25,15 @@ ASKED_SHARE: Final = 0.8
 looks something up names it in the user's words, and a prompt that also tells something has more words."""
 
 
-def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int, may_add: bool = True) -> ArrangedHits:
+def arrange_hits(
+    store: Store,
+    query: str,
+    nodes: Sequence[Node],
+    *,
+    limit: int,
+    may_add: bool = True,
+    scores: Mapping[NodeKey, float] | None = None,
+) -> ArrangedHits:
     """Return hits as they are shown: nothing twice, newer before older, and the question itself last.
 
     Args:
@@ -34,9 +42,10 @@ def arrange_hits(store: Store, query: str, nodes: Sequence[Node], *, limit: int,
         nodes: hits, best first; some more than are shown.
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
+        scores: of the hits; none are known where they were not ranked.
     """
     folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
-    later = put_later_sessions_first(store, folded.nodes)
+    later = put_later_sessions_first(store, folded.nodes, scores or {})
     shown, spare = later.nodes[:limit], later.nodes[limit:]
     newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **later.placed, **newer.placed})

@@ -391,6 +391,15 @@ class Fingerprints:
         rows = float16.unpack_half([mine, *(blobs[node] for node in alike)])
         return dict(zip(alike, (rows[1:] @ rows[0]).tolist(), strict=True))
 
+    def get_meanings(self, keys: Sequence[NodeKey]) -> dict[NodeKey, FloatArray]:
+        """Return the vectors in E1 of the nodes that the model in use saw: shape (dimensions,), unit length."""
+        model_id = self.get_model_in_use()
+        model = None if model_id is None else self.find_model(model_id)
+        if model is None or not keys:
+            return {}
+        blobs = {node: row[0] for node, row in self.get_rows(keys, [FLOAT_SPACE], model_key=model).items() if row[0]}
+        return dict(zip(blobs, float16.unpack_half(list(blobs.values())), strict=True))
+
     def _refresh_codes(self, space: str, dimensions: int) -> Codes | None:
         words = words_per_code(dimensions)
         codes = self._codes.get(space)
