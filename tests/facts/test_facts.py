@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.safe_arguments import MAX_ENTITIES, sanitize_names, sanitize_reason
 from hyperloci.memory import Memory
 from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS, ONE_OCCASION_MS
+from tests.support import FakeClock
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
 
 @pytest.fixture
-def memory(settings: Settings, tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(settings, tmp_path) as opened:
+def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
+    with Memory.open(settings, tmp_path, clock=clock) as opened:
         yield opened
 
 
@@ -104,7 +107,7 @@ def test_a_told_deadline_is_due_on_the_day_that_its_words_name(memory: Memory) -
 
 @pytest.mark.parametrize("fact", ["The demo is soon", "The demo was on 3 March 2001", "The demo is on 3/12"])
 def test_a_told_deadline_without_a_day_ahead_is_refused_and_how_to_name_one_is_told(memory: Memory, fact: str) -> None:
-    with pytest.raises(BadRequestError, match=r"names no day that is ahead; give it .* as a constraint"):
+    with pytest.raises(BadRequestError, match=r"no day that is ahead can be read in it; give one .* as a constraint"):
         memory.remember_fact(fact, category="deadline")
     assert memory.stats()["nodes"] == 0
 
@@ -121,4 +124,38 @@ def test_a_corrected_deadline_is_due_on_the_day_of_the_new_words_or_else_as_befo
     assert moved.until == "2044-12-18"
     elsewhere = memory.correct_fact(moved.id, "The demo for Acme is in Oslo")
     assert elsewhere.until == "2044-12-18"
-    assert memory.correct_fact(elsewhere.id, "The demo took place on 1 March 2001").until is None
+    with pytest.raises(BadRequestError, match="no day that is ahead"):
+        memory.correct_fact(elsewhere.id, "The demo took place on 1 March 2001")
+
+
+def test_an_overdue_deadline_is_not_corrected_without_a_day(memory: Memory, clock: FakeClock) -> None:
+    told = memory.remember_fact("The release notes are due on Friday", category="deadline")
+    clock.advance(10 * MS_PER_DAY)
+
+    with pytest.raises(BadRequestError, match="no day that is ahead"):
+        memory.correct_fact(told.id, "The release notes go to Anna")
+
+
+@pytest.mark.parametrize(
+    ("category", "fact", "later"),
+    [("deadline", "The release notes are due on Friday", 7), ("constraint", "No deploys until the 20th", 31)],
+)
+def test_what_is_told_again_in_the_same_words_has_the_day_that_they_name_now(
+    memory: Memory, clock: FakeClock, category: str, fact: str, later: int
+) -> None:
+    first = memory.remember_fact(fact, category=category)
+    clock.advance(6 * MS_PER_DAY)
+    again = memory.remember_fact(fact, category=category)
+
+    assert again.duplicate_of == first.id
+    assert first.until is not None and again.until is not None
+    assert dt.date.fromisoformat(again.until) - dt.date.fromisoformat(first.until) == dt.timedelta(days=later)
+    node = memory.get_node(first.id)
+    assert node is not None and node.metadata["until"] == again.until
+
+
+def test_a_deadline_in_the_words_of_a_memory_of_another_kind_is_refused(memory: Memory) -> None:
+    memory.remember_fact("No deploys until 15 January 2044", category="constraint")
+
+    with pytest.raises(BadRequestError, match="says the same as a constraint; forget that one first"):
+        memory.remember_fact("No deploys until 15 January 2044", category="deadline")

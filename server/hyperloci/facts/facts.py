@@ -165,7 +165,7 @@ class Facts:
         superseded = None if replaced is None else replaced.id
         known = self._store.nodes.find_duplicate(new.content, new.scope)
         if known is not None and known.id != superseded:
-            self._count_known(known, replaced, reason)
+            known = self._count_known(known, new, replaced, reason)
             return RememberedFact(
                 id=known.id,
                 scope=known.scope,
@@ -234,7 +234,7 @@ class Facts:
             )
             known = self._store.nodes.find_duplicate(new.content, new.scope)
             if known is not None and known.key != old.key:
-                self._count_known(known, old, reason or "corrected")
+                known = self._count_known(known, new, old, reason or "corrected")
                 return RememberedFact(
                     id=known.id,
                     scope=known.scope,
@@ -315,12 +315,17 @@ class Facts:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
 
-    def _count_known(self, known: Node, replaced: Node | None, reason: str) -> None:
-        """Count a known statement again; what it replaces ends now."""
+    def _count_known(self, known: Node, new: NewNode, replaced: Node | None, reason: str) -> Node:
+        """Count a known statement again, on the days that its words name now; what it replaces ends now."""
+        from hyperloci.facts.told_days import renew_days
+
         now = self._clock()
         self._store.nodes.count_repetition(known.key, now=now)
+        if (renewed := renew_days(known, new)) is not None:
+            self._store.nodes.update_node(known.id, now=now, metadata=renewed)
         if replaced is not None and replaced.valid_until is None:
             self._make_writer().supersede(replaced, known, reason, now=now, until=now)
+        return self.resolve_living_node(known.id, "id")
 
     def _write_statement(
         self,

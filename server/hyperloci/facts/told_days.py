@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
-from hyperloci.knowledge.deadlines.due_dates import names_past_day, note_days, read_due_date
-from hyperloci.model.node import Node
+from hyperloci.knowledge.deadlines.due_dates import names_past_day, note_days, read_due_date, read_today
+from hyperloci.model.node import NewNode, Node, last_day_of
 
 DEADLINE: Final = "deadline"
+
+_NO_DAY: Final = (
+    "{argument}: no day that is ahead can be read in it; give one (`by 2026-12-18`, `due 18 December`), or remember"
+    " what has none as a constraint."
+)
 
 
 def note_told_days(text: str, subtype: str | None, now: int) -> dict[str, str]:
@@ -19,19 +24,37 @@ def note_told_days(text: str, subtype: str | None, now: int) -> dict[str, str]:
     """
     days = _read_days(text, subtype, now)
     if subtype == DEADLINE and not days:
-        raise BadRequestError(
-            "category='deadline': the fact names no day that is ahead; give it (`due 18 December`, `by 2026-12-18`), or"
-            " remember what has none as a constraint."
-        )
+        raise BadRequestError(_NO_DAY.format(argument="category='deadline'"))
     return days
 
 
 def note_corrected_days(text: str, old: Node, now: int) -> dict[str, str]:
-    """Return the days of a statement that corrects another: a deadline whose correction names none keeps its own."""
+    """Return the days of a statement that corrects another: a deadline whose correction names none keeps its own.
+
+    Raises:
+        BadRequestError: a deadline that has no day ahead then.
+    """
     days = _read_days(text, old.subtype, now)
-    if old.subtype != DEADLINE or days or names_past_day(text, now):
+    if old.subtype != DEADLINE or days:
         return days
+    last = last_day_of(old)
+    if names_past_day(text, now) or last is None or last < read_today(now).isoformat():
+        raise BadRequestError(_NO_DAY.format(argument="fact"))
     return {name: str(old.metadata[name]) for name in ("due", "until") if name in old.metadata}
+
+
+def renew_days(known: Node, new: NewNode) -> dict[str, Any] | None:
+    """Return the metadata of a statement that is told again in the same words, on other days; None for the same.
+
+    Raises:
+        BadRequestError: a deadline is told in the words of a memory of another kind.
+    """
+    if new.subtype == DEADLINE and known.subtype != DEADLINE:
+        raise BadRequestError(
+            f"category='deadline': the memory {known.id} says the same as a {known.subtype}; forget that one first."
+        )
+    days = {name: new.metadata[name] for name in ("due", "until") if name in new.metadata}
+    return {**known.metadata, **days} if any(known.metadata.get(name) != day for name, day in days.items()) else None
 
 
 def _read_days(text: str, subtype: str | None, now: int) -> dict[str, str]:

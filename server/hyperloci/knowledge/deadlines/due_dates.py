@@ -113,7 +113,7 @@ def read_last_due_date(text: str, said_at: int) -> str | None:
 
 
 def _list_days_ahead(text: str, said_at: int) -> list[str]:
-    today, text = _read_today(said_at), drop_day_names(text)
+    today, text = read_today(said_at), drop_day_names(text)
     days = _find_days(text, today) or sorted([*_read_starts(text, today), *read_loose_days(text, today)])
     return [day.isoformat() for day in days if day >= today]
 
@@ -138,7 +138,7 @@ def read_last_day(text: str, said_at: int) -> str | None:
         text: the statement.
         said_at: when it was said, in milliseconds.
     """
-    today = _read_today(said_at)
+    today = read_today(said_at)
     last: dt.date | None = None
     timed = 0
     for start, end in sentence_spans(text):
@@ -178,7 +178,7 @@ def _read_calendar_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.dat
 
 def names_past_day(text: str, said_at: int) -> bool:
     """Return whether a text names days of the calendar, all of which are past."""
-    today = _read_today(said_at)
+    today = read_today(said_at)
     days = _find_days(drop_day_names(text), today)
     return bool(days) and all(day < today for day in days)
 
@@ -196,7 +196,8 @@ def read_day_features(text: str) -> Iterator[str]:
     yield from (f"day after:{before}" for _, before, _ in found)
 
 
-def _read_today(said_at: int) -> dt.date:
+def read_today(said_at: int) -> dt.date:
+    """Return the day (UTC) of a time in milliseconds."""
     return _EPOCH + dt.timedelta(days=said_at // MS_PER_DAY)
 
 
