@@ -53,7 +53,6 @@ DERIVED = {
     # Folders of one machine.
     "places",
     "place_links",
-    "place_growths",
     "place_link_rows",
     "unplaced_scopes",
     "shared_folders",

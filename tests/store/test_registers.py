@@ -58,7 +58,6 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
             " VALUES (?, ?, '/src', '/src', 'place', 0, 0)",
             (f"place of {scope_id}", key),
         )
-        store.places.add_growth(scope_id, f"place of {scope_id}", began_at=0, decided_at=0)
         store.connection.execute(
             "INSERT INTO topics(id, scope_key, name, phase, agreement, created_at, run_at, settled_at)"
             " VALUES (?, ?, 't', 'stable', 3, 0, 0, 0)",
@@ -106,7 +105,7 @@ def test_two_ids_of_one_project_become_one_with_all_that_either_held(store: Stor
         left = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (old,)).fetchone()[0]
         kept = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (new,)).fetchone()[0]
         # What was rendered of either is of neither any more.
-        assert (left, kept) == (0, {"files": 1, "commits": 1, "openings": 0, "place_growths": 1}.get(table, 2)), table
+        assert (left, kept) == (0, {"files": 1, "commits": 1, "openings": 0}.get(table, 2)), table
     assert integrity.count_violations(store) == {}
 
 

@@ -303,37 +303,9 @@ def root_commit(root: Path, home: Path | None, timeout: float) -> str | None:
     Raises:
         GitError: Git did not answer.
     """
-    # Newest first: where histories were joined, the oldest root is the project's own.
-    roots = _ask_git(["rev-list", "--max-parents=0", "HEAD"], root, home, timeout, "the first commit").split()
-    return roots[-1] if roots else None
-
-
-def list_roots(root: Path, timeout: float) -> dict[str, int]:
-    """Return the commits without parents that HEAD and all branches descend from, with the seconds they say.
-
-    Raises:
-        GitError: Git did not answer.
-    """
-    told = _ask_git(["log", "--all", "--max-parents=0", "--format=%H %ct"], root, None, timeout, "the first commits")
-    return {sha: int(seconds) for sha, _, seconds in (line.partition(" ") for line in told.splitlines())}
-
-
-def read_head_log(root: Path, timeout: float) -> list[tuple[str, str]]:
-    """Return what Git noted here of HEAD, the latest first: the commit it was moved to, and by what.
-
-    Nobody else writes it: no clone, fetch or archive of a history brings it along.
-
-    Raises:
-        GitError: Git did not answer, or noted nothing.
-    """
-    told = _ask_git(["log", "--walk-reflogs", "--format=%H %gs", "HEAD"], root, None, timeout, "what HEAD was")
-    return [(sha, words) for sha, _, words in (line.partition(" ") for line in told.splitlines())]
-
-
-def _ask_git(arguments: Sequence[str], root: Path, home: Path | None, timeout: float, wanted: str) -> str:
     try:
         done = subprocess.run(
-            neutral_command("git", root, arguments),
+            neutral_command("git", root, ["rev-list", "--max-parents=0", "HEAD"]),
             env=neutral_environment(root, home),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -341,12 +313,14 @@ def _ask_git(arguments: Sequence[str], root: Path, home: Path | None, timeout: f
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise GitError(f"git took longer than {timeout:g} s to find {wanted}") from None
+        raise GitError(f"git took longer than {timeout:g} s to find the first commit") from None
     except OSError as error:
         raise GitError(f"git could not be started ({error.strerror or error})") from error
     if done.returncode != 0:
         raise GitError(f"git refused: {_first_line_of(done.stderr)}")
-    return done.stdout.decode("utf-8", "replace")
+    # Newest first: where histories were joined, the oldest root is the project's own.
+    roots = done.stdout.decode("ascii", "replace").split()
+    return roots[-1] if roots else None
 
 
 def _iter_lines(stream: IO[bytes]) -> Iterator[bytes]:

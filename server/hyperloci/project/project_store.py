@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,11 +20,8 @@ from hyperloci.project.identity import (
     identify_project,
     make_project_id,
 )
-from hyperloci.project.own_history import HistoryOrigin, judge_history, may_have_history
 from hyperloci.store import Store
 from hyperloci.store.projects.places import ProjectPlace
-from hyperloci.system.folder_mark import read_folder_mark
-from hyperloci.system.values import dataclass
 
 SEEN_INTERVAL_MS: Final = MS_PER_DAY // 24
 """How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""
@@ -37,16 +33,6 @@ MAX_ENTRIES: Final = 1_000
 
 Decision = tuple[str, str]
 """A scope's id, and why a place has it."""
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Beginning:
-    """A plain folder in which a repository was begun, and where the history of that comes from."""
-
-    folder: ProjectPlace
-    origin: HistoryOrigin
 
 
 def open_store(settings: Settings, clock: Clock) -> Store:
@@ -75,9 +61,8 @@ def identify_known_project(store: Store, settings: Settings, path: Path, now: in
 
     A place that was opened before has the scope that it had. A new one has a scope of its own, but for three cases, in
     each of which the folder itself, and nothing that is written in it by others, shows that it is known: its token is
-    that of a place which is gone (it moved), it was known before it became a repository (of one that was begun in an
-    empty folder that shows when it has a commit), or an older version of the program stored memories for this very
-    folder.
+    that of a place which is gone (it moved), it was known before it became a repository, or an older version of the
+    program stored memories for this very folder.
     """
     project = identify_project(path, override=settings.project, claimed_name=settings.claimed_project)
     if project.basis is IdentityBasis.NAME:
@@ -89,24 +74,20 @@ def identify_known_project(store: Store, settings: Settings, path: Path, now: in
     inode = read_inode(project.place)
     if known is not None and not _is_folder_replaced(project, known, inode):
         _note_seen(store, known, inode, now)
-        return replace(project, id=_settle_growth(store, project, known, inode, now))
+        return replace(project, id=known.scope)
     if store.read_only:
         return project
     project = identify_project(path, claimed_name=settings.claimed_project, find_first_commit=True)
-    begun = _find_beginning(store, project) if known is None else None
     with store.transaction():
         if known is None and (other := store.places.get_place(project.id)) is not None:
             return replace(project, id=other.scope)  # Another process was faster.
-        scope, reason = _decide_scope(store, project, known, begun, now)
+        scope, reason = _decide_scope(store, project, known, now)
         if scope != project.id and known is None:
             # What hooks kept before the place was known.
             store.scopes.merge_into(project.id, scope)
         placed = replace(project, id=scope)
         _register_project(store, placed, now)
         store.places.add_place(_make_place(project, scope, reason, inode, now))
-        if begun is not None and scope == begun.folder.scope and not store.places.has_grown(scope):
-            decided_at = now if begun.origin is HistoryOrigin.OWN else None
-            store.places.add_growth(scope, project.id, began_at=begun.folder.first_seen_at, decided_at=decided_at)
     return placed
 
 
@@ -122,10 +103,7 @@ def follow_project(store: Store, settings: Settings, project: Project, now: int)
         return identify_known_project(store, settings, project.root, now)
     if not project.place_id:
         return project
-    if store.places.find_open_growth(project.place_id) is not None:
-        scope = identify_known_project(store, settings, project.root, now).id
-    else:
-        scope = store.places.get_scope_id(project.place_id)
+    scope = store.places.get_scope_id(project.place_id)
     return project if scope == project.id else replace(project, id=scope)
 
 
@@ -138,16 +116,12 @@ def read_inode(folder: Path) -> str | None:
     return f"{status.st_dev}:{status.st_ino}"
 
 
-def _decide_scope(
-    store: Store, project: Project, replaced: ProjectPlace | None, begun: _Beginning | None, now: int
-) -> Decision:
+def _decide_scope(store: Store, project: Project, replaced: ProjectPlace | None, now: int) -> Decision:
     if replaced is not None:
         # The id of a place without a token is its path's, which the folder that stood there before has.
         return make_project_id(IdentityBasis.PATH, f"{os.path.normcase(project.place)}\n{now}"), "place"
-    found = _scope_of_moved(store, project) or _scope_of_grown(store, project)
-    if found is None and begun is not None and not store.places.has_grown(begun.folder.scope):
-        found = begun.folder.scope, begun.folder.reason
-    return found or _scope_of_adopted(store, project) or (project.id, "place")
+    found = _scope_of_moved(store, project) or _scope_of_grown(store, project) or _scope_of_adopted(store, project)
+    return found or (project.id, "place")
 
 
 def _scope_of_moved(store: Store, project: Project) -> Decision | None:
@@ -207,47 +181,6 @@ def _scope_of_grown(store: Store, project: Project) -> Decision | None:
         if place.inode == read_inode(Path(place.path)) and _has_older_entry(Path(place.path), place.last_seen_at):
             return place.scope, place.reason
     return None
-
-
-def _find_beginning(store: Store, project: Project) -> _Beginning | None:
-    """Return the folder in which a repository was begun, if it is the very one whose memory it is, and the first in it.
-
-    A folder that was empty has nothing of before to show but itself. Who clones into it has it too, so nothing that
-    came from elsewhere may be in the repository.
-    """
-    if project.token is None:
-        return None
-    mark = read_folder_mark(project.root)
-    for place in store.places.find_by_path(str(project.root)) if mark is not None else ():
-        if place.folder_mark != mark or Path(place.path) != project.root or store.places.has_grown(place.scope):
-            continue
-        if _has_older_entry(project.root, place.last_seen_at):
-            continue  # It is known by what is in it.
-        origin = judge_history(project, place.first_seen_at)
-        return None if origin is HistoryOrigin.STRANGE else _Beginning(folder=place, origin=origin)
-    return None
-
-
-def _settle_growth(store: Store, project: Project, known: ProjectPlace, inode: str | None, now: int) -> str:
-    """Return the scope of a known place; once a repository that was begun in a folder has commits, they decide.
-
-    A clone has none either while it is under way.
-    """
-    growth = store.places.find_open_growth(known.id) if project.common_dir is not None else None
-    if growth is None or not may_have_history(project):
-        return known.scope
-    origin = judge_history(project, growth.began_at)
-    if origin is HistoryOrigin.NONE:
-        return known.scope
-    scope = project.id if origin is HistoryOrigin.STRANGE else known.scope
-    if not store.read_only:
-        with store.transaction():
-            store.places.decide_growth(known.id, now=now)
-            if scope != known.scope:
-                _register_project(store, project, now)
-                store.places.add_place(_make_place(project, scope, "place", inode, now))
-                _log.info("%s came from elsewhere: it has a memory of its own, not that of its folder", project.root)
-    return scope
 
 
 def _scope_of_adopted(store: Store, project: Project) -> Decision | None:
@@ -329,7 +262,6 @@ def _make_place(project: Project, scope: str, reason: str, inode: str | None, no
         root=str(project.root),
         token_hash=project.token,
         inode=inode,
-        folder_mark=read_folder_mark(project.root) if project.common_dir is None else None,
         remote=project.remote,
         root_commit=project.root_commit,
         claimed_name=project.claimed_name,

@@ -238,26 +238,6 @@ def test_a_folder_that_becomes_a_repository_has_its_history_followed(
 
 
 @pytest.mark.req("E.02")
-def test_what_is_cloned_into_an_empty_folder_is_indexed_as_a_project_of_its_own(
-    watching: Settings, start: START, tree: WorkingTree, indexed: Callable[[], set[str]], tmp_path: Path
-) -> None:
-    stranger = WorkingTree(tmp_path / "stranger")
-    stranger.git("init", "-q")
-    stranger.commit("theirs", a_py=function("one"))
-    with Memory.open(watching, tree.root) as memory:
-        scope = memory.project.id
-    watchers = start()
-    until(lambda: watchers.status()["owner"])
-
-    tree.git("clone", "-q", str(stranger.root), ".")
-    until(lambda: {"one", "theirs"} <= indexed())
-
-    assert watchers._project.id != scope
-    with Store.open(watching.database) as store:
-        assert store.history.count_commits(store.scopes.find_key(scope) or 0) == 0
-
-
-@pytest.mark.req("E.02")
 def test_a_repository_that_goes_away_and_comes_back_is_watched_by_events_all_along(
     start: START, tree: WorkingTree, indexed: Callable[[], set[str]], tmp_path: Path
 ) -> None:

@@ -91,7 +91,6 @@ class Scopes:
             self._connection.execute("UPDATE OR IGNORE team_projects SET scope_key = ? WHERE scope_key = ?", (new, old))
             for column in ("from_scope_key", "to_scope_key"):
                 self._connection.execute(f"UPDATE place_links SET {column} = ? WHERE {column} = ?", (new, old))
-            self._connection.execute("UPDATE OR IGNORE place_growths SET scope_key = ? WHERE scope_key = ?", (new, old))
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))
         return True
 

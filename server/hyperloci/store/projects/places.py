@@ -29,9 +29,7 @@ class ProjectPlace:
         inode: `device:inode` of `path`, None where the system gives none.
         remote, root_commit, claimed_name: what the repository claims.
         reason: why it has this scope: `place`, `moved`, `adopted` (from an older version) or `linked`.
-        first_seen_at, last_seen_at, told_at: milliseconds; `first_seen_at`: when it came to its scope; `told_at`: when
-            the user was told what looks like it.
-        folder_mark: what a plain folder was when its memory began (`system.folder_mark`), None where that is unknown.
+        first_seen_at, last_seen_at, told_at: milliseconds; `told_at`: when the user was told what looks like it.
     """
 
     id: str
@@ -47,20 +45,6 @@ class ProjectPlace:
     first_seen_at: int
     last_seen_at: int
     told_at: int | None = None
-    folder_mark: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenGrowth:
-    """A folder's memory that goes on in a repository without a commit, of which it is not known yet whose it is.
-
-    Attributes:
-        place_id: the repository.
-        began_at: when the folder's memory began, milliseconds.
-    """
-
-    place_id: str
-    began_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +136,7 @@ class Places:
         """Note a place, or what is known of it now; its scope must exist. Runs inside a transaction."""
         names = [field.name for field in fields(ProjectPlace) if field.name != "scope"]
         marks = ", ".join(f":{name}" for name in names)
-        kept = ("id", "told_at")
+        kept = ("id", "first_seen_at", "told_at")
         changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in kept)
         self._connection.execute(
             f"INSERT INTO places(scope_key, {', '.join(names)})"
@@ -176,39 +160,6 @@ class Places:
             "UPDATE places SET told_at = ? WHERE id = ? AND told_at IS NULL", (now, place_id)
         )
         return cursor.rowcount == 1
-
-    # -- folders in which a repository is begun ------------------------------------------------------------------------
-
-    def has_grown(self, scope: str) -> bool:
-        """Whether a folder's memory went on in a repository before."""
-        row = self._connection.execute(
-            "SELECT 1 FROM place_growths g JOIN scopes s ON s.key = g.scope_key WHERE s.id = ?", (scope,)
-        ).fetchone()
-        return row is not None
-
-    def add_growth(self, scope: str, place_id: str, *, began_at: int, decided_at: int | None) -> None:
-        """Note that a folder's memory goes on in a repository. Runs inside a transaction."""
-        self._connection.execute(
-            "INSERT INTO place_growths(scope_key, place_id, began_at, decided_at)"
-            " SELECT key, ?, ?, ? FROM scopes WHERE id = ?",
-            (place_id, began_at, decided_at, scope),
-        )
-
-    def find_open_growth(self, place_id: str) -> OpenGrowth | None:
-        """Return what is to be decided of a repository yet; nothing once the user linked it to another memory."""
-        row = self._connection.execute(
-            "SELECT g.place_id, g.began_at FROM place_growths g"
-            " JOIN places p ON p.id = g.place_id AND p.scope_key = g.scope_key"
-            " WHERE g.place_id = ? AND g.decided_at IS NULL",
-            (place_id,),
-        ).fetchone()
-        return OpenGrowth(place_id=row[0], began_at=row[1]) if row else None
-
-    def decide_growth(self, place_id: str, *, now: int) -> None:
-        """Note that it is known whose a repository is. Runs inside a transaction."""
-        self._connection.execute(
-            "UPDATE place_growths SET decided_at = ? WHERE place_id = ? AND decided_at IS NULL", (now, place_id)
-        )
 
     def find_unplaced_scopes(self, scope_ids: Sequence[str]) -> list[tuple[str, str | None]]:
         """Return those of some scopes that an older version made and no place has taken over, with their folders."""
