@@ -162,31 +162,32 @@ def test_a_folder_is_no_file_to_write(
 
 
 @pytest.mark.parametrize("command", ["export", "backup"])
-def test_what_a_killed_export_left_in_the_folder_is_removed_after_a_day(tmp_path: Path, command: str) -> None:
+def test_what_a_killed_export_left_of_the_same_place_is_removed_after_a_day(tmp_path: Path, command: str) -> None:
     remember("The port is 9000")
     folder = tmp_path / "copies"
     folder.mkdir()
-    old, fresh, foreign = (
-        folder / name for name in ("a.jsonl.partial-0123456789ab", "b.db.partial-ba9876543210", "notes.partial-of-mine")
-    )
-    for file in (old, fresh, foreign):
+    left = [folder / f"copy.partial-0123456789ab{ending}" for ending in ("", "-journal")]
+    foreign = [
+        folder / name
+        for name in ("films.tar.partial-0123456789ab", "copy.partial-of-mine", "copy2.partial-0123456789ab")
+    ]
+    fresh, linked = folder / "copy.partial-ba9876543210", folder / "copy.partial-cccccccccccc"
+    for file in (*left, *foreign, fresh, linked):
         file.touch()
-    for file in (old, foreign):
+    os.link(linked, tmp_path / "kept")
+    for file in (*left, *foreign, linked):
         os.utime(file, (1_000_000_000, 1_000_000_000))
 
     run(command, str(folder / "copy"))
 
-    assert sorted(path.name for path in folder.iterdir()) == [fresh.name, "copy", foreign.name]
+    assert sorted(folder.iterdir()) == sorted([*foreign, fresh, linked, folder / "copy"])
 
 
-@pytest.mark.parametrize("name", ["part.jsonl", "part.md"])
-def test_an_export_says_how_many_memories_of_which_kinds_it_wrote(tmp_path: Path, name: str) -> None:
-    remember("Invoices are kept in MySQL", "--category", "decision", "--entity", "MySQL")
-    remember("Orders are kept in Redis", "--category", "decision")
-    remember("The CI runs on Python 3.11 only", "--category", "constraint")
-    file = tmp_path / name
-    assert f"wrote 2 memories (decision: 2) to {file}" in " ".join(
-        run("export", "--type", "decision", str(file)).split()
-    )
-    told = run("export", str(tmp_path / f"all-{name}"))
-    assert "wrote 3 memories (decision: 2, constraint: 1)" in " ".join(told.split())
+def test_a_backup_says_what_it_replaced_whatever_time_stands_beside_it(tmp_path: Path) -> None:
+    remember("The port is 9000")
+    copy = tmp_path / "copy.db"
+    assert run("backup", str(copy)).strip() == f"wrote {copy}"
+    os.utime(copy, (1_700_000_000, 1_700_000_000))
+    assert "in place of a file of 2023-11-14 22:13 UTC" in run("backup", str(copy)).replace("\n", " ")
+    os.utime(copy, (10**11, 10**11))
+    assert "in place of" in run("backup", str(copy)).replace("\n", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -67,9 +68,18 @@ def backup(
         raise typer.BadParameter("a database can't go to standard output; give a FILE, or use `hyperloci export -`.")
     _require_place(file)
     with open_memory(project) as memory:
-        older = to_iso(int(file.stat().st_mtime * 1000))[:16].replace("T", " ") if file.is_file() else None
+        written_at = file.stat().st_mtime if file.is_file() else None
         memory.store.back_up(file.absolute())
-    console.print(f"wrote {file}" + (f", in place of the copy of {older} UTC" if older else ""))
+    console.print(f"wrote {file}" + _describe_replaced(written_at))
+
+
+def _describe_replaced(written_at: float | None) -> str:
+    """Return in words what a copy replaced, by when that was written, in seconds; '' for nothing."""
+    if written_at is None:
+        return ""
+    with contextlib.suppress(OverflowError, ValueError):  # Any time can stand beside a file.
+        return f", in place of a file of {to_iso(int(written_at * 1000))[:16].replace('T', ' ')} UTC"
+    return ", in place of another file"
 
 
 def _require_place(file: Path) -> None:
