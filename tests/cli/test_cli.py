@@ -52,6 +52,7 @@ def test_a_command_that_does_not_exist_is_told_what_it_is_here(arguments: list[s
         (["remember", "x", "--type=decision"], "There is no option --type; it is --category here."),
         (["query", "x", "--since", "last_week"], "There is no option --since; it is --after here."),
         (["list", "--typ", "decision"], "No such option: --typ"),
+        (["import", "x", "--since", "last_week"], "No such option: --since"),
     ],
 )
 def test_an_option_by_another_word_is_told_what_it_is_called_here(arguments: list[str], meant: str) -> None:

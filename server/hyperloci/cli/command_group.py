@@ -16,8 +16,8 @@ GROUPS: Final = ("commands", "tools")
 ALIKE: Final = (
     {"--type", "--kind", "--category", "--subtype"},
     {"--limit", "--count", "--number", "--max", "--top", "--last"},
-    {"--since", "--after", "--from", "--newer-than"},
-    {"--before", "--until", "--to", "--older-than"},
+    {"--since", "--after", "--newer-than"},
+    {"--before", "--until", "--older-than"},
     {"--json", "--format", "--output"},
     {"--yes", "--force", "--assume-yes", "--no-confirm"},
     {"--project", "--dir", "--directory", "--folder", "--repo", "--root"},
@@ -30,7 +30,10 @@ ALIKE: Final = (
     {"--session", "--session-id"},
     {"--depth", "--hops"},
 )
-"""Options that other programs, and other commands here, call by other words."""
+"""Options that other programs, and other commands here, call by other words; none that means several things.
+
+`--from` is a place as often as a time.
+"""
 
 
 class _PlainFlags:
