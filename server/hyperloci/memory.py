@@ -319,11 +319,12 @@ class Memory:
         """Return the tree of an indexed file's sections or symbols (D.04).
 
         Raises:
-            NotFoundError: the file isn't indexed.
+            BadRequestError: the path lies outside the project, or no file system can have it.
+            NotFoundError: the file isn't indexed, holds nothing that an outline shows, or there is none.
         """
         from hyperloci.queries.file_structure import load_tree
 
-        return load_tree(self.store, self.store.scopes.find_key(self.project.id) or 0, path, self.project.root)
+        return load_tree(self.store, self.project, self.settings, path)
 
     def find_sections(
         self,
@@ -347,11 +348,10 @@ class Memory:
         """
         from hyperloci.queries.file_structure import find_sections
 
-        scope = self.store.scopes.find_key(self.project.id) or 0
         found = find_sections(
             self.store,
-            scope,
-            self.project.root,
+            self.project,
+            self.settings,
             title=title,
             fuzzy=fuzzy,
             type=type,

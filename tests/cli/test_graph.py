@@ -60,6 +60,7 @@ def test_an_outline_of_no_indexed_file_says_whether_there_is_one_and_what_is_mea
     assert "there is no such file in this project." in said("zzzzzzzz.qqq")
     assert "this is a folder; name a file." in said("docs")
     assert "this file is not indexed in this project; `hyperloci index` indexes it" in said("late.py")
+    assert "is not a valid path" in said(str(project / ("a" * 300)))
 
 
 @pytest.mark.req("D.02", "D.11")

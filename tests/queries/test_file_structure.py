@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,14 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.queries.file_structure import OutlineTree, find_sections, join_pieces, load_tree, title_similarity
+from hyperloci.queries.file_structure import (
+    MAX_NAMES,
+    OutlineTree,
+    find_sections,
+    join_pieces,
+    load_tree,
+    title_similarity,
+)
 from hyperloci.store import Store
 from hyperloci.text.chunking.sections import parse_sections
 from tests.knowledge.relations.linked import Linked
@@ -54,7 +63,7 @@ def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> 
 
 
 def tree(code: Linked, path: str) -> OutlineTree:
-    return load_tree(code.store, code.store.scopes.find_key("p") or 0, path, Path())
+    return load_tree(code.store, code.project, code.settings, path)
 
 
 def titles(found: OutlineTree, indexes: list[int]) -> list[str]:
@@ -104,10 +113,9 @@ def test_a_title_is_found_exactly_or_by_likeness(code: Linked) -> None:
 @pytest.mark.req("D.04")
 def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linked) -> None:
     code.index({"guide.md": GUIDE, "docs/other.md": "# Other\n\n## Known limitations\n\nMany.\n", "a.py": "X = 1\n"})
-    scope = code.store.scopes.find_key("p") or 0
 
     def found(**wanted: Any) -> list[tuple[str, str]]:
-        return [(entry.file, entry.title) for entry in find_sections(code.store, scope, Path(), **wanted)]
+        return [(entry.file, entry.title) for entry in find_sections(code.store, code.project, code.settings, **wanted)]
 
     assert found(title="limitations") == [("guide.md", "Limitations")]
     assert found(title="limitations", fuzzy=True) == [
@@ -123,6 +131,65 @@ def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linke
         found(level=1, path="nowhere.md")
 
 
+def reason(code: Linked, path: str) -> str:
+    with pytest.raises((BadRequestError, NotFoundError)) as caught:
+        tree(code, path)
+    return str(caught.value)
+
+
+@pytest.mark.req("D.04")
+def test_a_file_without_an_outline_is_told_as_what_it_is(code: Linked) -> None:
+    late = {"log.txt": "x", ".env": "A=1", "node_modules/x.js": "x", "late.py": "x = 1\n"}
+    code.index({".gitignore": "log.txt\n", "app/__init__.py": "", "a.py": "x = 1\n", "../secret.txt": "x"})
+    for name, text in late.items():
+        (code.root / name).parent.mkdir(exist_ok=True)
+        (code.root / name).write_text(text, encoding="utf-8")
+    assert "is indexed, and holds nothing" in reason(code, "app/__init__.py")
+    assert "indexing leaves it out (log.txt: ignored by .gitignore)" in reason(code, "log.txt")
+    assert "indexing leaves it out (.env: may hold secrets)" in reason(code, ".env")
+    assert "indexing leaves it out (node_modules/: third-party code)" in reason(code, "node_modules/x.js")
+    assert "not indexed in this project; index_path indexes it" in reason(code, "late.py")
+    for outside in ("../secret.txt", "../nosecret.txt", "..", str(code.root.parent / "secret.txt")):
+        assert "lies outside the project" in reason(code, outside)
+    assert "is not a valid path" in reason(code, "a" * 300)
+    assert "is not a valid path" in reason(code, "a\0b")
+
+
+@pytest.mark.req("D.04")
+def test_a_file_is_found_by_any_way_to_write_its_path(code: Linked) -> None:
+    code.index({"app/a.py": "x = 1\n"})
+    for path in ("./app/a.py", "app//a.py", "app/../app/a.py", str(code.root / "app" / "a.py")):
+        assert tree(code, path).file == "app/a.py"
+
+
+@pytest.mark.req("D.04")
+def test_the_nearest_of_many_files_is_told_by_comparing_few_names(
+    code: Linked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code.index({"a.py": "x = 1\n"})
+    names = [f"module_{number % 30}/widget_{number}.tsx" for number in range(1000)]
+    names += ["docs/guide.md", "module_1/guide.md", "module_1/guide.rst"]
+    with code.store.transaction():
+        scope = code.store.scopes.find_key("p") or 0
+        for name in names:
+            code.store.files.put_file(scope, name, size=1, mtime_ns=1, content_hash=b"x", now=0)
+    compared: list[int] = []
+    compare = difflib.get_close_matches
+
+    def count(word: str, names: Sequence[str], n: int) -> list[str]:
+        compared.append(len(names))
+        return compare(word, names, n=n)
+
+    monkeypatch.setattr(difflib, "get_close_matches", count)
+    assert "did you mean module_7/widget_427.tsx?" in reason(code, "module_7/wigdet_427.tsx")
+    assert "did you mean module_1/guide.rst?" in reason(code, "module_1/giude.rst")
+    assert "did you mean module_1/guide.rst?" in reason(code, "docs/guide.rst")
+    assert "did you mean docs/guide.md?" in reason(code, "docs/guide.txt")
+    assert "did you mean a.py?" in reason(code, "module_1/a.py")
+    assert reason(code, "zz.py").endswith("there is no such file in this project.")
+    assert compared == [MAX_NAMES] * 6
+
+
 def test_a_document_of_restructured_text_is_a_tree_of_its_titles_and_is_found_by_them(code: Linked) -> None:
     code.index({"guide.rst": "=====\nGuide\n=====\n\nRead this.\n\nFrom source\n~~~~~~~~~~~\n\nClone it.\n"})
     found = tree(code, "guide.rst")
@@ -130,8 +197,7 @@ def test_a_document_of_restructured_text_is_a_tree_of_its_titles_and_is_found_by
         (1, "Guide", 1),
         (2, "From source", 7),
     ]
-    scope = code.store.scopes.find_key("p") or 0
-    (entry,) = find_sections(code.store, scope, Path(), title="from source")
+    (entry,) = find_sections(code.store, code.project, code.settings, title="from source")
     assert (entry.file, entry.path) == ("guide.rst", ("Guide", "From source"))
 
 

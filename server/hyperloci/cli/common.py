@@ -154,7 +154,7 @@ def find_in_project(path: Path, root: Path) -> Path:
     """
     typed = Path(os.path.normpath(Path.cwd() / path))
     for place in (typed, Path(os.path.realpath(typed))):
-        if place.is_relative_to(root) and (place.exists() or path.is_absolute()):
+        if place.is_relative_to(root) and (os.path.exists(place) or path.is_absolute()):
             return place.relative_to(root)
     return path
 

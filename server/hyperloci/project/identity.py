@@ -111,10 +111,11 @@ class Project:
         """
         try:
             target = (self.root / path).resolve()
-            exists = target.exists()
+            is_inside = target.is_relative_to(self.root.resolve())
+            exists = is_inside and target.exists()  # Of what lies outside, nothing is told.
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
             raise BadRequestError(f"path={str(path)!r:.80} is not a valid path: {error}.") from error
-        if not target.is_relative_to(self.root.resolve()):
+        if not is_inside:
             raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {self.root}.")
         if not exists:
             raise NotFoundError(f"path={str(path)!r} does not exist in {self.root}.")

@@ -8,14 +8,21 @@ redacted. Each section knows the snippets that hold its text.
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
+from posixpath import commonprefix, splitext
 from typing import Final
 
+from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.indexing.tree_walk import check_file
+from hyperloci.model.answers import SkippedFile
 from hyperloci.model.chunk import ChunkKind
+from hyperloci.project.identity import Project
 from hyperloci.store import Store
 from hyperloci.store.projects.files import FilePiece
 from hyperloci.system.values import dataclass
@@ -29,6 +36,9 @@ FUZZY: Final = 0.6
 
 MAX_FILES: Final = 50
 """Files whose trees are built for one look for a title."""
+
+MAX_NAMES: Final = 200
+"""Names of files that a misspelt one is compared with letter by letter."""
 
 _HEADING: Final = re.compile(
     r"^(?:#{1,6}[ \t]++(.*[^\n \t#]|.)[ \t#]*+|(.++)\n([!-/:-@\[-`{-~])(?>\3*)[ \t]*+)$", re.MULTILINE
@@ -121,15 +131,24 @@ def title_similarity(wanted: str, title: str) -> float:
     return 0.9 * matcher.ratio()
 
 
-def load_tree(store: Store, scope_key: int, path: str, root: Path) -> OutlineTree:
-    """Return the tree of an indexed file of the project in a folder.
+def load_tree(store: Store, project: Project, settings: Settings, path: str) -> OutlineTree:
+    """Return the tree of an indexed file, named from the project's root or in full.
 
     Raises:
-        NotFoundError: the file isn't indexed, or there is none.
+        BadRequestError: it lies outside the project, or no file system can have it.
+        NotFoundError: the file isn't indexed, holds nothing that an outline shows, or there is none.
     """
+    scope_key = store.scopes.find_key(project.id) or 0
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
-        raise NotFoundError(f"path={path!r:.200}: {_why_no_pieces(store, scope_key, path, root)}")
+        path = _find_file(store, scope_key, project, path)
+        pieces = store.files.list_pieces(scope_key, path)
+    if not pieces:
+        raise NotFoundError(f"path={path!r:.200}: {_why_no_pieces(store, scope_key, project, settings, path)}")
+    return _build_tree(path, pieces)
+
+
+def _build_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
     if file_kind_of(path) is FileKind.NOTEBOOK:
         return _notebook_tree(path, pieces)
     return (
@@ -137,24 +156,52 @@ def load_tree(store: Store, scope_key: int, path: str, root: Path) -> OutlineTre
     )
 
 
-def _why_no_pieces(store: Store, scope_key: int, path: str, root: Path) -> str:
-    """Return why there is nothing to show of a file, and what to do about it."""
-    file = root / path
+def _find_file(store: Store, scope_key: int, project: Project, path: str) -> str:
+    """Return the path from the root of a file that there is."""
+    try:
+        file = project.resolve_path(Path(path))
+    except NotFoundError as error:
+        near = _find_near(path, store.files.list_files(scope_key))
+        hint = f"; did you mean {near}?" if near else " in this project."
+        raise NotFoundError(f"path={path!r:.200}: there is no such file{hint}") from error
     if file.is_dir():
-        return "this is a folder; name a file."
-    if file.exists():
-        return "this file is not indexed in this project; index_path indexes it."
-    name = PurePosixPath(path).name
-    near = store.files.find_paths(scope_key, name, 1) or difflib.get_close_matches(
-        path, store.files.list_files(scope_key), n=1
-    )
-    return f"there is no such file; did you mean {near[0]}?" if near else "there is no such file in this project."
+        raise NotFoundError(f"path={path!r:.200}: this is a folder; name a file.")
+    return file.relative_to(project.root.resolve()).as_posix()
+
+
+def _find_near(path: str, paths: Iterable[str]) -> str | None:
+    """Return the path whose name is likest without its suffix; of several the same name first, then the likest path."""
+    by_stem: dict[str, list[str]] = {}
+    for indexed in paths:
+        by_stem.setdefault(splitext(indexed.rpartition("/")[2])[0], []).append(indexed)
+    name, stem = PurePosixPath(path).name, PurePosixPath(path).stem
+    likely = heapq.nlargest(MAX_NAMES, by_stem, key=partial(_share_ends, stem))
+    near = difflib.get_close_matches(stem, likely, n=1)
+    if not near:
+        return None
+    return max(by_stem[near[0]], key=lambda found: (f"/{found}".endswith(f"/{name}"), _share_ends(path, found)))
+
+
+def _share_ends(one: str, other: str) -> float:
+    """Return how much of two texts is the same from the beginning on and from the end on; the same text has most."""
+    shared = len(commonprefix((one, other))) + len(commonprefix((one[::-1], other[::-1])))
+    return shared / (max(len(one), len(other)) or 1)
+
+
+def _why_no_pieces(store: Store, scope_key: int, project: Project, settings: Settings, path: str) -> str:
+    """Return why there is nothing to show of a file that there is, and what to do about it."""
+    if store.files.get_file(scope_key, path):
+        return "this file is indexed, and holds nothing that an outline shows."
+    verdict = check_file(project.root, path, exclude=settings.exclude, max_bytes=settings.max_file_bytes)
+    if isinstance(verdict, SkippedFile):
+        return f"this file is not indexed, and indexing leaves it out ({verdict.path}: {verdict.reason})."
+    return "this file is not indexed in this project; index_path indexes it."
 
 
 def find_sections(
     store: Store,
-    scope_key: int,
-    root: Path,
+    project: Project,
+    settings: Settings,
     *,
     title: str | None = None,
     fuzzy: bool = False,
@@ -166,15 +213,15 @@ def find_sections(
     """Return the sections of a project's documents that meet all that is asked; the likest titles first, then by file.
 
     Raises:
-        BadRequestError: nothing is asked.
+        BadRequestError: nothing is asked, or `path` lies outside the project.
         NotFoundError: `path` isn't indexed, or is no file.
     """
     if title is None and type is None and level is None:
         raise BadRequestError("No condition is given: give a title, a type or a level.")
-    files = [path] if path is not None else _find_documents(store, scope_key, title, fuzzy)
+    files = [path] if path is not None else _find_documents(store, project, title, fuzzy)
     found: list[tuple[float, OutlineEntry]] = []
     for file in files:
-        for entry in load_tree(store, scope_key, file, root).entries:
+        for entry in load_tree(store, project, settings, file).entries:
             rank = 1.0 if title is None else title_similarity(title, entry.title)
             if (
                 rank >= (FUZZY if fuzzy else 1.0)
@@ -186,8 +233,9 @@ def find_sections(
     return [entry for _, entry in found[:limit]]
 
 
-def _find_documents(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list[str]:
+def _find_documents(store: Store, project: Project, title: str | None, fuzzy: bool) -> list[str]:
     """Return the documents that have a heading like the title, likest first; without a title all of them."""
+    scope_key = store.scopes.find_key(project.id) or 0
     best: dict[str, float] = {}
     ranks: dict[str, float] = {}
     for path, content in store.files.list_documents(scope_key):

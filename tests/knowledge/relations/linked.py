@@ -21,8 +21,8 @@ class Linked:
     def __init__(self, store: Store, settings: Settings, root: Path, clock: FakeClock) -> None:
         root.mkdir(exist_ok=True)
         self.store, self.root, self.clock = store, root, clock
-        project = Project(id="p", name="p", root=root, basis=IdentityBasis.PATH, place_id="", place=root)
-        self.indexer = Indexer(store, settings, project, clock)
+        self.project = Project(id="p", name="p", root=root, basis=IdentityBasis.PATH, place_id="", place=root)
+        self.settings, self.indexer = settings, Indexer(store, settings, self.project, clock)
 
     def index(self, files: Mapping[str, str | None]) -> None:
         for name, text in files.items():
