@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import threading
+import time
 from pathlib import Path
 from typing import Final
 
@@ -47,14 +49,17 @@ class Election:
             self._lock.acquire()
         return self.is_won
 
-    def wait_to_win(self, stop: threading.Event, *, retry_seconds: float = RETRY_SECONDS) -> bool:
-        """Ask again and again until the lock is ours or `stop` is set; return whether it is ours.
+    def wait_to_win(
+        self, stop: threading.Event, *, retry_seconds: float = RETRY_SECONDS, timeout: float | None = None
+    ) -> bool:
+        """Ask again and again until the lock is ours, `stop` is set or `timeout` seconds are over; tell if it is ours.
 
         Raises:
             OSError: the lock file cannot be made.
         """
+        ends_at = math.inf if timeout is None else time.monotonic() + timeout
         while not self.try_to_win():
-            if stop.wait(retry_seconds):
+            if stop.wait(retry_seconds) or time.monotonic() >= ends_at:
                 return False
         return True
 

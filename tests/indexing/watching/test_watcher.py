@@ -61,9 +61,11 @@ def watching(settings: Settings) -> Settings:
 def start(watching: Settings, tree: WorkingTree) -> Iterator[START]:
     started: list[ProjectWatcher] = []
 
-    def make(on_change: Callable[[IndexReport], None] | None = None, **options: Any) -> ProjectWatcher:
+    def make(
+        on_change: Callable[[IndexReport], None] | None = None, root: Path = tree.root, **options: Any
+    ) -> ProjectWatcher:
         defaults: dict[str, Any] = {"pace": QUICK, "retry_seconds": 0.05, "back_off_seconds": 0.05}
-        watchers = ProjectWatcher(watching, identify_project(tree.root), on_change=on_change, **(defaults | options))
+        watchers = ProjectWatcher(watching, identify_project(root), on_change=on_change, **(defaults | options))
         started.append(watchers)
         watchers.start()
         return watchers
@@ -397,6 +399,35 @@ def test_only_one_of_two_watches_and_the_other_follows(
     tree.write("a.py", function("two"))
 
     until(lambda: indexed() == {"two"})
+
+
+@pytest.mark.req("E.02")
+def test_a_folder_that_is_linked_is_watched_again_once_it_is_unlinked(
+    watching: Settings, start: START, tree: WorkingTree, indexed: Callable[[], set[str]], tmp_path: Path
+) -> None:
+    other = WorkingTree(tmp_path / "other")
+    tree.write("a.py", function("one"))
+    other.write("b.py", function("two"))
+    with Memory.open(watching, other.root) as theirs:
+        theirs.remember_fact("We deploy on Tuesdays")
+    linked, joined = start(), start(root=other.root)
+    until(lambda: indexed() == {"one", "two"})
+    until(lambda: linked.status()["owner"] and joined.status()["owner"])
+
+    with Memory.open(watching, tree.root) as memory:
+        memory.link_place(memory.find_link_target(str(other.root)))
+    tree.write("c.py", function("three"))
+    until(lambda: linked._project.id == joined._project.id)
+    until(lambda: not linked.status()["owner"])
+    other.write("d.py", function("four"))
+    until(lambda: "four" in indexed())
+    assert "two" in indexed() and joined.status()["owner"]
+
+    with Memory.open(watching, tree.root) as memory:
+        memory.unlink_place()
+    until(lambda: linked.status()["owner"])
+    until(lambda: {"one", "two", "three", "four"} == indexed())
+    assert joined.status()["owner"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX")

@@ -20,6 +20,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.indexing.watching.event_queue import ChangeInbox
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import Project
+from hyperloci.project.project_store import follow_project
 from hyperloci.store import Store
 from hyperloci.store.database.error_translation import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0
 """After a failure the worker waits, each time twice as long: a full disk is not fixed in a second."""
+
+TRIES: Final = 30
+"""A process asks for the lock so often, a minute long, before it looks whether its folder is another project by now."""
 
 STOP_SECONDS: Final = 10.0
 """How long `stop` waits: the worker ends between two files, or between two transactions of one."""
@@ -126,21 +130,27 @@ class ProjectWatcher:
         return {**asdict(self._status.current), "running": self._thread.is_running}
 
     def _run(self) -> None:
-        election, stopping = (
-            Election(lock_path(self._settings.lock_dir, "watch", self._project.id)),
-            self._thread.stopping,
-        )
+        stopping = self._thread.stopping
         while not stopping.is_set():
+            # A new one each time: a folder that was linked or unlinked is another project, with a lock of its own.
+            election = Election(lock_path(self._settings.lock_dir, "watch", self._project.id))
             try:
-                if election.wait_to_win(stopping, retry_seconds=self._retry):
+                if election.wait_to_win(stopping, retry_seconds=self._retry, timeout=self._retry * TRIES):
                     self._status.update(owner=True)
                     self._watch_until_stopped(election.lock_path.parent)
+                elif not stopping.is_set():
+                    self._follow_project()
             except Exception as error:  # The thread must go on: any failure is shown in the status and tried again.
                 self._note_failure(error)
             finally:
                 election.resign()
                 self._status.update(owner=False, indexing=False, polling=None)
             stopping.wait(self._backoff_seconds())
+
+    def _follow_project(self) -> None:
+        """Find out which project the folder is by now, while another process watches the one that it was."""
+        with self._open_store() as store:
+            self._project = follow_project(store, self._settings, self._project, self._clock())
 
     def _watch_until_stopped(self, canary: Path) -> None:
         """Own the watchers until stopped, until something fails, or until the folder is another project."""
@@ -154,13 +164,10 @@ class ProjectWatcher:
             self._inbox = inbox
         if self._thread.stopping.is_set():
             return
-        settings = self._settings
-        with Store.open(
-            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=self._clock
-        ) as store:
+        with self._open_store() as store:
             worker = WatchWorker(
                 store,
-                settings,
+                self._settings,
                 self._project,
                 self._clock,
                 inbox=inbox,
@@ -172,6 +179,12 @@ class ProjectWatcher:
                 on_change=self._on_change,
             )
             self._project = worker.run_until_stopped()
+
+    def _open_store(self) -> Store:
+        settings = self._settings
+        return Store.open(
+            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=self._clock
+        )
 
     def _note_failure(self, error: Exception) -> None:
         failures = self._status.current.failures + 1
