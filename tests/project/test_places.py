@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
 from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.project.identity import IdentityBasis, identify_project, make_project_id
+from hyperloci.project.project_store import identify_known_project
 from hyperloci.store import Store
 from hyperloci.store.export_import import export_memory, import_memory
 from hyperloci.store.integrity import check_integrity, count_violations
@@ -351,6 +353,62 @@ def test_a_place_that_is_new_is_taken_up_once_nobody_else_writes(settings: Setti
             other.execute("COMMIT")
         running.follow_place()
         assert running.project.common_dir == folder / ".git"
+
+
+@pytest.mark.req("E.02")
+def test_a_repository_that_was_begun_in_a_session_is_known_by_its_claims_later(
+    settings: Settings, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Notes\n")
+    remember(settings, folder, "We deploy on Tuesdays")
+    with Memory.open(settings, folder) as running:
+        git(folder, "init", "-q")
+        running.follow_place()
+    repository(folder, "first", REMOTE)
+    recalled(settings, folder)
+    with Memory.open(settings, folder) as memory:
+        place = memory.store.places.get_place(memory.project.place_id)
+        assert place is not None and place.remote == "github.com/acme/rocket"
+        assert place.root_commit == git(folder, "rev-parse", "HEAD")
+    theirs = tmp_path / "theirs"
+    git(tmp_path, "clone", "-q", str(folder), str(theirs))
+    git(theirs, "remote", "set-url", "origin", REMOTE)
+    assert told(settings, theirs)[1] == ["it claims the same remote, github.com/acme/rocket"]
+    git(theirs, "remote", "remove", "origin")
+    assert told(settings, theirs)[1] == ["it claims the same first commit"]
+
+
+def test_a_memory_that_can_only_be_read_stays_as_its_folder_becomes_a_repository(
+    settings: Settings, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Notes\n")
+    remember(settings, folder, "We deploy on Tuesdays")
+    with Store.open(settings.database, read_only=True) as store:
+        running = Memory(store, settings, identify_known_project(store, settings, folder, system_clock()))
+        repository(folder, "first")
+        running.follow_place()
+        assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
+
+
+@pytest.mark.parametrize("becomes", ["file", "link", "nothing"])
+def test_a_folder_that_is_no_longer_there_makes_no_session_switch_to_the_one_around_it(
+    settings: Settings, home: Path, becomes: str
+) -> None:
+    folder = home / "notes"
+    folder.mkdir()
+    with Memory.open(settings, folder) as running:
+        project = running.project
+        shutil.rmtree(folder)
+        if becomes == "file":
+            folder.write_text("x")
+        elif becomes == "link":
+            folder.symlink_to(home)
+        running.follow_place()
+        assert running.project == project
 
 
 # -- what hooks keep before a place is known ---------------------------------------------------------------------------

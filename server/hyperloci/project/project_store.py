@@ -73,7 +73,7 @@ def identify_known_project(store: Store, settings: Settings, path: Path, now: in
     known = store.places.get_place(project.id)
     inode = read_inode(project.place)
     if known is not None and not _is_folder_replaced(project, known, inode):
-        _note_seen(store, known, inode, now)
+        _note_seen(store, project, known, inode, now)
         return replace(project, id=known.scope)
     if store.read_only:
         return project
@@ -94,17 +94,24 @@ def identify_known_project(store: Store, settings: Settings, path: Path, now: in
 def follow_project(store: Store, settings: Settings, project: Project, now: int) -> Project:
     """Return the project that an open one's folder is by now: it became a repository, or its place was linked.
 
-    One whose Git folder is gone stays what it is: its session keeps its memory.
+    One whose folder or Git folder is gone stays what it is: its session keeps its memory. So does one whose memory can
+    only be read: a place that is new can't be given it.
 
     Raises:
         StoreBusyError: a place that is new can't be noted now.
     """
-    if project.common_dir is None and find_place_folder(project.root) != project.place:
+    if project.common_dir is None and not store.read_only and _has_new_place(project):
         return identify_known_project(store, settings, project.root, now)
     if not project.place_id:
         return project
     scope = store.places.get_scope_id(project.place_id)
     return project if scope == project.id else replace(project, id=scope)
+
+
+def _has_new_place(project: Project) -> bool:
+    """Whether a plain folder is part of a repository now; one that is gone, or leads elsewhere, is no folder to ask."""
+    is_there = os.path.isdir(project.root) and os.path.realpath(project.root) == str(project.root)
+    return is_there and find_place_folder(project.root) != project.place
 
 
 def read_inode(folder: Path) -> str | None:
@@ -244,14 +251,36 @@ def _is_same_folder(first: Path, second: Path) -> bool:
         return False
 
 
-def _note_seen(store: Store, known: ProjectPlace, inode: str | None, now: int) -> None:
-    if store.read_only or (now - known.last_seen_at < SEEN_INTERVAL_MS and inode == known.inode):
+def _note_seen(store: Store, project: Project, known: ProjectPlace, inode: str | None, now: int) -> None:
+    """Note that a place was opened, and what its repository claims by now."""
+    if store.read_only:
+        return
+    is_due = now - known.last_seen_at >= SEEN_INTERVAL_MS or inode != known.inode
+    remote, root_commit = _find_claims(store, project, known, is_due=is_due)
+    if not (is_due or remote or root_commit):
         return
     try:
         with store.limit_lock_wait(SEEN_PATIENCE_MS), store.transaction():
             store.places.note_seen(known.id, inode=inode, now=now)
+            if remote or root_commit:
+                store.places.add_claims(known.id, remote=remote, root_commit=root_commit)
     except StoreBusyError:
         return  # The next time will do.
+
+
+def _find_claims(store: Store, project: Project, known: ProjectPlace, *, is_due: bool) -> tuple[str | None, str | None]:
+    """Return the remote and the first commit of a repository that claimed neither when its place was noted.
+
+    It was begun in a session, say. Git is started where there is a remote now, and else once an hour.
+    """
+    if project.head is None or known.remote is not None:
+        return None, None
+    is_new = project.remote is not None or (known.root_commit is None and is_due)
+    if not is_new:
+        return None, None
+    if known.root_commit is not None:
+        return project.remote, None
+    return project.remote, identify_project(project.root, find_first_commit=True).root_commit
 
 
 def _make_place(project: Project, scope: str, reason: str, inode: str | None, now: int) -> ProjectPlace:

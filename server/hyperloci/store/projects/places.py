@@ -154,6 +154,18 @@ class Places:
             "UPDATE places SET last_seen_at = max(last_seen_at, ?), inode = ? WHERE id = ?", (now, inode, place_id)
         )
 
+    def add_claims(self, place_id: str, *, remote: str | None, root_commit: str | None) -> None:
+        """Note what a repository claims where nothing was known of it, also of its memory if that is not a linked one.
+
+        Runs inside a transaction.
+        """
+        for statement in (
+            "UPDATE places SET remote = coalesce(remote, ?1), root_commit = coalesce(root_commit, ?2) WHERE id = ?3",
+            "UPDATE scopes SET remote = coalesce(remote, ?1), root_commit = coalesce(root_commit, ?2)"
+            " WHERE key = (SELECT scope_key FROM places WHERE id = ?3 AND reason <> 'linked')",
+        ):
+            self._connection.execute(statement, (remote, root_commit, place_id))
+
     def mark_as_told(self, place_id: str, *, now: int) -> bool:
         """Note that the user is told now what a place looks like; False where they were. Runs inside a transaction."""
         cursor = self._connection.execute(
