@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.indexing.file_work import FileWork, WriteStep
+from hyperloci.indexing.indexer import Indexer
 from hyperloci.indexing.watching.event_queue import ChangeInbox
 from hyperloci.indexing.watching.file_events import HEAVY_FOLDERS, FileWatch
 from hyperloci.indexing.watching.watch_worker import WatchPace
@@ -225,8 +225,7 @@ def test_a_folder_that_becomes_a_repository_has_its_history_followed(
             (tree.root / "node_modules" / str(number)).mkdir(parents=True)
     with Memory.open(watching, tree.root) as memory:
         scope = memory.project.id
-    comparisons: list[IndexReport] = []
-    watchers = start(comparisons.append)
+    watchers = start()
     until(lambda: "one" in indexed())
 
     tree.git("init", "-q")
@@ -237,6 +236,73 @@ def test_a_folder_that_becomes_a_repository_has_its_history_followed(
 
     assert watchers._project.id == scope
     assert watchers._project.common_dir == tree.root / ".git"
+
+
+@pytest.mark.req("E.02", "W13")
+def test_what_is_written_into_a_git_folder_that_is_none_yet_costs_no_look_at_the_tree(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[Path] = []
+    runs: list[str] = []
+    tree.write("a.py", function("one"))
+
+    def plan(root: Path, is_ignored: Callable[[Path], bool]) -> list[tuple[Path, bool]]:
+        planned.append(root)
+        return [(root, False)]
+
+    monkeypatch.setattr("hyperloci.indexing.watching.watch_worker.plan_watches", plan)
+    update_history = Indexer.update_history
+
+    def update(indexer: Indexer) -> IndexReport:
+        runs.append("history")
+        return update_history(indexer)
+
+    monkeypatch.setattr(Indexer, "update_history", update)
+    watches: list[FileWatch] = []
+
+    def make_watch(seen: Callable[[str], None]) -> FileWatch:
+        watches.append(FileWatch(seen))
+        return watches[-1]
+
+    watchers = start(make_watch=make_watch)
+    until(lambda: "one" in indexed())
+    (tree.root / ".git").mkdir()
+    until(lambda: (tree.root / ".git", False) in watches[0]._watches)
+    before = len(planned)
+
+    def write_and_wait(name: str) -> None:
+        seen = watchers.status()["last_event"]
+        (tree.root / ".git" / name).write_text("x")
+        until(lambda: watchers.status()["last_event"] != seen)
+
+    for name in ("one", "two", "three"):
+        write_and_wait(name)
+    tree.write("a.py", function("two"))
+    until(lambda: "two" in indexed())
+    assert (len(planned), runs) == (before, [])
+
+    # Git does the rest, and only the watch of its folder shows it.
+    tree.git("init", "-q")
+    until(lambda: watchers._project.common_dir)
+
+
+@pytest.mark.req("E.02")
+def test_a_folder_that_was_linked_before_it_is_watched_is_indexed_for_the_project_it_is(
+    watching: Settings, start: START, tree: WorkingTree, indexed: Callable[[], set[str]], tmp_path: Path
+) -> None:
+    other = WorkingTree(tmp_path / "other")
+    tree.write("a.py", function("one"))
+    with Memory.open(watching, other.root) as theirs:
+        theirs.remember_fact("We deploy on Tuesdays")
+    with Memory.open(watching, tree.root) as memory:
+        own = memory.project.id
+        memory.link_place(memory.find_link_target(str(other.root)))
+
+    start()  # For the project that the folder was.
+    until(lambda: "one" in indexed())
+
+    with Store.open(watching.database) as store:
+        assert not store.files.list_files(store.scopes.find_key(own) or 0)
 
 
 @pytest.mark.req("E.02")
@@ -254,8 +320,7 @@ def test_a_repository_that_goes_away_and_comes_back_is_watched_by_events_all_alo
     watchers = start(make_watch=make_watch)
     until(lambda: indexed() == {"one", "first"})
 
-    kept = Path(shutil.copytree(tree.root / ".git", tmp_path / "kept"))
-    shutil.rmtree(tree.root / ".git")
+    kept = (tree.root / ".git").rename(tmp_path / "kept")
     until(lambda: tree.root / ".git" not in {folder for folder, _ in watches[0]._watches})
     tree.write("b.py", function("two"))
     until(lambda: indexed() == {"one", "first", "two"})

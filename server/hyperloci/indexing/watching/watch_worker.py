@@ -78,6 +78,7 @@ class WatchWorker:
         self._tell: Callable[..., None] = tell
         self._on_change = on_change
         self._marker = self._root / ".git"
+        self._is_marker_watched = False
         self._repository = _find_repository(self._root)
         self._head: Head | None = None
         self._left_out: tuple[str, ...] = ()
@@ -143,9 +144,10 @@ class WatchWorker:
         self._left_out = tuple(left_out)
         if len(watches) > MAX_WATCHES:
             return f"there are too many separate folders to watch ({len(watches)})"
+        self._is_marker_watched = self._repository is None and os.path.isdir(self._marker)
         if self._repository is not None:
             watches.extend(git_watches(self._repository))
-        elif os.path.isdir(self._marker):
+        elif self._is_marker_watched:
             watches.append((self._marker, False))  # Git is about to make it one.
         try:
             self._watch.watch_folders(watches, self._canary)
@@ -190,13 +192,13 @@ class WatchWorker:
         if any(os.path.isdir(path) for path in batch.paths):
             # A new folder; what was put into it before it was watched is found by going through it.
             self._start_watching()
-        elif batch.git and self._repository is None:
+        elif batch.git and self._repository is None and os.path.isdir(self._marker) != self._is_marker_watched:
             self._start_watching()
             if _find_repository(self._root) is not None:
                 self._inbox.add_git_change()  # Git was done before its folder was watched.
         if batch.paths:
             self._try_index(lambda: self._indexer.update_paths(batch.paths))
-        if batch.git:
+        if batch.git and self._repository is not None:
             self._try_index(self._indexer.update_history)
         return due
 
