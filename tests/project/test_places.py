@@ -339,6 +339,29 @@ def test_a_memory_that_was_open_before_knows_that_its_folder_is_a_repository_now
         assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
 
 
+@pytest.mark.parametrize(
+    "change", ["a repository in the empty folder", "a repository around it", "a broken one around it"]
+)
+def test_an_open_session_keeps_its_memory_where_the_folder_would_have_another(
+    settings: Settings, tmp_path: Path, change: str
+) -> None:
+    folder = tmp_path / "above" / "notes"
+    folder.mkdir(parents=True)
+    with Memory.open(settings, folder) as running:
+        running.remember_fact("We deploy on Tuesdays", category="decision")
+        (folder / "a.md").write_text("# Notes\n")
+        if change == "a repository in the empty folder":
+            repository(folder, "first", REMOTE)
+        elif change == "a repository around it":
+            repository(folder.parent, "first", REMOTE)
+        else:
+            (folder.parent / ".git").write_text("gitdir: /nowhere/there\n")
+        before = running.project
+        running.follow_place()
+        assert running.project == before
+        assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
+
+
 def test_a_place_that_is_new_is_taken_up_once_nobody_else_writes(settings: Settings, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

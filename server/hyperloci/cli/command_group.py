@@ -15,10 +15,10 @@ GROUPS: Final = ("commands", "tools")
 
 ALIKE: Final = (
     {"--type", "--kind", "--category", "--subtype"},
-    {"--limit", "--count", "--number", "--max", "--top", "--last"},
+    {"--limit", "--count", "--number", "--max", "--top"},
     {"--since", "--after", "--newer-than"},
     {"--before", "--until", "--older-than"},
-    {"--json", "--format", "--output"},
+    {"--json", "--format"},
     {"--yes", "--force", "--assume-yes", "--no-confirm"},
     {"--project", "--dir", "--directory", "--folder", "--repo", "--root"},
     {"--dry-run", "--simulate", "--preview", "--no-act"},
@@ -32,7 +32,7 @@ ALIKE: Final = (
 )
 """Options that other programs, and other commands here, call by other words; none that means several things.
 
-`--from` is a place as often as a time.
+`--from` is a place as often as a time, `--output` a file as often as a form.
 """
 
 

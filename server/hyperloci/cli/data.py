@@ -70,10 +70,10 @@ def backup(
     with open_memory(project) as memory:
         written_at = file.stat().st_mtime if file.is_file() else None
         memory.store.back_up(file.absolute())
-    console.print(f"wrote {file}" + _describe_replaced(written_at))
+    console.print(f"wrote {file}" + describe_replaced(written_at))
 
 
-def _describe_replaced(written_at: float | None) -> str:
+def describe_replaced(written_at: float | None) -> str:
     """Return in words what a copy replaced, by when that was written, in seconds; '' for nothing."""
     if written_at is None:
         return ""
@@ -199,10 +199,10 @@ def export(
             return
         written = write_private_file(file, lambda out: memory.write_export(out, choice, markdown=as_text))
     # What is no regular file may be standard output: it gets the lines and nothing else.
-    (console if file.is_file() else errors).print(f"wrote {_count_kinds(written)} to {file}")
+    (console if file.is_file() else errors).print(f"wrote {_describe_kinds(written)} to {file}")
 
 
-def _count_kinds(kinds: Counter[str]) -> str:
+def _describe_kinds(kinds: Counter[str]) -> str:
     """Return in words how many memories there are of each kind, the commonest first."""
     told = ", ".join(f"{kind}: {count:,}" for kind, count in kinds.most_common())
     return count_things(kinds.total(), "memory") + (f" ({told})" if told else "")

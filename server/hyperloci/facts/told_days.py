@@ -50,9 +50,7 @@ def renew_days(known: Node, new: NewNode) -> dict[str, Any] | None:
         BadRequestError: a deadline is told in the words of a memory of another kind.
     """
     if new.subtype == DEADLINE and known.subtype != DEADLINE:
-        raise BadRequestError(
-            f"category='deadline': the memory {known.id} says the same as a {known.subtype}; forget that one first."
-        )
+        raise BadRequestError(f"fact: it is known already, as {known.subtype} {known.id}; forget that one first.")
     days = {name: new.metadata[name] for name in ("due", "until") if name in new.metadata}
     return {**known.metadata, **days} if any(known.metadata.get(name) != day for name, day in days.items()) else None
 

@@ -279,7 +279,7 @@ def _find_root_commit(
     if is_shallow(repository.common_dir):
         notes.append("this is a shallow clone, so its first commit does not identify it")
         return None
-    # Only a place that is opened for the first time gets here, and these imports take milliseconds.
+    # Few openings of a place get here, and these imports take milliseconds.
     from hyperloci.project.git import GitError, root_commit
 
     try:

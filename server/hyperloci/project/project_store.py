@@ -95,13 +95,14 @@ def follow_project(store: Store, settings: Settings, project: Project, now: int)
     """Return the project that an open one's folder is by now: it became a repository, or its place was linked.
 
     One whose folder or Git folder is gone stays what it is: its session keeps its memory. So does one whose memory can
-    only be read: a place that is new can't be given it.
+    only be read, or would be another in the repository: that of a folder which was empty when it was opened.
 
     Raises:
         StoreBusyError: a place that is new can't be noted now.
     """
     if project.common_dir is None and not store.read_only and _has_new_place(project):
-        return identify_known_project(store, settings, project.root, now)
+        found = identify_known_project(store, settings, project.root, now)
+        return found if found.id == project.id else project
     if not project.place_id:
         return project
     scope = store.places.get_scope_id(project.place_id)
@@ -109,9 +110,9 @@ def follow_project(store: Store, settings: Settings, project: Project, now: int)
 
 
 def _has_new_place(project: Project) -> bool:
-    """Whether a plain folder is part of a repository now; one that is gone, or leads elsewhere, is no folder to ask."""
-    is_there = os.path.isdir(project.root) and os.path.realpath(project.root) == str(project.root)
-    return is_there and find_place_folder(project.root) != project.place
+    """Whether a plain folder is a repository now, not a part of one; one that leads elsewhere is no folder to ask."""
+    has_git = os.path.lexists(project.root / ".git") and os.path.realpath(project.root) == str(project.root)
+    return has_git and find_place_folder(project.root) != project.place
 
 
 def read_inode(folder: Path) -> str | None:

@@ -118,8 +118,7 @@ class SearchService:
             arranged = fold_said_twice(self.store, found.nodes)
         else:
             may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
-            scores = {key: score.total for key, score in found.scores.items()}
-            arranged = arrange_hits(self.store, query, found.nodes, limit=limit, may_add=may_add, scores=scores)
+            arranged = arrange_hits(self.store, query, found.nodes, limit=limit, may_add=may_add, scores=found.scores)
         found = replace(found, nodes=arranged.nodes[:limit])
         shown = self._explain_hits(query, profile, found)
         remarks = dated.remarks if quick else (*dated.remarks, *self._remark_on_weakness(query, found, shown))

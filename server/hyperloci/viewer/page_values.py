@@ -86,7 +86,7 @@ REVIEW_TABS: Final = (
 PLACEMENTS: Final[Mapping[Placement, str]] = {
     Placement.NAMED: "It leads because the question names it, or asks for what it is related to.",
     Placement.NEWER: "It stands here because it replaced, or may have replaced, what comes next.",
-    Placement.LATER: "It was said in a later session than what comes next, on the same subject.",
+    Placement.LATER: "It was said in a later session than a hit behind it, on the same subject.",
     Placement.SAID: "It stands where the turn would that it was made of: that says the same and was found as well.",
     Placement.TIME: "The question asks for an order of time.",
 }

@@ -240,11 +240,18 @@ def test_a_folder_that_becomes_a_repository_has_its_history_followed(
 
 @pytest.mark.req("E.02", "W13")
 def test_what_is_written_into_a_git_folder_that_is_none_yet_costs_no_look_at_the_tree(
-    start: START, tree: WorkingTree, indexed: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+    watching: Settings,
+    start: START,
+    tree: WorkingTree,
+    indexed: Callable[[], set[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     planned: list[Path] = []
     runs: list[str] = []
     tree.write("a.py", function("one"))
+    tree.write("old.py", function("old"))
+    with Memory.open(watching, tree.root):
+        pass  # By what was there then, the repository is known to be this folder's.
 
     def plan(root: Path, is_ignored: Callable[[Path], bool]) -> list[tuple[Path, bool]]:
         planned.append(root)

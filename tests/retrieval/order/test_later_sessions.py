@@ -21,6 +21,7 @@ from hyperloci.retrieval.order.later_sessions import (
     SAME_SUBJECT,
     put_later_sessions_first,
 )
+from hyperloci.retrieval.scoring import Scores
 from hyperloci.store.vectors import float16
 from tests.support import FakeClock, add
 
@@ -116,6 +117,7 @@ def test_a_later_turn_of_which_nothing_was_kept_moves_nowhere(memory: Memory, cl
 
 
 def test_what_was_told_on_purpose_keeps_its_place(memory: Memory, clock: FakeClock) -> None:
+    say(memory, clock, "open", "we talk of the stock")
     told = memory.store.nodes.get_node(memory.remember_fact(OLD).id)
     kept = state(memory, clock, "one", NEW)
     clock.advance(MS_PER_DAY)
@@ -153,7 +155,9 @@ def test_what_hardly_answers_stays_behind(memory: Memory, clock: FakeClock, shar
     old, new = (state(memory, clock, str(place), text) for place, text in enumerate((OLD, NEW)))
     embed(memory, (old, STOCK), (new, STOCK))
 
-    arranged = arrange_hits(memory.store, "stock", [old, new], limit=1, scores={old.key: 0.5, new.key: 0.5 * share})
+    scores = {node.key: Scores(spaces={}, parts={}, total=total) for node, total in ((old, 0.5), (new, 0.5 * share))}
+
+    arranged = arrange_hits(memory.store, "stock", [old, new], limit=1, scores=scores)
 
     assert [node.content for node in arranged.nodes] == [first]
 

@@ -79,7 +79,7 @@ class WatchWorker:
         self._on_change = on_change
         self._marker = self._root / ".git"
         self._is_marker_watched = False
-        self._repository = _find_repository(self._root)
+        self._repository: Repository | None = None
         self._head: Head | None = None
         self._left_out: tuple[str, ...] = ()
         self._polling: str | None = None

@@ -7,6 +7,7 @@ every two seconds. Failures are logged, shown by `status`, and tried again after
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import HyperlociError, StoreBusyError
 from hyperloci.indexing.watching.event_queue import ChangeInbox
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import Project
@@ -149,7 +150,7 @@ class ProjectWatcher:
 
     def _follow_project(self) -> None:
         """Find out which project the folder is by now, while another process watches the one that it was."""
-        with self._open_store() as store:
+        with contextlib.suppress(StoreBusyError), self._open_store() as store:  # The next round will do.
             self._project = follow_project(store, self._settings, self._project, self._clock())
 
     def _watch_until_stopped(self, canary: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, Origin
@@ -11,6 +12,7 @@ from hyperloci.model.pyramid_levels import SUBTYPES
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.later_sessions import put_later_sessions_first
 from hyperloci.retrieval.order.newer_first import ArrangedHits, find_steps, put_newer_first
+from hyperloci.retrieval.scoring import Scores
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
 
@@ -32,7 +34,7 @@ def arrange_hits(
     *,
     limit: int,
     may_add: bool = True,
-    scores: Mapping[NodeKey, float] | None = None,
+    scores: Mapping[NodeKey, Scores] = MappingProxyType({}),
 ) -> ArrangedHits:
     """Return hits as they are shown: nothing twice, newer before older, and the question itself last.
 
@@ -45,7 +47,8 @@ def arrange_hits(
         scores: of the hits; none are known where they were not ranked.
     """
     folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
-    later = put_later_sessions_first(store, folded.nodes, scores or {})
+    totals = {key: found.total for key, found in scores.items()}
+    later = put_later_sessions_first(store, folded.nodes, totals)
     shown, spare = later.nodes[:limit], later.nodes[limit:]
     newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **later.placed, **newer.placed})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hyperloci.model.kinds import BINDING_SUBTYPES, NodeKey
+from hyperloci.model.kinds import BINDING_SUBTYPES, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.newer_first import ArrangedHits
@@ -84,4 +84,5 @@ def _is_as_good(node: Node, other: Node, scores: Mapping[NodeKey, float]) -> boo
 
 
 def _is_statement(node: Node) -> bool:
-    return node.subtype in _STATEMENTS and node.session_id is not None
+    kept = node.origin is Origin.EXTRACTION and node.subtype in _STATEMENTS
+    return kept and node.session_id is not None
