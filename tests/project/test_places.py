@@ -41,6 +41,16 @@ def remember(settings: Settings, place: Path, fact: str) -> str:
         return memory.project.id
 
 
+@pytest.fixture
+def notes(settings: Settings, tmp_path: Path) -> Path:
+    """A plain folder of which something is remembered."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Notes\n")
+    remember(settings, folder, "We deploy on Tuesdays")
+    return folder
+
+
 def recalled(settings: Settings, place: Path) -> set[str]:
     """Return all that is remembered at a place, its files and history left out."""
     with Memory.open(settings, place) as memory:
@@ -239,58 +249,44 @@ def test_a_name_that_the_user_gives_joins_what_it_names(settings: Settings, clon
 # -- plain folders -----------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_that_becomes_a_repository_keeps_its_memory(settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
-    repository(folder, "first", REMOTE)
-    assert recalled(settings, folder) == {"We deploy on Tuesdays"}
-    moved = folder.rename(tmp_path / "moved")
+def test_a_folder_that_becomes_a_repository_keeps_its_memory(settings: Settings, tmp_path: Path, notes: Path) -> None:
+    repository(notes, "first", REMOTE)
+    assert recalled(settings, notes) == {"We deploy on Tuesdays"}
+    moved = notes.rename(tmp_path / "moved")
     assert recalled(settings, moved) == {"We deploy on Tuesdays"}
 
 
 def test_a_repository_unpacked_in_the_place_of_a_deleted_folder_is_not_that_folder(
-    settings: Settings, tmp_path: Path
+    settings: Settings, tmp_path: Path, notes: Path
 ) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
-    inode = folder.stat().st_ino
-    shutil.rmtree(folder)
+    inode = notes.stat().st_ino
+    shutil.rmtree(notes)
     for number in range(50):  # Until the number of the deleted folder is given out anew, where it ever is.
-        folder.mkdir()
-        if folder.stat().st_ino == inode:
+        notes.mkdir()
+        if notes.stat().st_ino == inode:
             break
-        folder.rename(tmp_path / f"other-{number}")
-    folder.mkdir(exist_ok=True)
-    repository(folder, "first", REMOTE)
-    assert recalled(settings, folder) == set()
+        notes.rename(tmp_path / f"other-{number}")
+    notes.mkdir(exist_ok=True)
+    repository(notes, "first", REMOTE)
+    assert recalled(settings, notes) == set()
 
 
-def test_another_folder_in_the_place_of_a_plain_one_is_asked_about(settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
-    folder.rename(tmp_path / "kept")
-    folder.mkdir()
-    (folder / "a.md").write_text("# Others\n")
-    assert recalled(settings, folder) == set()
-    assert told(settings, folder) == ("place", ["it has the path that the other had"])
-    remember(settings, folder, "We deploy on Mondays")
-    assert recalled(settings, folder) == {"We deploy on Mondays"}
+def test_another_folder_in_the_place_of_a_plain_one_is_asked_about(
+    settings: Settings, tmp_path: Path, notes: Path
+) -> None:
+    notes.rename(tmp_path / "kept")
+    notes.mkdir()
+    (notes / "a.md").write_text("# Others\n")
+    assert recalled(settings, notes) == set()
+    assert told(settings, notes) == ("place", ["it has the path that the other had"])
+    remember(settings, notes, "We deploy on Mondays")
+    assert recalled(settings, notes) == {"We deploy on Mondays"}
 
 
-def test_a_folder_whose_inode_changes_but_not_its_content_is_the_same(settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
+def test_a_folder_whose_inode_changes_but_not_its_content_is_the_same(settings: Settings, notes: Path) -> None:
     with closing(sqlite3.connect(settings.database)) as connection, connection:
         connection.execute("UPDATE places SET inode = '1:2'")  # As a network file system may after each mount.
-    assert recalled(settings, folder) == {"We deploy on Tuesdays"}
+    assert recalled(settings, notes) == {"We deploy on Tuesdays"}
 
 
 def test_a_git_folder_that_can_not_be_written_goes_by_its_path(settings: Settings, clone: Path) -> None:
@@ -321,19 +317,15 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
 
 
 def test_a_memory_that_was_open_before_knows_that_its_folder_is_a_repository_now(
-    settings: Settings, tmp_path: Path
+    settings: Settings, notes: Path
 ) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
-    with Memory.open(settings, folder) as running:
+    with Memory.open(settings, notes) as running:
         plain = running.project
-        repository(folder, "first", REMOTE)
+        repository(notes, "first", REMOTE)
         running.follow_place()
-        assert running.project.common_dir == folder / ".git"
+        assert running.project.common_dir == notes / ".git"
         assert (running.project.id, running.project.place_id == plain.place_id) == (plain.id, False)
-        shutil.rmtree(folder / ".git")
+        shutil.rmtree(notes / ".git")
         running.follow_place()
         assert running.project.id == plain.id
         assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
@@ -362,41 +354,33 @@ def test_an_open_session_keeps_its_memory_where_the_folder_would_have_another(
         assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
 
 
-def test_a_place_that_is_new_is_taken_up_once_nobody_else_writes(settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
-    with Memory.open(settings, folder) as running:
-        repository(folder, "first", REMOTE)
+def test_a_place_that_is_new_is_taken_up_once_nobody_else_writes(settings: Settings, notes: Path) -> None:
+    with Memory.open(settings, notes) as running:
+        repository(notes, "first", REMOTE)
         with closing(sqlite3.connect(settings.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             running.follow_place()
             assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
             other.execute("COMMIT")
         running.follow_place()
-        assert running.project.common_dir == folder / ".git"
+        assert running.project.common_dir == notes / ".git"
 
 
 @pytest.mark.req("E.02")
 def test_a_repository_that_was_begun_in_a_session_is_known_by_its_claims_later(
-    settings: Settings, tmp_path: Path
+    settings: Settings, tmp_path: Path, notes: Path
 ) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
-    with Memory.open(settings, folder) as running:
-        git(folder, "init", "-q")
+    with Memory.open(settings, notes) as running:
+        git(notes, "init", "-q")
         running.follow_place()
-    repository(folder, "first", REMOTE)
-    recalled(settings, folder)
-    with Memory.open(settings, folder) as memory:
+    repository(notes, "first", REMOTE)
+    recalled(settings, notes)
+    with Memory.open(settings, notes) as memory:
         place = memory.store.places.get_place(memory.project.place_id)
         assert place is not None and place.remote == "github.com/acme/rocket"
-        assert place.root_commit == git(folder, "rev-parse", "HEAD")
+        assert place.root_commit == git(notes, "rev-parse", "HEAD")
     theirs = tmp_path / "theirs"
-    git(tmp_path, "clone", "-q", str(folder), str(theirs))
+    git(tmp_path, "clone", "-q", str(notes), str(theirs))
     git(theirs, "remote", "set-url", "origin", REMOTE)
     assert told(settings, theirs)[1] == ["it claims the same remote, github.com/acme/rocket"]
     git(theirs, "remote", "remove", "origin")
@@ -404,15 +388,11 @@ def test_a_repository_that_was_begun_in_a_session_is_known_by_its_claims_later(
 
 
 def test_a_memory_that_can_only_be_read_stays_as_its_folder_becomes_a_repository(
-    settings: Settings, tmp_path: Path
+    settings: Settings, notes: Path
 ) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Notes\n")
-    remember(settings, folder, "We deploy on Tuesdays")
     with Store.open(settings.database, read_only=True) as store:
-        running = Memory(store, settings, identify_known_project(store, settings, folder, system_clock()))
-        repository(folder, "first")
+        running = Memory(store, settings, identify_known_project(store, settings, notes, system_clock()))
+        repository(notes, "first")
         running.follow_place()
         assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
 
