@@ -257,7 +257,7 @@ def _note_seen(store: Store, project: Project, known: ProjectPlace, inode: str |
     if store.read_only:
         return
     is_due = now - known.last_seen_at >= SEEN_INTERVAL_MS or inode != known.inode
-    remote, root_commit = _find_claims(store, project, known, is_due=is_due)
+    remote, root_commit = _find_claims(project, known, is_due=is_due)
     if not (is_due or remote or root_commit):
         return
     try:
@@ -269,17 +269,14 @@ def _note_seen(store: Store, project: Project, known: ProjectPlace, inode: str |
         return  # The next time will do.
 
 
-def _find_claims(store: Store, project: Project, known: ProjectPlace, *, is_due: bool) -> tuple[str | None, str | None]:
+def _find_claims(project: Project, known: ProjectPlace, *, is_due: bool) -> tuple[str | None, str | None]:
     """Return the remote and the first commit of a repository that claimed neither when its place was noted.
 
     It was begun in a session, say. Git is started where there is a remote now, and else once an hour.
     """
     if project.head is None or known.remote is not None:
         return None, None
-    is_new = project.remote is not None or (known.root_commit is None and is_due)
-    if not is_new:
-        return None, None
-    if known.root_commit is not None:
+    if known.root_commit is not None or not (project.remote or is_due):
         return project.remote, None
     return project.remote, identify_project(project.root, find_first_commit=True).root_commit
 
