@@ -95,6 +95,26 @@ def test_what_was_told_long_ago_or_elsewhere_helps_to_find_nothing(memory: Memor
 # -- deadlines ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.req("F.05")
+def test_a_hit_says_the_last_day_that_its_words_name_until_it_has_ended(memory: Memory) -> None:
+    memory.remember_fact("The demo is due in two weeks", category="deadline")
+    lasting = memory.remember_fact("No deploys until 15 January 2044", category="constraint").id
+    notes = {hit.content: hit.notes for hit in memory.list_memories()}
+
+    assert notes["No deploys until 15 January 2044"] == ("last day 2044-01-15",)
+    assert notes["The demo is due in two weeks"][0].startswith("last day 20")
+
+    memory.forget(lasting)
+    (gone,) = (hit for hit in memory.list_memories(include_ended=True) if hit.id == lasting)
+    assert "forgotten" in gone.notes
+
+
+@pytest.mark.req("D.09")
+def test_a_dead_end_told_as_a_fact_is_refused_with_what_to_call(memory: Memory) -> None:
+    with pytest.raises(BadRequestError, match=r"mark_dead_end .`hyperloci dead-end APPROACH REASON`"):
+        memory.remember_fact("Redis lost sessions", category="dead_end")
+
+
 @pytest.mark.req("D.09")
 def test_a_told_deadline_is_due_on_the_day_that_its_words_name(memory: Memory) -> None:
     told = memory.remember_fact("Draft due 20 November 2044, camera ready 15 December 2044", category="deadline")

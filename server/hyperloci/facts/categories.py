@@ -31,6 +31,11 @@ def resolve_category(category: str) -> tuple[NodeType, str]:
     Raises:
         BadRequestError: no such category.
     """
+    if category == "dead_end":
+        raise BadRequestError(
+            "category='dead_end': a dead end says what was tried and why it failed: use mark_dead_end"
+            " (`hyperloci dead-end APPROACH REASON`)."
+        )
     if category not in CATEGORIES:
         raise BadRequestError(f"category={category!r} is unknown: use one of {', '.join(CATEGORIES)}.")
     return CATEGORIES[category]

@@ -11,7 +11,7 @@ from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Node
+from hyperloci.model.node import Node, last_day_of
 from hyperloci.model.pyramid_levels import GIVES_TURNS
 from hyperloci.model.pyramid_levels import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit
@@ -104,6 +104,9 @@ def _collect_notes(node: Node, stale: str | None, *, is_withheld: bool) -> tuple
         notes.append("forgotten")
     if node.valid_until is not None:
         notes.append("no longer valid")
+    elif (day := last_day_of(node)) is not None:
+        # The words may say it from another day: `next Friday`.
+        notes.append(f"last day {day}")
     if is_withheld:
         notes.append(WITHHELD)
     flags = node.metadata.get("flags")
