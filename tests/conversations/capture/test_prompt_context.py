@@ -220,6 +220,37 @@ def test_a_question_about_the_project_is_no_common_knowledge(house: House) -> No
     assert node.id[:8] in ask(house, "what is our payment provider called?", near)
 
 
+DEAD_END = "Tried tenacity for this: it swallows the original exception"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["use tenacity for the retries in the pool", "retries in the pool by tenacity please"]
+)
+def test_a_dead_end_that_is_tried_again_comes_first_though_six_others_decide_more(house: House, prompt: str) -> None:
+    rules = [f"Retries in the pool: the cap of {name} is set in the transport" for name in "abcdefgh"]
+    for rule in rules:
+        house.add("decision", rule)
+    house.add("dead_end", DEAD_END)
+    near = FoundMemories(house, cosines={**dict.fromkeys(rules, 0.7), DEAD_END: 0.3})
+
+    told = ask(house, prompt, near)
+
+    assert DEAD_END in told
+    assert told.index(DEAD_END) < told.index(rules[-1][:20])
+    assert DEAD_END not in ask(house, "raise the cap of the retries in the pool", near)
+
+
+@pytest.mark.parametrize("kind", ["dead_end", "decision"])
+def test_what_many_memories_are_about_warns_of_no_dead_end(house: House, kind: str) -> None:
+    rules = [f"Retries in the pool: the cap of {name} is set in the transport" for name in "abcdefgh"]
+    for rule in rules:
+        house.add("decision", rule)
+    common = "Tried retries in the pool: they swallow exceptions"
+    house.add(kind, common)
+    near = FoundMemories(house, cosines={**dict.fromkeys(rules, 0.7), common: 0.1})
+    assert common not in ask(house, "use tenacity for the retries in the pool", near)
+
+
 def test_what_binds_comes_before_what_informs(house: House) -> None:
     house.add("insight", "The release of spring was tagged late")
     house.add("constraint", "A release is never tagged on a Friday")

@@ -30,6 +30,7 @@ from hyperloci.conversations.unasked.decisive import (
     INFORMING,
     MemoryCandidate,
     PromptProfile,
+    find_warnings,
     is_worth_showing,
     profile_memory,
     profile_prompt,
@@ -57,6 +58,10 @@ PROMPT_ITEM_CHARS: Final = 600
 
 DECISIVE_ITEMS: Final = 6
 """Of 103 memories that decide (`bench push`) the first four hold 77 %, the first six 83 %, and eight hardly more."""
+
+WARNING_ITEMS: Final = 2
+"""Dead ends that the prompt names (`find_warnings`) come besides, and first, where six others decide more: of a project
+with many memories of one kind they were never shown."""
 
 COMMIT_ITEMS: Final = 2
 """The newest reason holds; the one before it says what it replaced."""
@@ -183,22 +188,21 @@ def _choose_decisive(
     """Return the memories that decide what is asked, the most decisive first, whether or not they were shown."""
     anchored = reasons.anchored if reasons else frozenset()
     indexed = store.keywords.load_bodies([node.key for node in nodes])
-    scores = score_candidates(
-        profile,
-        [
-            MemoryCandidate(
-                profile_memory(node.subtype or "", indexed.get(node.key, "")),
-                meaning.cosines.get(node.key),
-                node.key in anchored,
-                meaning.bearings.get(node.key, 0.0),
-            )
-            for node in nodes
-        ],
-    )
-    ranked = sorted(zip(scores, nodes, strict=True), key=lambda pair: (-pair[0], -pair[1].event_time, pair[1].id))
+    candidates = [
+        MemoryCandidate(
+            profile_memory(node.subtype or "", indexed.get(node.key, "")),
+            meaning.cosines.get(node.key),
+            node.key in anchored,
+            meaning.bearings.get(node.key, 0.0),
+        )
+        for node in nodes
+    ]
+    scores, warnings = score_candidates(profile, candidates), find_warnings(profile, candidates)
+    ranked = sorted(zip(scores, nodes, warnings, strict=True), key=lambda row: (-row[0], -row[1].event_time, row[1].id))
+    warned = [row for row in ranked[DECISIVE_ITEMS:] if row[2]][:WARNING_ITEMS]
     return [
         node
-        for score, node in ranked[:DECISIVE_ITEMS]
+        for score, node, _ in (*warned, *ranked[:DECISIVE_ITEMS])
         if is_worth_showing(profile, score, by_meaning=node.key in meaning.cosines)
     ]
 

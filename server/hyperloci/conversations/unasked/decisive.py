@@ -36,6 +36,12 @@ SMALLEST_PROJECT: Final = 20
 """With fewer memories a word is not taken for common because one of five has it."""
 
 
+DEAD_END: Final = "dead_end"
+
+RARE_HOLDERS: Final = 3
+RARE_SHARE: Final = 0.05
+"""Memories that may have a rare word: the dead end, what is said of it again, and in a large project a twentieth."""
+
 REQUEST_FLOOR: Final = -1.5
 REQUEST_FLOOR_BY_WORDS: Final = -1.0
 """A request for work gets memories from a lower floor on: tables of words know what their author thought of, and what
@@ -139,6 +145,19 @@ def is_worth_showing(prompt: PromptProfile, score: float, *, by_meaning: bool) -
     return score > (REQUEST_FLOOR if by_meaning else REQUEST_FLOOR_BY_WORDS)
 
 
+def find_warnings(prompt: PromptProfile, candidates: Sequence[MemoryCandidate]) -> list[bool]:
+    """Return for each memory whether it is a dead end that has a word of the prompt which few memories have.
+
+    Whoever is about to try again what failed names it, and says of the rest what many other memories are about:
+    `use tenacity for the pool retry`.
+    """
+    rarity = TermRarity([candidate.profile for candidate in candidates])
+    return [
+        candidate.profile.kind == DEAD_END and rarity.has_rare(prompt.terms & candidate.profile.terms)
+        for candidate in candidates
+    ]
+
+
 class TermRarity:
     """How rare words and activities are among a project's memories."""
 
@@ -146,6 +165,11 @@ class TermRarity:
         self._count = max(len(memories), SMALLEST_PROJECT)
         self._terms = Counter(term for memory in memories for term in memory.terms)
         self._activities = Counter(name for memory in memories for name in memory.activities)
+
+    def has_rare(self, terms: Collection[str]) -> bool:
+        """Return whether one of some words is in hardly any memory."""
+        most = max(RARE_HOLDERS, RARE_SHARE * self._count)
+        return any(0 < self._terms[term] <= most for term in terms)
 
     def sum_terms(self, terms: Collection[str]) -> float:
         """Return the weights of words, each at most 1, that of a word in one memory."""
