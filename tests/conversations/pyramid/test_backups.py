@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.config import Settings
 from hyperloci.conversations.pyramid.chunk_expansion import expand_chunk
 from hyperloci.model.pyramid_levels import PyramidLevel
+from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.integrity import count_unreadable_turns, count_violations
 from hyperloci.store.restore import restore_backup
-from tests.conversations.pyramid.conftest import Talk, is_long
+from tests.conversations.pyramid.conftest import Talk, is_long, text_of
 
 
 def put_back(talk: Talk, backup: Path) -> None:
@@ -69,3 +71,21 @@ def test_a_backup_of_texts_whose_time_is_over_has_their_beginnings_and_upkeep_ta
     assert (count_violations(talk.store), count_unreadable_turns(talk.store)) == ({}, 0)
     assert talk.texts() == beginnings
     assert talk.builder(cold_retention_days=90).expire_archives() == 0
+
+
+@pytest.mark.req("C.01", "C.07")
+def test_a_backup_of_another_machine_never_shows_what_this_one_archived_that_day(
+    talk: Talk, settings: Settings, tmp_path: Path
+) -> None:
+    talk.say(130, text=lambda number: text_of(number).replace("Turn", "Elsewhere"))
+    talk.build()
+    with Store.open(tmp_path / "other" / "memory.db", clock=talk.clock) as store:
+        other = Talk(store, settings, talk.clock)
+        other.say(130)
+        other.build()
+        backup = store.back_up(tmp_path / "backup.db")
+    assert Archive.for_database(store.path).list_days() == Archive.for_database(talk.store.path).list_days()
+    put_back(talk, backup)
+    beginnings = talk.texts()
+    assert all(said.startswith(text.removesuffix(" [...]")) for text, said in zip(beginnings, other.said, strict=True))
+    assert count_unreadable_turns(talk.store) == sum(is_long(number) for number in range(100))

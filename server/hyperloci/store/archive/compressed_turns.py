@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import HyperlociError, NotFoundError
 
 if TYPE_CHECKING:
     from hyperloci.model.pyramid import ArchivePlace
@@ -45,7 +45,7 @@ def register_functions(connection: sqlite3.Connection, database: Path) -> None:
     def texts(chunk_id: str, ctf_length: int | None, place: ArchivePlace | None) -> Sequence[str | None]:
         # The content of a place in a chunk never changes, except for purged turns, which are never requested again.
         if ctf_length is None:
-            return () if place is None else _read_archived(database, place)
+            return () if place is None else _read_archived(database, place, chunk_id)
         row = connection.execute("SELECT ctf FROM chunks WHERE id = ?", (chunk_id,)).fetchone()
         return tuple(turn.text for turn in unpack_turns(row[0]))
 
@@ -68,10 +68,13 @@ def _archive_place(day: str, offset: int, length: int) -> ArchivePlace:
     return ArchivePlace(day, offset, length)
 
 
-def _read_archived(database: Path, place: ArchivePlace) -> Sequence[str | None]:
+def _read_archived(database: Path, place: ArchivePlace, chunk_id: str) -> Sequence[str | None]:
     from hyperloci.store.archive.chunk_archive import Archive
 
     line = Archive.for_database(database).read_line(place)
+    if line.get("chunk") != chunk_id:
+        # The database came from another machine, and this one has archived other turns at the same place that day.
+        raise NotFoundError(f"The archive of {place.day} here has another chunk than {chunk_id}.")
     return tuple(None if turn is None else turn["text"] for turn in line["turns"])
 
 
