@@ -18,6 +18,7 @@ from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.database.connection import BUSY_TIMEOUT_MS
+from hyperloci.store.export_import import export_memory
 from hyperloci.store.integrity import check_integrity, count_violations
 from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
 from hyperloci.store.vectors import float16
@@ -236,6 +237,18 @@ def test_a_purge_can_be_repeated(memory: Memory) -> None:
     again = memory.purge([id])
     assert again.ids == (id,)
     assert again.backups_rewritten == ()
+
+
+def test_what_an_older_export_brought_back_is_shown_and_purged_again(memory: Memory, tmp_path: Path) -> None:
+    id = memory.remember_fact(TEXT).id
+    export_memory(memory.store, tmp_path / "older.jsonl")
+    memory.purge([id])
+    memory.import_file(tmp_path / "older.jsonl")
+    assert [hit.id for hit in memory.get_many([id])] == [id]
+    assert memory.purge([id]).ids == (id,)
+    memory.close()
+    (tmp_path / "older.jsonl").unlink()
+    assert places_with(tmp_path, UNIQUE) == []
 
 
 def test_a_session_that_reads_holds_up_the_sweep_and_the_error_says_so(memory: Memory, tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ class ErasedMemory:
 
 
 def was_purged(store: Store, node_id: str) -> bool:
-    """Tell whether a memory of this id was here and is gone for good."""
+    """Tell whether a memory of this id was here and is gone for good; an export may have brought it back since."""
+    if store.nodes.get_node(node_id) is not None:
+        return False
     return any(entry.operation == PURGE_OPERATION for entry in store.log.list_of_node(NodeId(node_id)))
 
 
