@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import NotFoundError, TeamError, TeamUnreachableError
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.sharing.publication import describe_forgetting
 from hyperloci.facts.sharing.reception import UNNAMED
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.maintenance.decay import expire_forgotten
 from hyperloci.model.author import Visibility
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeId, NodeType, Origin
@@ -52,6 +55,13 @@ def exchange(*machines: Machine) -> None:
     """Sync until nobody has anything new for another."""
     for machine in (*machines, *machines):
         machine.sync()
+
+
+def expire(machine: Machine) -> None:
+    """Delete what was forgotten over thirty days ago, as maintenance does."""
+    memory = machine.memory
+    context = MaintenanceContext(store=memory.store, settings=memory.settings, clock=machine.clock)
+    assert expire_forgotten(context) == 1
 
 
 def test_what_is_shared_reaches_the_others_and_nothing_else_does(join: Join) -> None:
@@ -222,6 +232,47 @@ def test_what_fades_on_one_machine_stays_on_the_others(join: Join) -> None:
         store.decay.prune_memory(faded, now=ada.clock(), reason="faded")
     exchange(ada, bob)
     assert bob.node(id).deleted_at is None
+
+
+@pytest.mark.parametrize("author", ["ada", "bob"])
+def test_what_one_forgot_and_another_restored_outlives_the_thirty_days_of_the_first(join: Join, author: str) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = {"ada": ada, "bob": bob}[author].share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    exchange(ada, bob)
+    bob.facts.restore_memory(id, reason=None)
+    bob.sync()
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    exchange(ada, bob)
+    assert bob.node(id).holds
+
+
+def test_a_forgotten_memory_whose_time_is_over_on_one_machine_is_erased_on_no_other(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    ada.sync()
+    ada.clock.advance(31 * MS_PER_DAY)
+    bob.clock.advance(31 * MS_PER_DAY)
+    bob.sync()
+    expire(ada)
+    exchange(ada, bob)
+    bob.facts.restore_memory(id, reason=None)
+    assert bob.node(id).content == "Deploys go out on Tuesdays"
+
+
+def test_what_was_forgotten_and_never_told_is_told_when_it_expires(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    exchange(ada, bob)
+    assert bob.find(id) is None
 
 
 def test_an_authors_purge_leaves_the_text_nowhere(join: Join, team: Team) -> None:

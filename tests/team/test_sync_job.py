@@ -37,8 +37,9 @@ def run_job(machine: Machine, membership: Membership | None = None, *, dry_run: 
     return sync_with_team(context)
 
 
-def test_the_job_is_one_of_maintenances() -> None:
-    assert "team" in [job.name for job in JOBS]
+def test_the_job_is_one_of_maintenances_and_comes_before_what_others_may_have_restored_is_deleted() -> None:
+    names = [job.name for job in JOBS]
+    assert names.index("team") < names.index("expire")
 
 
 def test_a_machine_without_a_team_has_nothing_to_do(machine: Machine) -> None:

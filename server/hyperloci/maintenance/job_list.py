@@ -156,6 +156,8 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("merge_entities", DAILY, _merge_entities),
     MaintenanceJob("tiers", DAILY, decay.promote_recalled),
     MaintenanceJob("backup", DAILY, backups.back_up),
+    # Before what was forgotten is deleted: others may have restored it.
+    MaintenanceJob("team", ALWAYS, _sync_with_team),
     MaintenanceJob("prune", DAILY, decay.run_pruning),
     MaintenanceJob("expire", DAILY, decay.expire_forgotten),
     MaintenanceJob("pyramid", ALWAYS, pyramid.build_pyramids),
@@ -166,7 +168,6 @@ JOBS: Final[tuple[MaintenanceJob, ...]] = (
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),
     MaintenanceJob("sharing", ALWAYS, _keep_up_sharing),
-    MaintenanceJob("team", ALWAYS, _sync_with_team),
     # The last: the others change what it is made of.
     MaintenanceJob("openings", ALWAYS, _prepare_openings),
 )

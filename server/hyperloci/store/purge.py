@@ -91,9 +91,13 @@ def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     node = store.nodes.get_node(node_id)
     if node is None or node.deleted_at is None:
         return False
+    is_told = not store.team.select_waiting([node_id])
     _remove_from_chunk(store, node, now)
     _remove_from_context(store, node)
     _delete_with_entities(store, node, store.entities.list_of_node(node.key), now)
+    if is_told:
+        # Nobody purged it: the team knows that it was forgotten, and another member may have restored it since.
+        store.team.clear_outbox([node_id], store.team.find_last_entry())
     return True
 
 
