@@ -551,11 +551,10 @@ class Memory:
         Raises:
             NotFoundError: no memory ever had one of the ids.
         """
-        from hyperloci.store.purge import was_purged
+        from hyperloci.facts.purge import resolve_or_purged
 
-        return tuple(
-            self._present_hits([self._facts.resolve_node(id, "id") for id in ids if not was_purged(self.store, id)])
-        )
+        found = (resolve_or_purged(self.store, self._facts, id) for id in ids)
+        return tuple(self._present_hits([node for node in found if isinstance(node, Node)]))
 
     def get(self, id: str) -> Hit:
         """Return one memory by its id.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.errors import NotFoundError, StoreBusyError
+from hyperloci.errors import BadRequestError, NotFoundError, StoreBusyError
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId, NodeKey
@@ -268,6 +268,33 @@ def test_a_session_that_reads_holds_up_the_sweep_and_the_error_says_so(memory: M
     memory.purge([id])
     memory.close()
     assert places_with(tmp_path, UNIQUE) == []
+
+
+def test_the_purge_that_was_held_up_is_finished_by_the_beginning_of_the_id_too(
+    memory: Memory, settings: Settings, tmp_path: Path
+) -> None:
+    id, other = memory.remember_fact(TEXT).id, memory.remember_fact("Lamps burn in the north.").id
+    memory.store.back_up(settings.backup_dir / "mine.db")
+    memory.store.connection.execute("PRAGMA busy_timeout = 50")
+    with closing(sqlite3.connect(memory.store.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM nodes").fetchone()
+        with pytest.raises(StoreBusyError, match="same id again"):
+            memory.purge([id[:8]])
+    assert memory.get_many([id[:8], other]) == (memory.get(other),)
+    done = memory.purge([id[:8]])
+    assert (done.ids, len(done.backups_rewritten)) == ((id,), 1)
+    assert places_with(tmp_path, UNIQUE) == []
+    with pytest.raises(NotFoundError):
+        memory.purge([id[:3]])
+
+
+def test_a_beginning_of_several_purged_ids_names_them(memory: Memory) -> None:
+    ids = ["abcd1", "abcd2"]
+    with memory.store.transaction():
+        memory.store.log.add_entry(PURGE_OPERATION, [NodeId(id) for id in ids], now=NOW)
+    with pytest.raises(BadRequestError, match="abcd1, abcd2"):
+        memory.purge(["abcd"])
 
 
 def test_backups_without_the_memory_are_left_as_they_are(memory: Memory, settings: Settings) -> None:

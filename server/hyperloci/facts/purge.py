@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.config import Settings
+from hyperloci.errors import NotFoundError
 from hyperloci.facts.facts import Facts
 from hyperloci.model.answers import PurgeReport
 from hyperloci.model.kinds import NodeId
+from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.purge import (
     PROBE_CHARS,
     ErasedMemory,
     erase_memory,
+    find_purged,
     list_managed_backups,
     list_unfinished_backups,
     purge_from_backups,
     sweep_file,
-    was_purged,
 )
 
 TORN_PREFIX_CHARS: Final = 40
@@ -32,6 +34,22 @@ SPOOL_PATTERNS: Final = ("*.jsonl", "*.tmp", "*.bad")
 """Records that wait, that a process died over, and that could not be stored."""
 
 
+def resolve_or_purged(store: Store, facts: Facts, said: str) -> Node | NodeId:
+    """Return the memory with an id or the beginning of one; of one that is gone for good, its id.
+
+    Raises:
+        NotFoundError: no memory ever had it.
+        BadRequestError: several ids begin so.
+    """
+    try:
+        return facts.resolve_node(said, "id")
+    except NotFoundError:
+        purged = find_purged(store, said)
+        if purged is None:
+            raise
+        return purged
+
+
 def purge_memories(store: Store, settings: Settings, facts: Facts, ids: Sequence[str], *, now: int) -> PurgeReport:
     """Make memories as if they had never been; ids that were purged before are swept for once more.
 
@@ -39,14 +57,15 @@ def purge_memories(store: Store, settings: Settings, facts: Facts, ids: Sequence
         NotFoundError: no memory has one of the ids; nothing was purged.
         StoreBusyError: other sessions keep the log in use; the memories are gone, their traces not all.
     """
-    nodes = [facts.resolve_node(id, "id") for id in ids if not was_purged(store, id)]
+    found = [resolve_or_purged(store, facts, id) for id in ids]
+    nodes = [one for one in found if isinstance(one, Node)]
+    known = [one for one in found if not isinstance(one, Node)]
     # Beside the folders of databases lie records of earlier versions, which name none.
     spools = (settings.spool_dir, settings.spool_dir.parent)
     spooled = sum(_remove_spooled(folder, [node.content for node in nodes]) for folder in spools)
     erased = [gone for node in nodes if (gone := erase_memory(store, node.id, now=now)) is not None]
-    Archive.for_database(store.path).blank_turns([*ids, *(node.id for node in nodes)])
+    Archive.for_database(store.path).blank_turns([*known, *(node.id for node in nodes)])
     sweep_file(store)
-    known = [NodeId(id) for id in ids if was_purged(store, id)]
     for torn in list_unfinished_backups(store.path, settings.backup_dir):
         torn.unlink(missing_ok=True)
     backups = purge_from_backups(

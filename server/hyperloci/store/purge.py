@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hyperloci.errors import StoreBusyError, StoreError
+from hyperloci.errors import BadRequestError, StoreBusyError, StoreError
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
@@ -19,6 +19,7 @@ from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import RESCUED_INFIX
+from hyperloci.store.ids import MIN_PREFIX
 from hyperloci.store.memories.entities import Entity
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
@@ -59,6 +60,20 @@ def was_purged(store: Store, node_id: str) -> bool:
     if store.nodes.get_node(node_id) is not None:
         return False
     return any(entry.operation == PURGE_OPERATION for entry in store.log.list_of_node(NodeId(node_id)))
+
+
+def find_purged(store: Store, said: str) -> NodeId | None:
+    """Return the id of a memory that was here and is gone for good, by it or a beginning of it; None if there is none.
+
+    Raises:
+        BadRequestError: several begin so.
+    """
+    if len(said) < MIN_PREFIX:
+        return None
+    ids = [id for id in store.log.find_ids(said, PURGE_OPERATION) if was_purged(store, id)]
+    if len(ids) > 1 and said not in ids:
+        raise BadRequestError(f"id={said!r} matches several ids: {', '.join(ids)}. Give more characters of the id.")
+    return ids[0] if ids else None
 
 
 def erase_memory(store: Store, node_id: NodeId, *, now: int) -> ErasedMemory | None:

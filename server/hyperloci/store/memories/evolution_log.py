@@ -52,6 +52,15 @@ class EvolutionLog:
         )
         return log_id
 
+    def find_ids(self, prefix: str, operation: str, limit: int = 5) -> list[NodeId]:
+        """Return the ids that begin so of nodes that an operation was done with."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT e.node_id FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id"
+            " WHERE e.node_id >= ?1 AND e.node_id < ?2 AND l.operation = ?3 ORDER BY e.node_id LIMIT ?4",
+            (prefix, prefix + "\U0010ffff", operation, limit),
+        )
+        return [NodeId(row[0]) for row in rows]
+
     def list_of_node(self, node_id: NodeId, limit: int = 50) -> list[LogEntry]:
         """Return a node's latest entries, oldest first."""
         rows = self._connection.execute(
