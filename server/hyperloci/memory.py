@@ -556,6 +556,17 @@ class Memory:
         found = (resolve_or_purged(self.store, self._facts, id) for id in ids)
         return tuple(self._present_hits([node for node in found if isinstance(node, Node)]))
 
+    def complete_id(self, id: str) -> str:
+        """Return the whole id of a memory by the beginning of it, also of one that was purged.
+
+        Raises:
+            NotFoundError: no memory ever had it.
+        """
+        from hyperloci.facts.purge import resolve_or_purged
+
+        found = resolve_or_purged(self.store, self._facts, id)
+        return found.id if isinstance(found, Node) else found
+
     def get(self, id: str) -> Hit:
         """Return one memory by its id.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.helpers import invoke, remember
+from hyperloci.store import Store
+from hyperloci.store.access.access_values import AccessEvent
+from tests.cli.helpers import invoke, remember, run
+from tests.support import NOW
 
 UNIQUE = "zqxunmistakable"
 
@@ -35,6 +38,18 @@ def test_after_a_yes_no_byte_of_it_is_left(home: Path) -> None:
     again = invoke("show", fact)
     assert again.exit_code == 1
     assert "nothing is left" in again.stderr
+
+
+def test_who_was_shown_it_is_still_told_by_its_id(home: Path) -> None:
+    fact = remember(f"The {UNIQUE} runs at night.")
+    call = AccessEvent(
+        at=NOW, person="Ada", token_id=None, client="c", tool="search_memory", outcome="done", memories=(fact,)
+    )
+    with Store.open(home / "memory.db") as store, store.transaction():
+        store.access_log.append_events([call])
+    run("purge", fact, "--yes")
+    for id in (fact, fact[:8]):
+        assert [event["person"] for event in json.loads(run("audit", "--memory", id, "--json"))] == ["Ada"]
 
 
 def test_a_program_reads_json_and_need_not_answer(home: Path) -> None:

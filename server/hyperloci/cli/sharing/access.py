@@ -215,7 +215,7 @@ def audit(
     now = system_clock()
     bound = None if since is None else parse_time_bound(since, now, argument="since")
     with ServedMemory.choose(load_settings(project), project, common).open() as memory:
-        whole = None if memory_id is None else memory.get_many([memory_id])[0].id
+        whole = None if memory_id is None else memory.complete_id(memory_id)
         events = memory.store.access_log.list_events(limit=limit, person=person, memory=whole, since=bound)
     if json:
         print_json([{**asdict(event), "at": to_iso(event.at)} for event in events])
