@@ -62,6 +62,23 @@ def test_a_backup_makes_a_database_where_there_is_none(backup: Path, tmp_path: P
     assert database.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
 
 
+def test_a_copy_made_by_hand_is_put_back_from_a_folder_that_can_not_be_written_to(tmp_path: Path) -> None:
+    folder = tmp_path / "disk"
+    with Store.open(folder / "copy.db") as store:
+        add(store, "copied by hand")
+    files = sorted(folder.iterdir())
+    folder.chmod(0o500)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        restore_backup(folder / "copy.db", tmp_path / "memory.db")
+    finally:
+        folder.chmod(0o700)
+    assert sorted(folder.iterdir()) == files
+    with Store.open(tmp_path / "memory.db") as store:
+        assert texts(store) == {"copied by hand"}
+
+
 def test_sessions_that_have_the_database_open_go_on_with_the_backups_content(backup: Path, tmp_path: Path) -> None:
     database = tmp_path / "memory.db"
     with Store.open(database) as store:

@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreVersionError
-from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
+from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, read_only_mode
 from hyperloci.store.database.database_copy import copy_database, copy_to_file
 from hyperloci.store.database.error_translation import translate_block_errors, translate_error
 from hyperloci.store.database.meta import RESTORED_AT, Meta
@@ -60,7 +60,7 @@ def find_kept(database: Path) -> list[Path]:
 
 def _open_file(path: Path, mode: str) -> sqlite3.Connection:
     timeout = BUSY_TIMEOUT_MS / 1_000
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None)
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=timeout, isolation_level=None)
 
 
 @contextlib.contextmanager
@@ -71,7 +71,7 @@ def _open_backup(source: Path, database: Path) -> Iterator[sqlite3.Connection]:
         raise NotFoundError(f"There is no backup at {source}.")
     if database.exists() and os.path.samefile(source, database):
         raise BadRequestError(f"{source} is the database itself: give the path of a backup.")
-    with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
+    with translate_block_errors(source), contextlib.closing(_open_file(source, read_only_mode(source))) as backup:
         _require_health(backup, source)
         yield backup
 
@@ -98,7 +98,7 @@ def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, 
         # Cut by another program: sessions that have it open would keep it from being written as a new one.
         return False
     try:
-        with translate_block_errors(database), contextlib.closing(_open_file(database, "rw")) as present:
+        with translate_block_errors(database), contextlib.closing(_open_file(database, "mode=rw")) as present:
             copy_to_file(present, kept)
             copy_database(backup, present)
             # Sessions that have the database open: its count of changes is another one now.

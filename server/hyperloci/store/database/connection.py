@@ -121,7 +121,7 @@ def _connect(path: Path, *, read_only: bool, timeout: float) -> StoreConnection:
         try:
             connection, files = connect_to_files(
                 real,
-                _read_only_mode(path) if read_only else "mode=rw",
+                read_only_mode(path) if read_only else "mode=rw",
                 timeout=timeout,
                 check_same_thread=False,
                 factory=StoreConnection,
@@ -148,7 +148,8 @@ def remove_empty_log(path: Path) -> None:
         connection.close()
 
 
-def _read_only_mode(path: Path) -> str:
+def read_only_mode(path: Path) -> str:
+    """Return the mode of SQLite's URI in which a database is only read, wherever it lies."""
     # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
     real = os.path.realpath(path)
     fixed = not os.access(os.path.dirname(real), os.W_OK) and not has_log(path)
