@@ -69,6 +69,24 @@ def test_what_a_dying_process_left_is_cut_off_and_nothing_else(
     assert [row["chunk"] for row in stored(archive)] == ["a", "c"]
 
 
+@pytest.mark.req("C.07")
+@given(place=st.integers(0, 2), byte=st.integers(0, 10_000))
+@settings(max_examples=examples(50))
+def test_a_damaged_chunk_costs_itself_alone(tmp_path_factory: pytest.TempPathFactory, place: int, byte: int) -> None:
+    archive = Archive(tmp_path_factory.mktemp("archive"))
+    names = ["a", "b", "c", "d"]
+    places = archive.append_lines(DAY, [line(name, f"the secret word of {name}") for name in names])
+    path = archive.folder / f"{DAY}.jsonl.zst"
+    data = bytearray(path.read_bytes())
+    data[places[place].offset + byte % places[place].length] ^= 0xFF
+    path.write_bytes(bytes(data) + b"what a dying process left")
+    archive.append_lines(DAY, [line("e", "later")], known_end=places[-1].offset + places[-1].length)
+    whole = [found for found in places if found is not places[place]]
+    assert [archive.read_line(found)["chunk"] for found in whole] == [n for n in names if n != names[place]]
+    assert archive.blank_turns(["d-0"]) == 1
+    assert archive.read_line(places[3])["turns"] == [None]
+
+
 def test_a_frame_that_was_written_whole_but_never_noted_stays(archive: Archive) -> None:
     [place] = archive.append_lines(DAY, [line("a", "one")])
     archive.append_lines(DAY, [line("b", "two")])

@@ -39,6 +39,9 @@ MAX_BYTES: Final = 256 << 20
 
 PIECE_BYTES: Final = 1 << 16
 
+_FRAME: Final = b"\x28\xb5\x2f\xfd"
+"""What a zstd frame begins with."""
+
 _SKIPPABLE: Final = b"\x50\x2a\x4d\x18"
 _SKIPPABLE_HEADER: Final = 8
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\.zst")
@@ -184,16 +187,15 @@ class Archive:
             raise StoreBusyError(f"Another process is writing to {self.folder}; try again in a minute.") from error
 
     def _cut_torn_end(self, day: str, known_end: int) -> int:
-        """Return where the file's last whole frame ends."""
+        """Return where the file's last whole frame ends; never before one that the database knows of."""
         path = self._path_of_day(day)
         if not path.exists():
             return 0
         size = path.stat().st_size
-        return (
-            size
-            if size == known_end
-            else max((_end_of(place) for place in _iterate_frames(day, path.read_bytes())), default=0)
-        )
+        if size == known_end:
+            return size
+        end = max((_end_of(place) for place in _iterate_frames(day, path.read_bytes())), default=0)
+        return max(end, known_end) if known_end < size else end
 
     def _replace_file(self, path: Path, data: bytes) -> None:
         partial = path.with_suffix(".partial")
@@ -227,18 +229,30 @@ def _pad_frame(frame: bytes, length: int) -> bytes:
 
 
 def _iterate_frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
-    """Yield where the chunks of a file are: a frame and the room behind it; what a dying process left is none."""
+    """Yield where the chunks of a file are: a frame and the room behind it.
+
+    What a dying process left is none, nor is one that a disk has damaged: those behind it are.
+    """
     position = 0
-    while length := measure_frame(data, position):
-        room = position + length
-        header = data[room : room + _SKIPPABLE_HEADER]
-        if not header.startswith(_SKIPPABLE):
-            return
-        end = room + _SKIPPABLE_HEADER + int.from_bytes(header[len(_SKIPPABLE) :], "little")
-        if end > len(data):
-            return
-        yield ArchivePlace(day, position, end - position)
-        position = end
+    while position >= 0:
+        end = _find_end(data, position)
+        if end is None:
+            position = data.find(_FRAME, position + 1)
+        else:
+            yield ArchivePlace(day, position, end - position)
+            position = end
+
+
+def _find_end(data: bytes, position: int) -> int | None:
+    """Return where the chunk ends that begins at a position, None where none does."""
+    length = measure_frame(data, position)
+    room = position + length
+    header = data[room : room + _SKIPPABLE_HEADER]
+    if not length or not header.startswith(_SKIPPABLE):
+        return None
+    free, end = room + _SKIPPABLE_HEADER, room + _SKIPPABLE_HEADER + int.from_bytes(header[len(_SKIPPABLE) :], "little")
+    # A damaged length would lead over the chunks behind it, or into them.
+    return end if end <= len(data) and not any(data[free:end]) else None
 
 
 def _end_of(place: ArchivePlace) -> int:
