@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,16 @@ def test_the_file_that_keeps_it_is_the_users_alone_even_where_one_lay_open(ada: 
     save_membership(settings, load_membership(settings))
     assert PASSWORD in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_folders_that_are_made_for_it_are_the_users_alone(ada: Machine, tmp_path: Path) -> None:
+    above = tmp_path / "fresh"
+    usual = os.umask(0o022)
+    try:
+        save_membership(replace(ada.memory.settings, state_dir=above / "state"), load_membership(ada.memory.settings))
+    finally:
+        os.umask(usual)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (above, above / "state")] == [0o700, 0o700]
 
 
 def test_neither_password_nor_token_is_shown_with_the_membership_or_told_of_the_team(ada: Machine) -> None:

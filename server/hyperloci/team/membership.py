@@ -13,6 +13,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.store.export_import import write_private_file
 from hyperloci.store.team.shared_values import MemberRole
+from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass
 
 NOT_JOINED = "This machine has joined no team: `hyperloci team join URL` does, and asks for your token."
@@ -81,7 +82,7 @@ def save_membership(settings: Settings, membership: Membership) -> None:
         StoreError: the file can't be written.
     """
     path = find_membership_file(settings)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_own_folders(path.parent)
     text = json.dumps(asdict(membership), indent=2, ensure_ascii=False)
     write_private_file(path, lambda out: out.write(text + "\n"))
 
