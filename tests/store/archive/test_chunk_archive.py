@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -85,6 +86,22 @@ def test_a_damaged_chunk_costs_itself_alone(tmp_path_factory: pytest.TempPathFac
     assert [archive.read_line(found)["chunk"] for found in whole] == [n for n in names if n != names[place]]
     assert archive.blank_turns(["d-0"]) == 1
     assert archive.read_line(places[3])["turns"] == [None]
+
+
+@pytest.mark.req("C.07")
+def test_no_damage_of_one_bit_leaves_a_turn_readable_after_a_purge_or_holds_it_up(archive: Archive) -> None:
+    names = ["a", "b"]
+    places = archive.append_lines(DAY, [line(name, f"the secret word of {name}") for name in names])
+    path = archive.folder / f"{DAY}.jsonl.zst"
+    whole = path.read_bytes()
+    for bit in range(0, 8 * places[0].length, 5):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(data)
+        archive.blank_turns(["a-0", "b-0"])
+        assert archive.read_line(places[1])["turns"] == [None]
+        with contextlib.suppress(StoreCorruptError):
+            assert archive.read_line(places[0])["turns"] == [None]
 
 
 def test_a_frame_that_was_written_whole_but_never_noted_stays(archive: Archive) -> None:

@@ -132,10 +132,11 @@ class Archive:
     def blank_turns(self, node_ids: Collection[str]) -> int:
         """Take the texts of turns out of every file, also where no database knows of them (any more).
 
-        The other turns stay, and every chunk stays where it was. Returns how many chunks were changed.
+        The other turns stay, and every chunk stays where it was; one that is too damaged to be read is left as it is.
+        Returns how many chunks were changed.
 
         Raises:
-            StoreError: a file can't be written or is damaged.
+            StoreError: a file can't be written.
         """
         changed = 0
         for day in self.list_days():
@@ -246,13 +247,16 @@ def _iterate_frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
 def _find_end(data: bytes, position: int) -> int | None:
     """Return where the chunk ends that begins at a position, None where none does."""
     length = measure_frame(data, position)
-    room = position + length
-    header = data[room : room + _SKIPPABLE_HEADER]
-    if not length or not header.startswith(_SKIPPABLE):
+    if not length:
         return None
-    free, end = room + _SKIPPABLE_HEADER, room + _SKIPPABLE_HEADER + int.from_bytes(header[len(_SKIPPABLE) :], "little")
-    # A damaged length would lead over the chunks behind it, or into them.
-    return end if end <= len(data) and not any(data[free:end]) else None
+    room = position + length
+    following = data.find(_FRAME, room)
+    if following >= 0:
+        # Also where a disk has damaged the room between them: the chunk can be read, so a purge has to find it.
+        return following
+    header = data[room : room + _SKIPPABLE_HEADER]
+    end = room + _SKIPPABLE_HEADER + int.from_bytes(header[len(_SKIPPABLE) :], "little")
+    return end if header.startswith(_SKIPPABLE) and end <= len(data) else None
 
 
 def _end_of(place: ArchivePlace) -> int:
@@ -261,7 +265,10 @@ def _end_of(place: ArchivePlace) -> int:
 
 def _blank_line(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> bytes | None:
     """Return a frame of the same length without the turns of these ids; None where it holds none of them."""
-    line = json.loads(_unpack_frame(data[place.offset : _end_of(place)]))
+    try:
+        line = json.loads(_unpack_frame(data[place.offset : _end_of(place)]))
+    except ValueError:
+        return None  # Damaged so that nobody can read it here; it must not hold up the others.
     # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
     kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
     return None if kept == line["turns"] else _pad_frame(_pack_line(line | {"turns": kept}), place.length)
