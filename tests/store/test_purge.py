@@ -20,7 +20,7 @@ from hyperloci.store import Store
 from hyperloci.store.database.connection import BUSY_TIMEOUT_MS
 from hyperloci.store.export_import import export_memory
 from hyperloci.store.integrity import check_integrity, count_violations
-from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
+from hyperloci.store.purge import PURGE_OPERATION, ErasedMemory, delete_expired, erase_memory
 from hyperloci.store.vectors import float16
 from hyperloci.store.vectors.block_sizes import BLOCK_ROWS
 from hyperloci.store.vectors.stored_vectors import make_code
@@ -279,22 +279,46 @@ def test_the_purge_that_was_held_up_is_finished_by_the_beginning_of_the_id_too(
     with closing(sqlite3.connect(memory.store.path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM nodes").fetchone()
-        with pytest.raises(StoreBusyError, match="same id again"):
+        with pytest.raises(StoreBusyError, match=f"same id again. To finish it: hyperloci purge {id}$"):
             memory.purge([id[:8]])
     assert memory.get_many([id[:8], other]) == (memory.get(other),)
     done = memory.purge([id[:8]])
     assert (done.ids, len(done.backups_rewritten)) == ((id,), 1)
     assert places_with(tmp_path, UNIQUE) == []
+
+
+def test_a_few_characters_never_name_a_memory_that_is_gone_already(memory: Memory, settings: Settings) -> None:
+    id = memory.remember_fact(TEXT).id
+    memory.store.back_up(settings.backup_dir / "mine.db")
+    memory.forget(id)
+    with memory.store.transaction():
+        assert delete_expired(memory.store, NodeId(id), now=NOW)
     with pytest.raises(NotFoundError):
-        memory.purge([id[:3]])
+        memory.purge([id[:7]])
+    assert len(memory.purge([id[:8]]).backups_rewritten) == 1
+
+
+def test_a_memory_that_another_session_erases_meanwhile_is_taken_from_the_backups_too(
+    memory: Memory, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = memory.remember_fact(TEXT).id
+    memory.store.back_up(settings.backup_dir / "mine.db")
+
+    def erase_second(store: Store, node_id: NodeId, *, now: int) -> ErasedMemory | None:
+        erase_memory(store, node_id, now=now)
+        return erase_memory(store, node_id, now=now)
+
+    monkeypatch.setattr("hyperloci.facts.purge.erase_memory", erase_second)
+    purged = memory.purge([id])
+    assert (purged.ids, len(purged.backups_rewritten)) == ((id,), 1)
 
 
 def test_a_beginning_of_several_purged_ids_names_them(memory: Memory) -> None:
-    ids = ["abcd1", "abcd2"]
+    ids = ["abcdefgh1", "abcdefgh2"]
     with memory.store.transaction():
         memory.store.log.add_entry(PURGE_OPERATION, [NodeId(id) for id in ids], now=NOW)
-    with pytest.raises(BadRequestError, match="abcd1, abcd2"):
-        memory.purge(["abcd"])
+    with pytest.raises(BadRequestError, match="abcdefgh1, abcdefgh2"):
+        memory.purge(["abcdefgh"])
 
 
 def test_backups_without_the_memory_are_left_as_they_are(memory: Memory, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.config import Settings
-from hyperloci.errors import NotFoundError
+from hyperloci.errors import NotFoundError, StoreBusyError
 from hyperloci.facts.facts import Facts
 from hyperloci.model.answers import PurgeReport
 from hyperloci.model.kinds import NodeId
@@ -37,6 +37,8 @@ SPOOL_PATTERNS: Final = ("*.jsonl", "*.tmp", "*.bad")
 def resolve_or_purged(store: Store, facts: Facts, said: str) -> Node | NodeId:
     """Return the memory with an id or the beginning of one; of one that is gone for good, its id.
 
+    What is gone is known by as much of its id as lists show, or more (`store.purge.find_purged`).
+
     Raises:
         NotFoundError: no memory ever had it.
         BadRequestError: several ids begin so.
@@ -59,23 +61,27 @@ def purge_memories(store: Store, settings: Settings, facts: Facts, ids: Sequence
     """
     found = [resolve_or_purged(store, facts, id) for id in ids]
     nodes = [one for one in found if isinstance(one, Node)]
-    known = [one for one in found if not isinstance(one, Node)]
+    # Whoever has erased one meanwhile may have been held up: its backups are looked at all the same.
+    gone_ids = tuple(dict.fromkeys(one.id if isinstance(one, Node) else one for one in found))
     # Beside the folders of databases lie records of earlier versions, which name none.
     spools = (settings.spool_dir, settings.spool_dir.parent)
     spooled = sum(_remove_spooled(folder, [node.content for node in nodes]) for folder in spools)
     erased = [gone for node in nodes if (gone := erase_memory(store, node.id, now=now)) is not None]
-    Archive.for_database(store.path).blank_turns([*known, *(node.id for node in nodes)])
-    sweep_file(store)
+    Archive.for_database(store.path).blank_turns(gone_ids)
+    try:
+        sweep_file(store)
+    except StoreBusyError as error:
+        raise StoreBusyError(f"{error} To finish it: hyperloci purge {' '.join(gone_ids)}") from error
     for torn in list_unfinished_backups(store.path, settings.backup_dir):
         torn.unlink(missing_ok=True)
     backups = purge_from_backups(
         store.path,
         list_managed_backups(store.path, settings.backup_dir),
-        list(dict.fromkeys((*known, *(gone.id for gone in erased)))),
+        gone_ids,
         now=now,
     )
     return PurgeReport(
-        ids=tuple(dict.fromkeys((*(gone.id for gone in erased), *known))),
+        ids=gone_ids,
         entities=tuple(name for gone in erased for name in gone.entities),
         alike=_remaining_alike(erased),
         sources=tuple(dict.fromkeys(gone.source for gone in erased if gone.source)),

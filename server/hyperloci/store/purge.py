@@ -19,7 +19,7 @@ from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import RESCUED_INFIX
-from hyperloci.store.ids import MIN_PREFIX
+from hyperloci.store.ids import SHORT_ID
 from hyperloci.store.memories.entities import Entity
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
@@ -65,13 +65,18 @@ def was_purged(store: Store, node_id: str) -> bool:
 def find_purged(store: Store, said: str) -> NodeId | None:
     """Return the id of a memory that was here and is gone for good, by it or a beginning of it; None if there is none.
 
+    The log has the ids of all that ever expired, of every project. A beginning shorter than lists show, mistyped, would
+    be one of theirs by chance, and the backups would lose it.
+
     Raises:
         BadRequestError: several begin so.
     """
-    if len(said) < MIN_PREFIX:
+    if was_purged(store, said):
+        return NodeId(said)
+    if len(said) < SHORT_ID:
         return None
     ids = [id for id in store.log.find_ids(said, PURGE_OPERATION) if was_purged(store, id)]
-    if len(ids) > 1 and said not in ids:
+    if len(ids) > 1:
         raise BadRequestError(f"id={said!r} matches several ids: {', '.join(ids)}. Give more characters of the id.")
     return ids[0] if ids else None
 
