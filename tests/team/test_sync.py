@@ -222,7 +222,8 @@ def test_forgetting_stands_against_a_change_that_did_not_see_it_and_both_are_tol
         assert [conflict.editor for conflict in machine.memory.store.team.list_conflicts()] == ["bob"]
 
 
-def test_what_fades_on_one_machine_stays_on_the_others(join: Join) -> None:
+@pytest.mark.parametrize("is_reachable", [True, False])
+def test_what_fades_on_one_machine_stays_on_the_others(join: Join, is_reachable: bool) -> None:
     ada, bob = join("ada"), join("bob")
     id = ada.share("Deploys go out on Tuesdays")
     exchange(ada, bob)
@@ -230,8 +231,13 @@ def test_what_fades_on_one_machine_stays_on_the_others(join: Join) -> None:
     with store.transaction():
         faded = next(iter(store.decay.find_faded(ada.clock() + 10**12, 1.0, 10)))
         store.decay.prune_memory(faded, now=ada.clock(), reason="faded")
+    if is_reachable:
+        exchange(ada, bob)
+        assert bob.node(id).deleted_at is None
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
     exchange(ada, bob)
-    assert bob.node(id).deleted_at is None
+    assert bob.node(id).holds
 
 
 @pytest.mark.parametrize("author", ["ada", "bob"])

@@ -20,6 +20,7 @@ from hyperloci.store.database.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.store.database.file_guard import RESCUED_INFIX
 from hyperloci.store.ids import SHORT_ID
+from hyperloci.store.memories.decay import has_faded
 from hyperloci.store.memories.entities import Entity
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
@@ -111,12 +112,13 @@ def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     node = store.nodes.get_node(node_id)
     if node is None or node.deleted_at is None:
         return False
-    is_told = not store.team.select_waiting([node_id])
+    is_news = bool(store.team.select_waiting([node_id])) and not has_faded(store.log, node_id)
     _remove_from_chunk(store, node, now)
     _remove_from_context(store, node)
     _delete_with_entities(store, node, store.entities.list_of_node(node.key), now)
-    if is_told:
+    if not is_news:
         # Nobody purged it: the team knows that it was forgotten, and another member may have restored it since.
+        # What fades here is nobody else's loss, also where the team could not be reached all the time.
         store.team.clear_outbox([node_id], store.team.find_last_entry())
     return True
 

@@ -9,7 +9,7 @@ from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import SHARED_KINDS, NodeKey, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, Node
 from hyperloci.store import Store
-from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.store.memories.decay import has_faded
 from hyperloci.store.team.shared_values import SharedPayload, SharedState
 from hyperloci.store.team.team_rows import TeamRow
 from hyperloci.system.values import dataclass
@@ -61,7 +61,9 @@ class PayloadBuilder:
         if node.deleted_at is None:
             return self._describe(node, SharedState.LIVE)
         # What fades on one machine is nobody else's loss.
-        return None if row is None or self._has_faded(node) else self._describe(node, SharedState.FORGOTTEN)
+        return (
+            None if row is None or has_faded(self.store.log, node.id) else self._describe(node, SharedState.FORGOTTEN)
+        )
 
     def _describe(self, node: Node, state: SharedState) -> SharedPayload | None:
         text = self.sanitize(node.content).text.strip()
@@ -69,11 +71,6 @@ class PayloadBuilder:
             return None
         title = self.sanitize(node.title).text.strip()[:MAX_TITLE_CHARS]
         return _make_payload(node, state, title=title, content=text, supersedes=self._find_superseded(node.key))
-
-    def _has_faded(self, node: Node) -> bool:
-        entries = self.store.log.list_of_node(node.id)
-        ends = [entry.operation for entry in entries if entry.operation in (PRUNE_OPERATION, "forget")]
-        return bool(ends) and ends[-1] == PRUNE_OPERATION
 
     def _find_superseded(self, key: NodeKey) -> tuple[str, ...]:
         if not self.store.traversal.has_label("supersedes"):

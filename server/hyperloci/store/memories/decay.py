@@ -137,6 +137,12 @@ class DecayQueries:
         )
 
 
+def has_faded(log: EvolutionLog, node_id: NodeId) -> bool:
+    """Tell of a forgotten memory whether it faded here, and nobody forgot it."""
+    ends = [entry.operation for entry in log.list_of_node(node_id) if entry.operation in (PRUNE_OPERATION, "forget")]
+    return bool(ends) and ends[-1] == PRUNE_OPERATION
+
+
 def _faded_from_row(row: sqlite3.Row) -> FadingMemory:
     return FadingMemory(
         key=NodeKey(row["key"]),
