@@ -281,6 +281,24 @@ def test_what_was_forgotten_and_never_told_is_told_when_it_expires(join: Join) -
     assert bob.find(id) is None
 
 
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_an_author_purges_for_all_what_another_restored_after_its_time_was_over_here(join: Join, is_seen: bool) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    exchange(ada, bob)
+    bob.facts.restore_memory(id, reason=None)
+    bob.sync()
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    if is_seen:
+        ada.sync()
+    assert ada.memory.purge([id]).ids == (id,)
+    exchange(ada, bob)
+    assert bob.find(id) is None
+
+
 def test_an_authors_purge_leaves_the_text_nowhere(join: Join, team: Team) -> None:
     ada, bob = join("ada"), join("bob")
     id = bob.share("Never to be read again")

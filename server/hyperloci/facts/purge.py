@@ -67,6 +67,9 @@ def purge_memories(store: Store, settings: Settings, facts: Facts, ids: Sequence
     spools = (settings.spool_dir, settings.spool_dir.parent)
     spooled = sum(_remove_spooled(folder, [node.content for node in nodes]) for folder in spools)
     erased = [gone for node in nodes if (gone := erase_memory(store, node.id, now=now)) is not None]
+    with store.transaction():
+        # One whose time was over here may hold for others; of one that is erased now the team is told anyhow.
+        store.team.tell_again(one for one in found if not isinstance(one, Node))
     Archive.for_database(store.path).blank_turns(gone_ids)
     try:
         sweep_file(store)

@@ -129,6 +129,18 @@ class TeamRows:
             (up_to, json.dumps(list(ids))),
         )
 
+    def tell_again(self, ids: Iterable[str]) -> None:
+        """Put memories that were exchanged into the outbox, whatever the team knows of them."""
+        wanted = (json.dumps(list(ids)),)
+        self._connection.execute(
+            "UPDATE team_rows SET digest = x'' WHERE node_id IN (SELECT value FROM json_each(?))", wanted
+        )
+        self._connection.execute(
+            "INSERT INTO team_outbox(node_id) SELECT node_id FROM team_rows"
+            " WHERE node_id IN (SELECT value FROM json_each(?))",
+            wanted,
+        )
+
     def select_waiting(self, ids: Iterable[str]) -> set[str]:
         """Return which of some memories are in the outbox."""
         rows = self._connection.execute(
