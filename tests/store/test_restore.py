@@ -23,6 +23,7 @@ from hyperloci.errors import (
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, integrity, migration, restore
 from hyperloci.store.database import database_copy
+from hyperloci.store.database.connection import read_only_mode
 from hyperloci.store.restore import check_backup, restore_backup
 from tests.support import NOW, FakeClock, add
 
@@ -62,21 +63,36 @@ def test_a_backup_makes_a_database_where_there_is_none(backup: Path, tmp_path: P
     assert database.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
 
 
-def test_a_copy_made_by_hand_is_put_back_from_a_folder_that_can_not_be_written_to(tmp_path: Path) -> None:
+def forbid_writing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a folder look like one that can't be written to, also for a user who may write everywhere."""
+    may, closed = os.access, os.path.realpath(folder)
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: may(path, mode) and not (mode & os.W_OK and os.path.realpath(path) == closed)
+    )
+
+
+def test_a_copy_made_by_hand_is_put_back_from_a_folder_that_can_not_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "disk"
     with Store.open(folder / "copy.db") as store:
         add(store, "copied by hand")
     files = sorted(folder.iterdir())
-    folder.chmod(0o500)
-    try:
-        if os.access(folder, os.W_OK):
-            pytest.skip("this user may write everywhere")
-        restore_backup(folder / "copy.db", tmp_path / "memory.db")
-    finally:
-        folder.chmod(0o700)
+    forbid_writing(folder, monkeypatch)
+    restore_backup(folder / "copy.db", tmp_path / "memory.db")
+    # To make anything beside it is what SQLite would have failed at.
     assert sorted(folder.iterdir()) == files
     with Store.open(tmp_path / "memory.db") as store:
         assert texts(store) == {"copied by hand"}
+
+
+def test_a_file_in_the_middle_of_a_change_is_never_read_as_it_lies(
+    backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbid_writing(backup.parent, monkeypatch)
+    assert read_only_mode(backup) == "mode=ro&immutable=1"
+    Path(f"{backup}-journal").write_bytes(b"of a process that was killed")
+    assert read_only_mode(backup) == "mode=ro"
 
 
 def test_sessions_that_have_the_database_open_go_on_with_the_backups_content(backup: Path, tmp_path: Path) -> None:

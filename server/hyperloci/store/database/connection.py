@@ -151,8 +151,10 @@ def remove_empty_log(path: Path) -> None:
 def read_only_mode(path: Path) -> str:
     """Return the mode of SQLite's URI in which a database is only read, wherever it lies."""
     # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
+    # Beside a journal the file is in the middle of a change, which only who may write it can take back.
     real = os.path.realpath(path)
-    fixed = not os.access(os.path.dirname(real), os.W_OK) and not has_log(path)
+    is_whole = not has_log(path) and not _file_size(f"{real}-journal")
+    fixed = not os.access(os.path.dirname(real), os.W_OK) and is_whole
     return "mode=ro&immutable=1" if fixed else "mode=ro"
 
 
