@@ -241,6 +241,37 @@ def test_names_that_can_not_be_kept_are_told(memory: Memory) -> None:
     assert refusal_of(memory, "long").type == "NameError"
 
 
+@pytest.mark.req("SPEC-02.32")
+@pytest.mark.parametrize(
+    ("code", "lost"),
+    [
+        ("pages = range(3)\ndef f(of=pages):\n    return list(of)", ("f", "pages")),
+        ("keep = lambda f: f\n@keep\ndef f():\n    return 1", ("keep",)),
+        ("Page = range\ndef f(page: Page = 1, *more: Page, last: Page = 2) -> Page:\n    return page", ("Page",)),
+        ("size = 1\ndef f(n=size):\n    return n\ndel size", ()),
+        ("def f():\n    return 'a\u2028b'", ()),
+        ("def make():\n    def f():\n        return 1\n    return f\ndef f():\n    return 2\nf = make()", ("f",)),
+    ],
+    ids=["default", "decorator", "annotation", "deleted", "line separator", "nested"],
+)
+def test_a_function_that_is_kept_needs_nothing_that_is_lost(memory: Memory, code: str, lost: tuple[str, ...]) -> None:
+    assert memory.run_program(code).names_not_kept == lost
+    assert result_of(memory, "1 + 1") == 2
+    if "f" not in lost:
+        assert result_of(memory, "f()") in (1, "a\u2028b")
+
+
+@pytest.mark.req("SPEC-02.32")
+def test_a_kept_function_has_the_defaults_it_was_defined_with_and_calls_nothing_again(memory: Memory) -> None:
+    result_of(
+        memory, "n = 1\ndef f(n=n, *, id=memory_add_fact('Tea is served at four.'), seen=[]):\n    return n, id, seen"
+    )
+    n, id, seen = result_of(memory, "n = 2\nf()[2].append(5)\nf()")
+    memory.forget(id)
+    assert result_of(memory, "f()") == [n, id, seen] == [1, id, [5]]
+    assert memory.latest() == ()
+
+
 def test_another_memory_knows_none_of_the_names(memory: Memory, settings: Settings, project: Path) -> None:
     result_of(memory, "n = 1")
     with Memory.open(settings, project) as other:

@@ -86,16 +86,13 @@ def collect_names(
 
 
 def _is_definition(source: str) -> bool:
-    return source.startswith(("def ", "async def ", "@"))
+    return source.startswith("def ")
 
 
 def _list_definitions(code: str) -> dict[str, str]:
-    """Return the source of each function that a program defines, by name; the last of a name."""
-    lines = code.splitlines(keepends=True)
+    """Return the source of each function that a program defines, by name, without decorators; the last of a name."""
     return {
-        node.name: "".join(
-            lines[min((d.lineno for d in node.decorator_list), default=node.lineno) - 1 : node.end_lineno]
-        )
+        node.name: ast.get_source_segment(code, node) or ""
         for node in ast.parse(code).body
         if isinstance(node, ast.FunctionDef)
     }
@@ -103,9 +100,9 @@ def _list_definitions(code: str) -> dict[str, str]:
 
 def _write_source(name: str, value: Any, definitions: Mapping[str, str], room: _Room) -> str:
     if type(value) is FunctionType:
-        if value.__name__ != name or not _is_definition(definitions.get(name, "")):
+        if value.__qualname__ != name or not _is_definition(definitions.get(name, "")):
             raise _NotKept
-        source = definitions[name]
+        source = _write_function(definitions[name], value, room)
     else:
         _require_literal(value, room, 0)
         source = _represent(value)
@@ -113,6 +110,40 @@ def _write_source(name: str, value: Any, definitions: Mapping[str, str], room: _
         raise _NotKept
     room.chars -= len(source)
     return source
+
+
+def _write_function(source: str, value: FunctionType, room: _Room) -> str:
+    """Return a definition that needs nothing else when it is made again: what its defaults are stands in it.
+
+    A name that was lost, or is another by then, would break the next program or change what this one meant, and a call
+    would be made once more.
+    """
+    node = ast.parse(source).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    noted = node.returns is not None or any(one.annotation is not None for one in every)
+    if not (noted or value.__defaults__ or value.__kwdefaults__):
+        return source
+    named = value.__kwdefaults__ or {}
+    arguments.defaults = [_parse_literal(default, room) for default in value.__defaults__ or ()]
+    arguments.kw_defaults = [
+        _parse_literal(named[one.arg], room) if one.arg in named else None for one in arguments.kwonlyargs
+    ]
+    for one in every:
+        one.annotation = None
+    node.returns = None
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        # A line break within the braces of an f-string, before Python 3.12.
+        raise _NotKept from None
+
+
+def _parse_literal(value: Any, room: _Room) -> ast.expr:
+    _require_literal(value, room, 0)
+    return ast.parse(_represent(value), mode="eval").body
 
 
 def _require_literal(value: Any, room: _Room, depth: int) -> None:
