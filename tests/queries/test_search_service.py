@@ -134,6 +134,20 @@ def test_a_turn_of_which_a_hit_says_all_is_not_shown_beside_it(memory: Memory, c
     assert {hit.id for hit in memory.search("retry-v2 nightly build").results} == {whole, part, turns[texts[1]]}
 
 
+def test_a_turn_contradicts_by_itself_where_the_statement_made_of_it_is_withheld(
+    memory: Memory, clock: FakeClock
+) -> None:
+    text = "the invoices are kept in MySQL"
+    memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=text, timestamp_ms=clock())])
+    [said] = memory.search("MySQL").results
+    statement = memory.remember_fact(text, category="decision").id
+    memory.relate("derived_from", [{"id": statement, "role": "subject"}, {"id": said.id, "role": "object"}])
+    memory.withhold(statement)
+
+    found = memory.find_contradictions("the invoices are not kept in MySQL").contradictions
+    assert [item.id for item in found] == [said.id]
+
+
 def test_a_turn_and_the_statement_made_of_it_contradict_once_and_not_after_the_statement_has_ended(
     memory: Memory, clock: FakeClock
 ) -> None:

@@ -95,6 +95,24 @@ def test_forgotten_and_invalid_memories_contradict_nothing_explicitly(store: Sto
     assert find(store, "We cache pages", [same]) == ()
 
 
+@pytest.mark.req("D.10")
+@pytest.mark.parametrize("withheld", ["linked", "old", "new"])
+def test_what_is_withheld_is_told_by_no_relation_either(store: Store, withheld: str) -> None:
+    same = add(store, "Parcels for the lighthouse wait a week")
+    linked, new = add(store, "The lighthouse gets parcels by boat"), add(store, "The gate opens at seven")
+    old = supersede(store, add(store, "The harbour is locked at noon"), new)
+    with store.transaction():
+        store.edges.link_nodes("contradicts", linked.key, [same.key], now=NOW)
+
+    def tell() -> list[str]:
+        return [one.id for node in (same, old) for one in find(store, node.content, [same, old])]
+
+    assert tell() == [linked.id, old.id]
+    with store.transaction():
+        store.withheld.withhold({"linked": linked, "old": old, "new": new}[withheld].key, now=NOW)
+    assert tell() == ([old.id] if withheld == "linked" else [linked.id])
+
+
 @pytest.mark.req("D.10", "B.13")
 def test_restating_a_superseded_fact_names_its_successor(store: Store) -> None:
     old, new = add(store, "The build uses webpack"), add(store, "The bundles come from vite these days")

@@ -167,7 +167,7 @@ class ContradictionFinder:
         linked = self._traversal.find_linked([c.node.key for c in near], "contradicts")
         same = {c.node.key: c.node for c in near if c.node.key in linked and _says_the_same(judge, c.node)}
         steps = self._traversal.find_steps(same, label="contradicts", scopes=scopes) if same else []
-        others = self._store.nodes.get_by_keys(step.target for step in steps)
+        others = self._get_shown(step.target for step in steps)
         return [
             _FoundContradiction(
                 others[step.target],
@@ -176,7 +176,7 @@ class ContradictionFinder:
                 f'it is marked as contradicting "{_make_excerpt(same[step.source].content)}", which says the same',
             )
             for step in steps
-            if others[step.target].valid_until is None and step.target not in same
+            if step.target in others and others[step.target].valid_until is None and step.target not in same
         ]
 
     def _find_superseded(
@@ -187,7 +187,7 @@ class ContradictionFinder:
         Where the successor says the same too, only the wording was corrected.
         """
         pairs = self._supersession_history(near, scopes)
-        nodes = self._store.nodes.get_by_keys({key for pair in pairs.items() for key in pair})
+        nodes = self._get_shown(key for pair in pairs.items() for key in pair)
         return [
             _FoundContradiction(
                 nodes[old],
@@ -197,8 +197,14 @@ class ContradictionFinder:
                 ContradictionNature.SUPERSEDED,
             )
             for old, new in pairs.items()
+            if old in nodes and new in nodes
             if _says_the_same(judge, nodes[old]) and not _says_the_same(judge, nodes[new])
         ]
+
+    def _get_shown(self, keys: Iterable[NodeKey]) -> dict[NodeKey, Node]:
+        """Return the memories that relations lead to, without those that are withheld."""
+        reached = frozenset(keys)
+        return self._store.nodes.get_by_keys(reached - self._store.withheld.select_withheld(reached))
 
     def _supersession_history(
         self, near: Sequence[ContradictionCandidate], scopes: Sequence[str]

@@ -112,10 +112,11 @@ def fold_said_twice(store: Store, nodes: Sequence[Node]) -> ArrangedHits:
 
 
 def find_whole_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, Node]:
-    """Return, of the turns among some nodes, the statement that says all of one, past ones too."""
+    """Return, of the turns among some nodes, the statement that says all of one, past ones too; none is withheld."""
     turns = {node.key: node for node in nodes if node.subtype == "episode"}
     steps = find_steps(store, list(turns), "derived_from", "in")
-    statements = store.nodes.get_by_keys({step.target for step in steps})
+    targets = {step.target for step in steps}
+    statements = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
     pairs = [(turns[step.source], statements.get(step.target)) for step in steps]
     return {turn.key: said for turn, said in pairs if said is not None and _holds_all(said, turn)}
 
