@@ -55,6 +55,18 @@ def test_what_was_joined_is_found_from_either_side(memory: Memory) -> None:
     assert [(hit.id, hit.relation) for hit in memory.find_related(other).related] == [(one, "belongs_to")]
 
 
+@pytest.mark.req("D.02", "D.11")
+@pytest.mark.parametrize("written", ["depends_on", "Depends on", " DEPENDS_ON ", "Any"])
+def test_a_drawing_has_the_relations_of_a_label_however_it_is_written(memory: Memory, written: str) -> None:
+    one = memory.remember_fact("the gateway listens on 8443").id
+    other = memory.remember_fact("the firewall lets 8443 through").id
+    memory.relate("depends_on", [{"id": one, "role": "subject"}, {"id": other, "role": "object"}])
+
+    drawn = memory.get_subgraph(one, relationship=written)
+    assert [node.id for node in drawn.nodes] == [one, other]
+    assert [edge.label for edge in drawn.edges] == ["depends_on"]
+
+
 @pytest.mark.req("D.02", "B.10")
 def test_what_mentions_an_entity_is_related_to_it(memory: Memory) -> None:
     kept = memory.remember_fact("Sessions are kept in Redis", entities=["Redis"]).id

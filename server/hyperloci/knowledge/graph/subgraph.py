@@ -36,6 +36,7 @@ def find_subgraph(
     found = find_related(
         store, start, relationship, direction, depth, limit, scopes=scopes, also=also, mentioning=mentioning
     )
+    label = fold_label(relationship)
     distances = {start: 0} | {item.node_key: item.distance for item in found}
     with store.snapshot():
         drawn = dict.fromkeys(also, start) | _map_pieces(store, distances)
@@ -43,12 +44,12 @@ def find_subgraph(
         edges = [
             edge
             for edge in store.edges.list_among(drawn)
-            if relationship == ANY or edge.label in list_labels_of(relationship)
+            if label == ANY or edge.label in list_labels_of(label)
         ]
     shown = {key: nodes[there] for key, there in drawn.items() if there in nodes}
     relations = [_describe_edge(edge, shown) for edge in edges if _has_visible_members(edge, shown)]
     mentions = [_describe_mention(nodes[key], nodes[start]) for key in mentioning if key in nodes]
-    follows_mentions = direction != OUTWARD and fold_label(relationship) in (ANY, MENTIONS)
+    follows_mentions = direction != OUTWARD and label in (ANY, MENTIONS)
     return GraphAnswer(
         nodes=describe_nodes(store, distances), edges=(*relations, *(mentions if follows_mentions else ()))
     )
