@@ -37,6 +37,22 @@ def test_a_kind_is_one_kind_and_forgotten_ones_are_a_page_of_their_own(memory: M
     assert [event.memory.id for event in memory.list_forgotten().events] == [insight]
 
 
+def test_what_was_forgotten_at_one_time_is_on_one_page_each(memory: Memory, clock: FakeClock) -> None:
+    ids = [memory.remember_fact(f"Server {number} stands in rack {number * 7}.").id for number in range(7)]
+    for number, id in enumerate(ids):
+        clock.advance(number // 6)
+        memory.forget(id)
+    seen: list[str] = []
+    before: EventPlace | None = None
+    while True:
+        page = memory.list_forgotten(limit=2, before=before)
+        seen += [event.memory.id for event in page.events]
+        if page.older is None:
+            break
+        before = page.older
+    assert seen == ids[::-1]
+
+
 def test_what_no_longer_holds_is_still_an_event(memory: Memory) -> None:
     old = memory.remember_fact("The port is 5432.").id
     new = memory.correct_fact(old, "The port is 6432.").id

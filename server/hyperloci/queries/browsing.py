@@ -124,7 +124,7 @@ def list_forgotten(
 ) -> EventPage:
     """Return a page of what was forgotten, latest first; until it is deleted, it can be restored."""
     check_page(limit)
-    nodes = store.node_lists.list_forgotten(scopes, limit, before=before.event_time if before else None)
+    nodes = store.node_lists.list_forgotten(scopes, limit, before=before)
     hits = present(nodes)
     last = nodes[-1] if len(nodes) == limit else None
     return EventPage(

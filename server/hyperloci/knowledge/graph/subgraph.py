@@ -41,11 +41,7 @@ def find_subgraph(
     with store.snapshot():
         drawn = dict.fromkeys(also, start) | _map_pieces(store, distances)
         nodes = store.nodes.get_by_keys(distances)
-        edges = [
-            edge
-            for edge in store.edges.list_among(drawn)
-            if label == ANY or edge.label in list_labels_of(label)
-        ]
+        edges = [edge for edge in store.edges.list_among(drawn) if label == ANY or edge.label in list_labels_of(label)]
     shown = {key: nodes[there] for key, there in drawn.items() if there in nodes}
     relations = [_describe_edge(edge, shown) for edge in edges if _has_visible_members(edge, shown)]
     mentions = [_describe_mention(nodes[key], nodes[start]) for key in mentioning if key in nodes]

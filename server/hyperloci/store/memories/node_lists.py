@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from hyperloci.model.node import Node
+from hyperloci.model.topic import EventPlace
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 
@@ -28,14 +29,16 @@ class NodeLists:
         )
         return [node_from_row(row) for row in rows]
 
-    def list_forgotten(self, scopes: Sequence[str], limit: int, *, before: int | None = None) -> list[Node]:
-        """Return the memories of some scopes that were forgotten last, latest first, from before a time."""
+    def list_forgotten(self, scopes: Sequence[str], limit: int, *, before: EventPlace | None = None) -> list[Node]:
+        """Return the memories of some scopes that were forgotten last, latest first, from before a place on."""
+        time, key = before or (None, None)
         rows = self._connection.execute(
             # The plus leaves SQLite the index of the forgotten, who are few, in their order.
-            f"{SELECT_NODE} WHERE n.deleted_at IS NOT NULL AND (?2 IS NULL OR n.deleted_at < ?2) AND +n.scope_key IN"
+            f"{SELECT_NODE} WHERE n.deleted_at IS NOT NULL"
+            " AND (?2 IS NULL OR n.deleted_at < ?2 OR (n.deleted_at = ?2 AND n.key < ?3)) AND +n.scope_key IN"
             " (SELECT s.key FROM json_each(?1) j JOIN scopes s ON s.id = j.value)"
-            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT ?3",
-            (json.dumps(list(scopes)), before, limit),
+            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT ?4",
+            (json.dumps(list(scopes)), time, key, limit),
         )
         return [node_from_row(row) for row in rows]
 
