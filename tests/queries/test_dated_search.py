@@ -46,7 +46,11 @@ def test_a_question_for_last_week_gets_last_week_and_says_which_days(memory: Mem
     assert "Took 'last week' as 2027-01-04..2027-01-10 (UTC)." in answer.hints
 
 
-def test_a_question_of_time_alone_gets_everything_of_the_kind_in_it(memory: Memory, decisions: list[str]) -> None:
+def test_a_question_of_time_alone_gets_everything_of_the_kind_in_it(
+    memory: Memory, clock: FakeClock, decisions: list[str]
+) -> None:
+    tell(memory, clock, 9, "The nightly build is red")
+    tell(memory, clock, 1, "The nightly build is green")
     assert found(memory.search("what did we decide last week?")) == [decisions[1]]
     assert set(found(memory.search("what did we decide since January 4?"))) == set(decisions[1:])
 

@@ -80,6 +80,23 @@ def test_a_noun_beside_a_time_asks_for_that_kind_of_that_time(query: str, target
     assert read_recall_request("should I commit?") is None
 
 
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("what did we decide last week?", RecallTarget.DECISION),
+        ("which decisions did we make yesterday?", RecallTarget.DECISION),
+        ("what did I say I prefer last month?", RecallTarget.PREFERENCE),
+        ("what did we decide in the last session?", RecallTarget.SESSIONS),
+        ("what failed in the last session?", RecallTarget.SESSIONS),
+        ("what did we do last week?", RecallTarget.SESSIONS),
+    ],
+)
+def test_a_kind_of_the_past_is_asked_for_unless_a_session_is_named(query: str, target: RecallTarget) -> None:
+    request = read_recall_request(query)
+    assert request is not None and request.target is target
+
+
 def test_what_narrows_a_kind_is_its_subject() -> None:
     request = read_recall_request("what did we try for the uploader that didn't work?")
     assert request is not None and request.target is RecallTarget.DEAD_END and request.subject == "uploader"

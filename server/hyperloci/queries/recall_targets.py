@@ -121,7 +121,8 @@ def read_recall_request(query: str, *, is_dated: bool = False) -> RecallRequest 
     held |= set() if subject else {"bare"}
     held |= {"dated"} if is_dated else set()
     sums = {target: _sum_weights(table, held, len(subject)) for target, table in scorer.weights.items()}
-    best = max(sums, key=lambda target: sums[target])
+    # Of equals what is named: "what did we decide last week?" has as many words of a session, but names none.
+    best = max(sums, key=lambda target: (sums[target], target is not RecallTarget.SESSIONS or "session" in held))
     if sums[best] < scorer.threshold:
         return None
     return RecallRequest(best, " ".join(subject), "several" in held)
