@@ -48,6 +48,23 @@ def test_time_bounds_are_read_as_people_write_them() -> None:
     assert where.before == NOW - NOW % 86_400_000
 
 
+@pytest.mark.req("D.01")
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("./docs/**", "docs/**"),
+        ("././/docs", "docs"),
+        (".", "**"),
+        ("./", "**"),
+        (".github/**", ".github/**"),
+        ("docs/./a", "docs/./a"),
+        ("../docs", "../docs"),
+    ],
+)
+def test_a_path_may_begin_as_a_shell_writes_it(written: str, path: str) -> None:
+    assert build_conditions(project=PROJECT, now=NOW, where={"path": written}).where.path == path
+
+
 def test_a_span_that_ends_before_it_begins_is_refused() -> None:
     with pytest.raises(BadRequestError, match="after='2026-11-28' is not earlier than before='2020-01-01'"):
         build_conditions(project=PROJECT, now=NOW, after="2026-11-28", before="2020-01-01")

@@ -122,6 +122,8 @@ def build_conditions(
     if content_type not in CONTENT_TYPES:
         raise BadRequestError(describe_unknown_value("content_type", content_type, CONTENT_TYPES))
     given = _check_where(where)
+    if "path" in given:
+        given["path"] = _drop_here(given["path"])
     if root is not None and "path" in given:
         given["path"] = _name_from_root(given["path"], root.as_posix())
     kinds = CONTENT_TYPES[content_type]
@@ -144,6 +146,15 @@ def build_conditions(
         strategy=given.get("strategy"),
         first_space=given.get("first_space"),
     )
+
+
+def _drop_here(pattern: str) -> str:
+    """Return a glob without the `./` that a shell writes before it; `.` is the project's root."""
+    pattern = _HERE.sub("", pattern, count=1)
+    return pattern if pattern not in ("", ".") else "**"
+
+
+_HERE: Final = re.compile(r"\A(?:\./++)++")
 
 
 def _name_from_root(pattern: str, root: str) -> str:
