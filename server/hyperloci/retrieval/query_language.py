@@ -82,8 +82,13 @@ def _read_type(value: str) -> Mapping[str, Any]:
     for name, known in (("types", frozenset(NodeType)), ("subtypes", subtypes)):
         if words and all(word in known for word in words):
             return {name: words}
-    wrong = next((word for word in words if word not in {*NodeType, *subtypes}), value)
-    hint = suggest_value(wrong, [*CONTENT_TYPES, *NodeType, *sorted(subtypes)])
+    wrong = next((word for word in words if word not in {*CONTENT_TYPES, *NodeType, *subtypes}), None)
+    if words and wrong is None:
+        raise BadRequestError(
+            f"type {value!r} can't be asked for together: by commas go node types ({', '.join(NodeType)}), or subtypes"
+            f" ({', '.join(sorted(subtypes))})."
+        )
+    hint = suggest_value(wrong or value, [*CONTENT_TYPES, *NodeType, *sorted(subtypes)])
     told = f"{hint} use" if hint.endswith("?") else f"{hint}; use" if hint else "use"
     raise BadRequestError(
         f"type {value!r} is unknown: {told} one of {', '.join(CONTENT_TYPES)}; or any of {', '.join(NodeType)};"
