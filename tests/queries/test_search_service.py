@@ -45,6 +45,34 @@ def test_a_topic_that_nothing_is_about_is_named(memory: Memory) -> None:
         memory.find_related(" ")
 
 
+@pytest.mark.req("B.06")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "about:zeppelin",
+        "url:example.com",
+        "module:zeppelin",
+        "tier:archive",
+        "verification:disputed",
+        "as_of:2020-01-01",
+    ],
+)
+def test_where_any_condition_leaves_nothing_fewer_are_advised(memory: Memory, line: str) -> None:
+    memory.remember_fact("The gateway listens on 8443.")
+
+    for asked in (line, f"gateway {line}"):
+        answer = memory.search_by_query_line(asked)
+        assert (answer.results, answer.hints) == ((), ("Nothing found; try other words or fewer conditions.",))
+
+
+def test_where_nothing_is_related_fewer_conditions_are_advised(memory: Memory) -> None:
+    alone = memory.remember_fact("The gateway listens on 8443.").id
+
+    assert memory.search_by_query_line(f"related:{alone}").hints == (
+        "Nothing found; try other words or fewer conditions.",
+    )
+
+
 def test_an_empty_answer_says_what_to_try(memory: Memory) -> None:
     memory.remember_fact("the gateway listens on 8443")
 

@@ -96,7 +96,7 @@ class SearchService:
         conditions = self._build_conditions(**narrowed)
         named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
         if named is not None:
-            return self._compose(query, named, self.present_hits(named.nodes), conditions.where, started)
+            return self._compose(query, named, self.present_hits(named.nodes), conditions, started)
         looked_for = min(limit + SPARE_HITS, MAX_LIMIT) if 1 <= limit <= MAX_LIMIT else limit
         find = functools.partial(self.searcher.find, limit=looked_for, profile=profile, explain=explain)
         if quick:
@@ -134,7 +134,7 @@ class SearchService:
         ]
         if reinforce:
             self._reinforce_recalled([node.key for node in found.nodes])
-        return self._compose(query, found, hits, conditions.where, started, remarks)
+        return self._compose(query, found, hits, conditions, started, remarks)
 
     def _build_conditions(self, **narrowed: Any) -> Conditions:
         return build_conditions(project=self.project.id, root=self.project.root, now=self.clock(), **narrowed)
@@ -185,7 +185,7 @@ class SearchService:
         started = time.perf_counter()
         conditions = self._build_conditions(**narrowed)
         found = self.searcher.list_memories(conditions, limit=limit)
-        return self._compose(line, found, self.present_hits(found.nodes), conditions.where, started)
+        return self._compose(line, found, self.present_hits(found.nodes), conditions, started)
 
     def find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
         """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""
@@ -296,7 +296,7 @@ class SearchService:
         query: str,
         found: SearchResult,
         hits: Sequence[Hit],
-        where: SearchFilter,
+        conditions: Conditions,
         started: float,
         remarks: Sequence[str] = (),
     ) -> SearchAnswer:
@@ -311,9 +311,9 @@ class SearchService:
             hints=(
                 *remarks,
                 *((found.named,) if found.named else ()),
-                *_suggest_changes(found, where),
+                *_suggest_changes(found, conditions),
                 *self._tree_hint(found.nodes),
-                *self._history_hint(where),
+                *self._history_hint(conditions.where),
             ),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
@@ -378,10 +378,10 @@ def _tell_placements(
     return told
 
 
-def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:
+def _suggest_changes(found: SearchResult, conditions: Conditions) -> tuple[str, ...]:
     hints = []
     if not found.nodes:
-        narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))
+        narrowed = conditions.related_to is not None or conditions.where != SearchFilter(scopes=conditions.where.scopes)
         hints.append("Nothing found; try other words" + (" or fewer conditions." if narrowed else "."))
     if any(node.subtype == "dead_end" for node in found.nodes):
         hints.append("A dead end is among the results: it was tried and failed.")
