@@ -272,6 +272,56 @@ def test_a_kept_function_has_the_defaults_it_was_defined_with_and_calls_nothing_
     assert memory.latest() == ()
 
 
+@pytest.mark.req("SPEC-02.32")
+@pytest.mark.parametrize(
+    ("default", "call", "answer"),
+    [
+        ("len", "f('abc')", 3),
+        ("lambda x: x[0]", "f('abc')", "a"),
+        ("lambda x, n=range(3): n", None, None),
+        ("memory_query", "f('x')", []),
+        ("half", "f(4)", 2),
+        ("float('-inf')", "key", "-inf"),
+        ("set()", "key", []),
+        ("(1\n)", "key", 1),
+    ],
+)
+def test_a_default_that_is_a_function_or_without_bound_is_kept(
+    memory: Memory, default: str, call: str | None, answer: object
+) -> None:
+    code = f"def half(n):\n    return n // 2\ndef f(x=0, *, é: str = 'ж', key={default}) -> str:\n    return key"
+    assert memory.run_program(code).names_not_kept == (() if call else ("f",))
+    if call:
+        code = "key = f()\n" + call.replace("f(", "f()(")
+        assert [result_of(memory, code), result_of(memory, code)] == [answer, answer]
+
+
+@pytest.mark.req("SPEC-02.32")
+def test_a_default_is_the_value_of_its_name_as_long_as_that_is_kept(memory: Memory) -> None:
+    result_of(memory, "seen = []\ndef f(n, of=seen):\n    of.append(n)\n    return of")
+    assert result_of(memory, "f(1)\nseen") == [1]
+    assert result_of(memory, "f(2)\nseen") == [1, 2]
+    assert result_of(memory, "seen = [0]\nf(3)") == [1, 2, 3]
+    assert result_of(memory, "[f(4), seen]") == [[1, 2, 3, 4], [0]]
+
+
+@pytest.mark.req("SPEC-02.32")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(s=set()):\n    return 1\nset = 3",
+        "def f(key=len):\n    return 1\nlen = 3",
+        "n = None\ndef f(n=n):\n    return 1\ndel n\nrange = 3",
+        "def f():\n    return 1\nif True:\n    def f(a=1, b=2):\n        return 1",
+    ],
+)
+def test_no_later_program_fails_of_a_name_that_is_another_by_then(memory: Memory, code: str) -> None:
+    lost = memory.run_program(code).names_not_kept
+    assert result_of(memory, "1 + 1") == 2
+    if "f" not in lost:
+        assert result_of(memory, "f()") == 1
+
+
 def test_another_memory_knows_none_of_the_names(memory: Memory, settings: Settings, project: Path) -> None:
     result_of(memory, "n = 1")
     with Memory.open(settings, project) as other:

@@ -7,12 +7,14 @@ value again, so nothing is unpickled, and a program that took its process over l
 from __future__ import annotations
 
 import ast
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from types import FunctionType
 from typing import Any, Final
 
+from hyperloci.sandbox.guards import BUILTINS
 from hyperloci.sandbox.policy import compile_program
 from hyperloci.system.values import dataclass
 
@@ -74,12 +76,13 @@ def collect_names(
         sources: what was restored.
     """
     definitions = {**{name: text for name, text in sources.items() if _is_definition(text)}, **_list_definitions(code)}
-    room, kept, lost = _Room(), {}, []
-    for name, value in names.items():
+    room, lost = _Room(), []
+    kept: dict[str, str] = {}
+    for name in names:
         if name in given or name.startswith("_"):
             continue
         try:
-            kept[name] = _write_source(name, value, definitions, room)
+            kept[name] = _write_source(name, names, given, kept, definitions, room)
         except _NotKept:
             lost.append(name)
     return KeptNames(kept, tuple(sorted(lost)))
@@ -91,18 +94,37 @@ def _is_definition(source: str) -> bool:
 
 def _list_definitions(code: str) -> dict[str, str]:
     """Return the source of each function that a program defines, by name, without decorators; the last of a name."""
+    lines = _split_lines(code)
     return {
-        node.name: ast.get_source_segment(code, node) or ""
-        for node in ast.parse(code).body
-        if isinstance(node, ast.FunctionDef)
+        node.name: _cut_out(lines, node).decode() for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)
     }
 
 
-def _write_source(name: str, value: Any, definitions: Mapping[str, str], room: _Room) -> str:
+def _split_lines(code: str) -> list[bytes]:
+    """Return a program's lines in bytes: only there do they end where Python's do, and places are counted in them."""
+    return code.encode().splitlines(keepends=True)
+
+
+def _cut_out(lines: Sequence[bytes], node: ast.FunctionDef) -> bytes:
+    own = list(lines[node.lineno - 1 : node.end_lineno])
+    own[-1] = own[-1][: node.end_col_offset]
+    own[0] = own[0][node.col_offset :]
+    return b"".join(own)
+
+
+def _write_source(
+    name: str,
+    names: Mapping[str, Any],
+    given: Mapping[str, Any],
+    kept: Mapping[str, str],
+    definitions: Mapping[str, str],
+    room: _Room,
+) -> str:
+    value = names[name]
     if type(value) is FunctionType:
         if value.__qualname__ != name or not _is_definition(definitions.get(name, "")):
             raise _NotKept
-        source = _write_function(definitions[name], value, room)
+        source = _write_function(definitions[name], value, names, given, kept, room)
     else:
         _require_literal(value, room, 0)
         source = _represent(value)
@@ -112,38 +134,73 @@ def _write_source(name: str, value: Any, definitions: Mapping[str, str], room: _
     return source
 
 
-def _write_function(source: str, value: FunctionType, room: _Room) -> str:
+def _write_function(
+    source: str,
+    value: FunctionType,
+    names: Mapping[str, Any],
+    given: Mapping[str, Any],
+    kept: Mapping[str, str],
+    room: _Room,
+) -> str:
     """Return a definition that needs nothing else when it is made again: what its defaults are stands in it.
 
     A name that was lost, or is another by then, would break the next program or change what this one meant, and a call
-    would be made once more.
+    would be made once more. The rest of it stays as it was written.
     """
     node = ast.parse(source).body[0]
     assert isinstance(node, ast.FunctionDef)
     arguments = node.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    noted = node.returns is not None or any(one.annotation is not None for one in every)
-    if not (noted or value.__defaults__ or value.__kwdefaults__):
-        return source
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     named = value.__kwdefaults__ or {}
-    arguments.defaults = [_parse_literal(default, room) for default in value.__defaults__ or ()]
-    arguments.kw_defaults = [
-        _parse_literal(named[one.arg], room) if one.arg in named else None for one in arguments.kwonlyargs
-    ]
-    for one in every:
-        one.annotation = None
-    node.returns = None
+    defaults = [(one, named.get(of.arg)) for of, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    edits: list[tuple[ast.expr | ast.arg, str]] = [(one, one.arg) for one in every if one is not None]
+    edits += [(node.returns, "None")] if node.returns is not None else []
     try:
-        return ast.unparse(node)
+        defaults += zip(arguments.defaults, value.__defaults__ or (), strict=True)
     except ValueError:
-        # A line break within the braces of an f-string, before Python 3.12.
+        # Of two definitions the other one, within an `if`.
         raise _NotKept from None
+    for written, default in defaults:
+        if written is not None and not _is_made_again_as_written(written, default, names, given, kept):
+            edits.append((written, _write_default(default, names, room)))
+    return _replace_parts(source, edits)
 
 
-def _parse_literal(value: Any, room: _Room) -> ast.expr:
-    _require_literal(value, room, 0)
-    return ast.parse(_represent(value), mode="eval").body
+def _is_made_again_as_written(
+    written: ast.expr, default: Any, names: Mapping[str, Any], given: Mapping[str, Any], kept: Mapping[str, str]
+) -> bool:
+    """Tell whether a default stands for itself: a lambda, or the name of what the next program has before it."""
+    if isinstance(written, ast.Lambda):
+        return not (written.args.defaults or any(written.args.kw_defaults))
+    if not isinstance(written, ast.Name):
+        return False
+    name = written.id
+    if name in names and name not in given:
+        return name in kept and names[name] is default
+    known = given if name in given else BUILTINS
+    return name in known and known[name] is default
+
+
+def _write_default(default: Any, names: Mapping[str, Any], room: _Room) -> str:
+    if type(default) is float and math.isinf(default):
+        return "1e999" if default > 0 else "-1e999"
+    _require_literal(default, room, 0)
+    text = _represent(default)
+    if "set()" in text and "set" in names:
+        raise _NotKept
+    return text
+
+
+def _replace_parts(source: str, edits: Sequence[tuple[ast.expr | ast.arg, str]]) -> str:
+    """Return a text with some of its parts written otherwise."""
+    lines = _split_lines(source)
+    starts = [0, *itertools.accumulate(map(len, lines))]
+    text = b"".join(lines)
+    for node, written in sorted(edits, key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        text = text[:start] + written.encode() + text[end:]
+    return text.decode()
 
 
 def _require_literal(value: Any, room: _Room, depth: int) -> None:
