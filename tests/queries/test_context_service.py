@@ -52,6 +52,31 @@ def test_the_last_session_is_told_by_its_request_its_outcome_and_what_was_done(
     assert "billing" not in told and "hello" not in told and "welcome" not in told
 
 
+@pytest.mark.req("B.05", "B.09")
+@pytest.mark.parametrize("query", ["what did we decide yesterday?", "what did we decide last time?"])
+def test_where_no_decision_of_a_time_is_kept_its_sessions_are_told(
+    memory: Memory, clock: FakeClock, query: str
+) -> None:
+    old = "The gallery is served by Caddy."
+    hold_session(memory, clock)
+    assert OUTCOME in memory.get_context(query).markdown
+
+    clock.advance(-9 * MS_PER_DAY)
+    memory.remember_fact(old, category="decision")
+    clock.advance(9 * MS_PER_DAY)
+    told = memory.get_context(query).markdown
+    assert "## Decisions" in told and old in told and OUTCOME in told
+
+
+@pytest.mark.req("B.05", "B.09")
+def test_where_a_decision_of_the_time_is_kept_its_sessions_are_not_told(memory: Memory, clock: FakeClock) -> None:
+    new = "The thumbnails are cached for a year."
+    memory.remember_fact(new, category="decision")
+    hold_session(memory, clock)
+    told = memory.get_context("what did we decide yesterday?").markdown
+    assert new in told and OUTCOME not in told
+
+
 def test_the_session_that_asks_is_not_the_last_one(memory: Memory, clock: FakeClock) -> None:
     hold_session(memory, clock)
     memory.add_turns("now", [Turn(uuid="n", role=Speaker.USER, text="Add a zebra crossing", timestamp_ms=clock())])

@@ -79,10 +79,13 @@ class ContextService:
         subject = remove_words(request.subject, "" if bounds is None else bounds.expression)
         if subject:
             hits, said = self._search_kind(subject, subtypes, subject if bounds is None else query), ""
+            is_told = bool(hits)
         else:
-            hits, said = self._list_kind(subtypes, bounds)
+            hits, said, is_told = self._list_kind(subtypes, bounds)
+        account = self._tell_sessions(request, bounds) if request.is_account_too and not is_told else []
         lines = tuple(ContextLine(hit.id, render_hit(hit)) for hit in hits)
-        return [ContextPart(title + said, KIND_SHARE if subject else 1.0, lines)] if lines else []
+        share = KIND_SHARE if subject or account else 1.0
+        return [*([ContextPart(title + said, share, lines)] if lines else []), *account]
 
     def _tell_sessions(self, request: RecallRequest, bounds: TimeBounds | None) -> list[ContextPart]:
         store, now = self.asking.store, self.asking.clock()
@@ -104,15 +107,15 @@ class ContextService:
         )
         return select_for_question(subject, answer.results, make_term_share(self.asking.store))
 
-    def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> tuple[list[Hit], str]:
-        """Return the memories of a kind, latest first: those of a time, or all if it left none; and which they are."""
+    def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> tuple[list[Hit], str, bool]:
+        """Return the memories of a kind, latest first: those of a time, or all if it left none; which, and if of it."""
         where = SearchFilter(scopes=(self.asking.project.id, GLOBAL_SCOPE), subtypes=tuple(subtypes))
         if bounds is None:
-            return self._list_matching(where), ""
+            return self._list_matching(where), "", False
         dated = self._list_matching(replace(where, after=bounds.after, before=bounds.before, ended=True))
         if dated:
-            return dated, f", {bounds.describe()}"
-        return self._list_matching(where), f", none of them of {bounds.describe()}"
+            return dated, f", {bounds.describe()}", True
+        return self._list_matching(where), f", none of them of {bounds.describe()}", False
 
     def _list_matching(self, where: SearchFilter) -> list[Hit]:
         found = self.asking.searcher.list_memories(Conditions(where=where), limit=MAX_LIMIT)

@@ -65,11 +65,13 @@ class RecallRequest:
         target: what it asks for.
         subject: the words that it is narrowed by, '' for none.
         is_about_several: whether it asks for more than one session.
+        is_account_too: whether as many of its words ask for sessions, which tell it where nothing of the kind does.
     """
 
     target: RecallTarget
     subject: str
     is_about_several: bool = False
+    is_account_too: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ def read_recall_request(query: str, *, is_dated: bool = False) -> RecallRequest 
     best = max(sums, key=lambda target: (sums[target], target is not RecallTarget.SESSIONS or "session" in held))
     if sums[best] < scorer.threshold:
         return None
-    return RecallRequest(best, " ".join(subject), "several" in held)
+    is_account_too = best is not RecallTarget.SESSIONS and sums[best] == sums[RecallTarget.SESSIONS]
+    return RecallRequest(best, " ".join(subject), "several" in held, is_account_too)
 
 
 def _match_groups(words: Sequence[str], scorer: _TargetScorer) -> tuple[set[str], set[int]]:
