@@ -55,6 +55,7 @@ def test_a_topic_that_nothing_is_about_is_named(memory: Memory) -> None:
         "tier:archive",
         "verification:disputed",
         "as_of:2020-01-01",
+        "scope:global",
     ],
 )
 def test_where_any_condition_leaves_nothing_fewer_are_advised(memory: Memory, line: str) -> None:

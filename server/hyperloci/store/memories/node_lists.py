@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import Final
 
 from hyperloci.model.node import Node
 from hyperloci.model.topic import EventPlace
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.memories.withheld import NOT_WITHHELD
+
+_LATEST: Final = 2**62
 
 
 class NodeLists:
@@ -31,11 +34,10 @@ class NodeLists:
 
     def list_forgotten(self, scopes: Sequence[str], limit: int, *, before: EventPlace | None = None) -> list[Node]:
         """Return the memories of some scopes that were forgotten last, latest first, from before a place on."""
-        time, key = before or (None, None)
+        time, key = before or (_LATEST, _LATEST)
         rows = self._connection.execute(
             # The plus leaves SQLite the index of the forgotten, who are few, in their order.
-            f"{SELECT_NODE} WHERE n.deleted_at IS NOT NULL"
-            " AND (?2 IS NULL OR n.deleted_at < ?2 OR (n.deleted_at = ?2 AND n.key < ?3)) AND +n.scope_key IN"
+            f"{SELECT_NODE} WHERE n.deleted_at IS NOT NULL AND (n.deleted_at, n.key) < (?2, ?3) AND +n.scope_key IN"
             " (SELECT s.key FROM json_each(?1) j JOIN scopes s ON s.id = j.value)"
             " ORDER BY n.deleted_at DESC, n.key DESC LIMIT ?4",
             (json.dumps(list(scopes)), time, key, limit),
