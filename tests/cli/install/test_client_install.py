@@ -218,6 +218,37 @@ def test_the_trust_that_was_written_goes_with_the_hooks_and_that_of_others_stays
     assert read_all(folders.home) == before
 
 
+APPROVED = '\n[mcp_servers.hyperloci.tools.search_memory]\napproval_mode = "approve"\n'
+VARIABLES = '\n[mcp_servers.hyperloci.env]\nHYPERLOCI_TOOLS = "all"\n'
+OTHERS = '\n# Not ours\n[mcp_servers.hyperloci2.env]\nTOKEN = "x"\n'
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "added",
+    [
+        APPROVED,
+        VARIABLES,
+        f"\n# All of them{VARIABLES}",
+        APPROVED + VARIABLES,
+        OTHERS + VARIABLES,
+        APPROVED + OTHERS + VARIABLES,
+    ],
+)
+def test_what_codex_and_its_user_keep_in_tables_below_ours_goes_with_it(
+    folders: ClientFolders, added: str, ending: str
+) -> None:
+    config = folders.codex / "config.toml"
+    write_files(folders.home, {".codex/config.toml": CODEX_TOML.replace("\n", ending)})
+    before = config.read_bytes()
+    install("codex", folders)
+    config.write_bytes(config.read_bytes() + added.replace("\n", ending).encode())
+    assert not plan_client("codex", folders, USER, COMMANDS).changed
+    apply_plan(plan_client_removal("codex", folders, USER))
+    kept = OTHERS.replace("\n", ending).encode() if OTHERS in added else b""
+    assert config.read_bytes() == before + kept
+
+
 @pytest.mark.parametrize(
     ("client", "name", "text"),
     [

@@ -17,6 +17,7 @@ TomlValues = Mapping[str, str | Sequence[str]]
 
 _HEADER: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_EMPTY_LINE_AT_END: Final = re.compile(r"[^\r\n]\r?\n(\r?\n)\Z")
 
 
 def with_table(text: str, path: Sequence[str], values: TomlValues) -> str:
@@ -38,7 +39,7 @@ def with_table(text: str, path: Sequence[str], values: TomlValues) -> str:
 
 
 def without_table(text: str, path: Sequence[str]) -> str:
-    """Return a TOML text without a table; the same text where it has none.
+    """Return a TOML text without a table and the tables in it; the same text where it has none.
 
     Raises:
         ConfigurationError: the text is not TOML, or the table can't be taken out of it line by line.
@@ -47,14 +48,24 @@ def without_table(text: str, path: Sequence[str]) -> str:
     if _table_at(old, path) is None:
         return text
     wanted = _without_path(old, path)
-    for start, end in _find_blocks(text, path):
-        # An empty line stands before a table that was added at the end.
-        head = text[:start]
-        before = head[: -len(found[1])] if (found := re.search(r"[^\r\n](?:\r?\n)((?:\r?\n))\Z", head)) else head
-        for candidate in (before + text[end:], head + text[end:]):
+    # What looks like a header may be a line of a longer text: then one block alone is the table.
+    alone = ([block] for block in _find_blocks(text, path))
+    for chosen in (list(_find_blocks(text, path, inner=True)), *alone):
+        for gap in (True, False):
+            candidate = _cut_blocks(text, chosen, gap=gap)
             if _parse_or_none(candidate) == wanted:
                 return candidate
     raise ConfigurationError(f"take the table [{_join_path(path)}] out of it by hand")
+
+
+def _cut_blocks(text: str, blocks: Sequence[tuple[int, int]], *, gap: bool) -> str:
+    """Return a text without some blocks; with a `gap` also without the empty line that stands before each."""
+    for start, end in reversed(blocks):
+        head = text[:start]
+        if gap and (found := _EMPTY_LINE_AT_END.search(head)):
+            head = head[: found.start(1)]
+        text = head + text[end:]
+    return text
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -136,20 +147,34 @@ def _render_values(values: TomlValues) -> list[str]:
     return [f"{name} = {json.dumps(_plain(value), ensure_ascii=False)}" for name, value in values.items()]
 
 
-def _find_blocks(text: str, path: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where a table may begin and end: from its header to the next one, or to the last line that is not empty."""
-    for found in re.finditer(
-        rf"^[ \t]*\[[ \t]*{re.escape(_join_path(path))}[ \t]*\][^\r\n]*\r?\n?", text, re.MULTILINE
-    ):
-        following = _HEADER.search(text, found.end())
-        if following is None:
-            yield found.start(), len(text)
-            continue
-        block = text[found.start() : following.start()]
-        lines = [f"{line}\n" for line in block.split("\n")[:-1]]
-        while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-            lines.pop()
-        yield found.start(), found.start() + len("".join(lines))
+def _find_blocks(text: str, path: Sequence[str], *, inner: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield where a table may begin and end: from its header to the next one, or to the last line that is not empty.
+
+    Args:
+        text: of a TOML file.
+        path: the table's.
+        inner: whether the tables in it are meant too; those that follow each other are one block.
+    """
+    opened, closed = (r"\[{1,2}", r"[.\]]") if inner else (r"\[", r"\]")
+    ours = re.compile(rf"[ \t]*{opened}[ \t]*{re.escape(_join_path(path))}[ \t]*{closed}")
+    begun: int | None = None
+    for header in (found.start() for found in _HEADER.finditer(text)):
+        is_ours = ours.match(text, header) is not None
+        if begun is not None and not (is_ours and inner):
+            yield begun, _find_end(text, begun, header)
+            begun = None
+        if is_ours and begun is None:
+            begun = header
+    if begun is not None:
+        yield begun, len(text)
+
+
+def _find_end(text: str, start: int, following: int) -> int:
+    """Return where a block ends that another header follows: what is said before that header belongs to it."""
+    lines = [f"{line}\n" for line in text[start:following].split("\n")[:-1]]
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return start + len("".join(lines))
 
 
 def _join_path(path: Sequence[str]) -> str:
