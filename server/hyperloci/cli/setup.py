@@ -16,7 +16,13 @@ from rich.text import Text
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json
 from hyperloci.cli.folding import fold_text
 from hyperloci.cli.install import installer as installation
-from hyperloci.cli.install.client_commands import carry_out, find_others, install_clients, uninstall_clients
+from hyperloci.cli.install.client_commands import (
+    MeantClients,
+    carry_out,
+    find_others,
+    install_clients,
+    uninstall_clients,
+)
 from hyperloci.cli.install.commands import CommandLine, locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
 from hyperloci.cli.layout import count_things
@@ -111,9 +117,15 @@ def install(
       hyperloci install --client codex --trust
       hyperloci install --consolidation claude
     """
-    clients = install_clients(client, scope, project, dry_run=dry_run, rules=rules, trust=trust)
-    if CLAUDE_CODE not in clients:
-        return
+    meant = install_clients(client, scope, project, dry_run=dry_run, rules=rules, trust=trust)
+    if CLAUDE_CODE in meant.clients:
+        _install_claude_code(scope, project, consolidation, dry_run=dry_run)
+    _end_short_of(meant)
+
+
+def _install_claude_code(
+    scope: installation.InstallScope, project: Path, consolidation: str | None, *, dry_run: bool
+) -> None:
     commands = locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT)
     plan = installation.plan_install(
         scope,
@@ -143,8 +155,19 @@ def uninstall(
       hyperloci uninstall --scope project --dry-run
       hyperloci uninstall --client all
     """
-    if CLAUDE_CODE not in uninstall_clients(client, scope, project, dry_run=dry_run):
-        return
+    meant = uninstall_clients(client, scope, project, dry_run=dry_run)
+    if CLAUDE_CODE in meant.clients:
+        _uninstall_claude_code(scope, project, dry_run=dry_run)
+    _end_short_of(meant)
+
+
+def _end_short_of(meant: MeantClients) -> None:
+    """End a command as one that did not do all, where a client among several failed."""
+    if meant.failed:
+        raise typer.Exit(Exit.DEGRADED)
+
+
+def _uninstall_claude_code(scope: installation.InstallScope, project: Path, *, dry_run: bool) -> None:
     plan = installation.plan_uninstall(
         scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
     )

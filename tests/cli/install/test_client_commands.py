@@ -47,6 +47,24 @@ def test_an_installation_for_claude_code_names_the_others_and_one_for_all_wires_
     assert files(user / ".codex") == files(user / ".gemini") == []
 
 
+def test_a_file_that_cannot_be_changed_safely_is_named_and_keeps_no_other_assistant_from_its_turn(user: Path) -> None:
+    (user / ".cursor").mkdir()
+    (user / ".claude").mkdir()
+    broken = user / ".gemini" / "settings.json"
+    for word, codex, cursor in (
+        ("install", ["config.toml", "hooks.json"], ["hooks.json", "mcp.json"]),
+        ("uninstall", [], []),
+    ):
+        broken.write_text("{")
+        done = CliRunner().invoke(app, [word, "--client", "all"])
+        assert done.exit_code == 3, done.output
+        assert f"{broken} can't be changed safely" in done.stderr
+        assert broken.read_text() == "{"
+        assert files(user / ".codex") == codex and files(user / ".cursor") == cursor
+        assert (user / ".claude" / "settings.json").exists() == bool(codex)
+    assert CliRunner().invoke(app, ["uninstall", "--client", "gemini"]).exit_code == 1
+
+
 def test_an_installation_of_a_command_that_is_not_on_the_path_says_what_to_write_in_its_place(
     user: Path, tmp_path: Path
 ) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 import typer
 
-from hyperloci.cli.common import console
+from hyperloci.cli.common import console, print_error
 from hyperloci.cli.install import installer
 from hyperloci.cli.install.client_entries import render_command
 from hyperloci.cli.install.client_install import (
@@ -35,6 +37,7 @@ from hyperloci.cli.install.installer import InstallPlan, InstallScope
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError
 from hyperloci.store import Store
+from hyperloci.system.values import dataclass
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES, load_dialect
 from hyperloci_hooks.dialects.rules_file import remove_rules
 
@@ -55,34 +58,61 @@ def find_folders(project: Path) -> ClientFolders:
     return ClientFolders(home=Path.home(), project=project.absolute(), environ=dict(os.environ))  # noqa: TID251
 
 
+@dataclass(frozen=True, slots=True)
+class MeantClients:
+    """The clients that a word means, Claude Code among them, which its caller wires, and those that failed."""
+
+    clients: list[str]
+    failed: list[str] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def attempt(self, client: str) -> Iterator[None]:
+        """Do something for a client; where it is one of many, a file of it that can't be changed stops no other.
+
+        Raises:
+            ConfigurationError: it is the only one, and a file can't be changed safely.
+        """
+        try:
+            yield
+        except ConfigurationError as error:
+            if len(self.clients) == 1:
+                raise
+            print_error(str(error))
+            self.failed.append(client)
+
+
 def install_clients(
     name: str, scope: InstallScope, project: Path, *, dry_run: bool, rules: bool, trust: bool
-) -> list[str]:
-    """Install for one client, or for all that are found; return those with plans of their own.
+) -> MeantClients:
+    """Install for one client, or for all that are found but Claude Code.
 
     Raises:
-        ConfigurationError: there is no such client, or a file can't be changed safely.
+        ConfigurationError: there is no such client, or a file of the only one can't be changed safely.
     """
     folders = find_folders(project)
     commands = locate_commands(Path(sys.executable), portable=scope is InstallScope.PROJECT)
-    clients = choose_clients(name, folders)
-    if name == ALL and set(clients) <= {CLAUDE_CODE}:
+    meant = MeantClients(choose_clients(name, folders))
+    if name == ALL and set(meant.clients) <= {CLAUDE_CODE}:
         console.print(f"No other assistant was found here: {', '.join(NAMES)}; --client NAME is for one all the same.")
-    for client in clients:
+    for client in meant.clients:
         if client != CLAUDE_CODE:
-            _install_client(client, plan_client(client, folders, scope, commands), dry_run)
+            with meant.attempt(client):
+                _install_client(client, folders, scope, commands, dry_run=dry_run)
     if rules:
         carry_out(plan_rules(folders.project), dry_run)
-    if trust and "codex" in clients and not dry_run:
-        _trust_codex(folders, commands)
-    return clients
+    if trust and "codex" in meant.clients and "codex" not in meant.failed and not dry_run:
+        with meant.attempt("codex"):
+            _trust_codex(folders, commands)
+    return meant
 
 
-def _install_client(client: str, plan: InstallPlan, dry_run: bool) -> None:
+def _install_client(
+    client: str, folders: ClientFolders, scope: InstallScope, commands: InstalledCommands, *, dry_run: bool
+) -> None:
     table = load_dialect(client)
     assert table is not None
     console.print(f"{table.title}:", style="bold")
-    carry_out(plan, dry_run)
+    carry_out(plan_client(client, folders, scope, commands), dry_run)
     console.print(f"  {NOTES[client]}")
 
 
@@ -117,25 +147,31 @@ def find_others(project: Path) -> list[str]:
     return found
 
 
-def uninstall_clients(name: str, scope: InstallScope, project: Path, *, dry_run: bool) -> list[str]:
-    """Take our entries out of a client's files; return the clients that were meant.
+def uninstall_clients(name: str, scope: InstallScope, project: Path, *, dry_run: bool) -> MeantClients:
+    """Take our entries out of the files of one client, or of all that are found but Claude Code.
 
     Raises:
-        ConfigurationError: there is no such client, or a file can't be changed safely.
+        ConfigurationError: there is no such client, or a file of the only one can't be changed safely.
     """
     folders = find_folders(project)
-    clients = choose_clients(name, folders)
-    for client in clients:
-        table = load_dialect(client)
-        if table is not None:
-            console.print(f"{table.title}:", style="bold")
-            carry_out(plan_client_removal(client, folders, scope), dry_run)
-            if table.rules_file and not dry_run:
-                _remove_rules_files(table.rules_file, folders.project)
+    meant = MeantClients(choose_clients(name, folders))
+    for client in meant.clients:
+        with meant.attempt(client):
+            _uninstall_client(client, folders, scope, dry_run=dry_run)
     rules = plan_rules_removal(folders.project)
     if rules.changed:
         carry_out(rules, dry_run)
-    return clients
+    return meant
+
+
+def _uninstall_client(client: str, folders: ClientFolders, scope: InstallScope, *, dry_run: bool) -> None:
+    table = load_dialect(client)
+    if table is None:
+        return
+    console.print(f"{table.title}:", style="bold")
+    carry_out(plan_client_removal(client, folders, scope), dry_run)
+    if table.rules_file and not dry_run:
+        _remove_rules_files(table.rules_file, folders.project)
 
 
 def _remove_rules_files(name: str, project: Path) -> None:
