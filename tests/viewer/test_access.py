@@ -75,6 +75,14 @@ async def test_another_cookie_shows_nothing(stranger: Visit, cookie: str) -> Non
     assert answer.status_code == 403
 
 
+@pytest.mark.parametrize("other", ["debug", "=1", "$x=1", "theme={'a': 1}", 'a="', "hyperloci=wrong", "version"])
+async def test_a_cookie_of_another_program_of_this_machine_keeps_nobody_out(stranger: Visit, other: str) -> None:
+    for shown in ("hyperloci={}; " + other, other + "; hyperloci={}"):
+        cookie = shown.replace("{}", stranger.keys.cookie)
+        answer = await stranger.client.get(f"{stranger.keys.root}/", headers={"cookie": cookie})
+        assert answer.status_code == 200, cookie
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8765", "localhost:8765", "127.0.0.1", "127.0.0.1:80", "[::1]:8765", ""]
 )

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qs, urlencode
 
@@ -121,7 +120,7 @@ class AccessGuard:
             return _refusal(404, "There is nothing here. Open the address that `hyperloci view` prints.")
         if path == f"{self._keys.root}/enter":
             return self._admit(scope)
-        if not _is_same(_read_cookie(headers), self._keys.cookie):
+        if not any(_is_same(said, self._keys.cookie) for said in _read_cookies(headers)):
             return _refusal(403, "This browser was not admitted. Run `hyperloci view` and open the address it prints.")
         return None if scope["method"] != "POST" else self._refuse_change(headers)
 
@@ -147,15 +146,16 @@ class AccessGuard:
         return answer
 
 
-def _read_cookie(headers: Headers) -> str:
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        for line in headers.getlist("cookie"):
-            cookies.load(line)
-    except CookieError:
-        return ""
-    found = cookies.get(COOKIE)
-    return "" if found is None else found.value
+def _read_cookies(headers: Headers) -> Iterator[str]:
+    """Yield what is shown as our cookie, wherever it stands among those of the machine's other programs.
+
+    Not by the standard library, which reads none of them where one has no value, and of two with one name the last.
+    """
+    for line in headers.getlist("cookie"):
+        for pair in line.split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == COOKIE:
+                yield value
 
 
 def _is_same(said: str, meant: str) -> bool:
