@@ -29,7 +29,7 @@ from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import title_client
-from hyperloci.errors import ConfigurationError
+from hyperloci.errors import BadRequestError
 from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.setting_values import CHOICES
 from hyperloci.store.archive.chunk_archive import Archive
@@ -117,14 +117,23 @@ def install(
       hyperloci install --client codex --trust
       hyperloci install --consolidation claude
     """
+    settings = () if consolidation is None else (_plan_consolidation(consolidation),)
     meant = install_clients(client, scope, project, dry_run=dry_run, rules=rules, trust=trust)
     if CLAUDE_CODE in meant.clients:
-        _install_claude_code(scope, project, consolidation, dry_run=dry_run)
+        _install_claude_code(scope, project, settings, dry_run=dry_run)
+    elif settings:
+        carry_out(installation.InstallPlan(scope, settings), dry_run)
+    if consolidation == "claude":
+        _explain_claude(load_settings())
     _end_short_of(meant)
 
 
 def _install_claude_code(
-    scope: installation.InstallScope, project: Path, consolidation: str | None, *, dry_run: bool
+    scope: installation.InstallScope,
+    project: Path,
+    settings: tuple[installation.FileChange, ...],
+    *,
+    dry_run: bool,
 ) -> None:
     commands = locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT)
     plan = installation.plan_install(
@@ -134,12 +143,8 @@ def _install_claude_code(
         commands=commands,
         config_dir=_config_dir(),
     )
-    if consolidation is not None:
-        plan = replace(plan, changes=(*plan.changes, _plan_consolidation(consolidation)))
-    if carry_out(plan, dry_run):
+    if carry_out(replace(plan, changes=(*plan.changes, *settings)), dry_run):
         _explain_install(scope, project, commands.server)
-    if consolidation == "claude":
-        _explain_claude(load_settings())
 
 
 def uninstall(
@@ -190,7 +195,7 @@ def _uninstall_claude_code(scope: installation.InstallScope, project: Path, *, d
 
 def _plan_consolidation(strategy: str) -> installation.FileChange:
     if strategy not in STRATEGIES:
-        raise ConfigurationError(f"--consolidation {strategy} is unknown: use one of {', '.join(STRATEGIES)}.")
+        raise BadRequestError(f"--consolidation {strategy} is unknown: use one of {', '.join(STRATEGIES)}.")
     file = Path(find_user_file(dict(os.environ)))  # noqa: TID251 - a process's entry point
     return installation.plan_setting(file, "consolidation", strategy)
 

@@ -65,6 +65,20 @@ def test_a_file_that_cannot_be_changed_safely_is_named_and_keeps_no_other_assist
     assert CliRunner().invoke(app, ["uninstall", "--client", "gemini"]).exit_code == 1
 
 
+def test_what_makes_facts_of_sessions_is_set_with_any_assistant_and_a_wrong_word_for_it_writes_nothing(
+    user: Path,
+) -> None:
+    done = CliRunner().invoke(app, ["install", "--client", "codex", "--consolidation", "magic"])
+    assert done.exit_code == 2 and "use one of heuristic" in done.output
+    assert files(user / ".codex") == []
+    told = type_command("install", "--client", "codex", "--consolidation", "claude", "--dry-run")
+    assert '+consolidation = "claude"' in told and not (user / ".claude").exists()
+    told = type_command("install", "--client", "codex", "--consolidation", "claude")
+    assert (user / ".claude" / "hyperloci.toml").read_text() == 'consolidation = "claude"\n'
+    assert "subscription" in told
+    assert files(user / ".claude") == ["hyperloci.toml"]
+
+
 def test_an_installation_of_a_command_that_is_not_on_the_path_says_what_to_write_in_its_place(
     user: Path, tmp_path: Path
 ) -> None:
