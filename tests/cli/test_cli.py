@@ -722,3 +722,11 @@ def test_reasons_that_hold_for_one_file_each_are_summed_up() -> None:
 def test_an_option_of_the_server_over_http_is_refused_without_it(option: list[str]) -> None:
     refused = invoke("serve", *option)
     assert refused.exit_code == 2 and f"{option[0]} does nothing without --http" in refused.stderr
+
+
+def test_a_token_that_would_outlast_the_calendar_is_not_made() -> None:
+    refused = invoke("token", "create", "ada", "--days", "99999999")
+    assert refused.exit_code == 2 and "36500" in refused.stderr
+    assert "No tokens yet" in run("token", "list")
+    run("token", "create", "ada", "--days", "36500")
+    assert "ada" in run("token", "list")

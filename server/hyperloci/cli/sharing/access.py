@@ -22,6 +22,9 @@ CommonOption = Annotated[
     typer.Option("--common", metavar="NAME", help="A memory that several people share, instead of your own."),
 ]
 
+MAX_DAYS: Final = 36_500
+"""A century: no date can be told of what outlasts the year 9999."""
+
 tokens = typer.Typer(
     help="""Tokens by which people and machines reach this memory over HTTP.
 
@@ -127,7 +130,7 @@ def create(
     project: ProjectOption = Path("."),
     common: CommonOption = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="It may search, and change nothing.")] = False,
-    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires.")] = 365,
+    days: Annotated[int | None, typer.Option(min=1, max=MAX_DAYS, help="Days until it expires.")] = 365,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Let it last until it is revoked.")] = False,
     json: JsonOption = False,
 ) -> None:
