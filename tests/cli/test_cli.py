@@ -730,3 +730,12 @@ def test_a_token_that_would_outlast_the_calendar_is_not_made() -> None:
     assert "No tokens yet" in run("token", "list")
     run("token", "create", "ada", "--days", "36500")
     assert "ada" in run("token", "list")
+
+
+def test_a_folder_that_is_not_there_is_not_served_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def serve(*_: object) -> None:
+        raise AssertionError("it is served")
+
+    monkeypatch.setattr("hyperloci.http.serving.serve_http", serve)
+    refused = invoke("serve", "--http", "--project", str(tmp_path / "misspelt"))
+    assert refused.exit_code == 2 and "misspelt is no folder that is there" in refused.stderr

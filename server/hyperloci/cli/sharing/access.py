@@ -88,6 +88,8 @@ def serve(
     from hyperloci.http.outside_issuer import OutsideIssuer
     from hyperloci.http.serving import LOOPBACK, HttpOptions, serve_http
 
+    if not project.is_dir():
+        raise BadRequestError(f"--project {project} is no folder that is there: give one of the project.")
     if (issuer is None) != (audience is None):
         raise BadRequestError("--issuer and --audience belong together: another service's tokens are not for this one.")
 
