@@ -154,6 +154,41 @@ def test_what_is_captured_of_a_client_is_told_by_its_files(tmp_path: Path) -> No
     assert state("codex") is CaptureState.WHOLE
 
 
+def test_our_server_and_its_tools_in_a_file_are_no_hooks(tmp_path: Path) -> None:
+    home, project = tmp_path / "user", tmp_path / "place"
+    gemini, claude = home / ".gemini" / "settings.json", home / ".claude" / "settings.json"
+    for path in (gemini, claude):
+        path.parent.mkdir(parents=True)
+    gemini.write_text('{"mcpServers": {"hyperloci": {"command": "hyperloci", "args": ["serve"]}}, "hooks": {}}')
+    claude.write_text('{"permissions": {"allow": ["mcp__hyperloci__search_memory"]}, "hooks": {}}')
+    for client in ("gemini", "vscode", "cursor"):
+        assert find_capture_state(client, home=home, project=project) is CaptureState.NOTHING
+    # Copilot's hooks, which VS Code runs, are then the only ones: to do nothing would lose its sessions.
+    copilot = home / ".copilot" / "hooks" / "hyperloci.json"
+    copilot.parent.mkdir(parents=True)
+    copilot.write_text("hyperloci-hook --client copilot")
+    assert not is_captured_elsewhere("vscode", "copilot", home=home, project=project)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"command": "/opt/my tools/hyperloci-hook", "args": ["Stop"]}',
+        '{"command": "C:\\\\bin\\\\hyperloci-hook.exe", "args": ["Stop"]}',
+        '{"command": "hyperloci", "args": ["hook", "Stop"]}',
+        '{"command": "hyperloci hook Stop"}',
+        '{"command": "uvx --from hyperloci==0.1.0 hyperloci-hook Stop"}',
+        '{"enabledPlugins": {"hyperloci@hyperloci": true}}',
+        '{"command": "python3 -m hyperloci_hooks.run Stop"}',
+    ],
+)
+def test_a_hook_of_ours_is_known_however_it_is_written(tmp_path: Path, said: str) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(said)
+    state = find_capture_state("vscode", home=tmp_path, project=tmp_path / "place")
+    assert state is CaptureState.KEPT
+
+
 def test_files_that_a_variable_moves_are_looked_for_where_it_says(tmp_path: Path) -> None:
     home, project, codex = tmp_path / "home", tmp_path / "place", tmp_path / "elsewhere"
     codex.mkdir()

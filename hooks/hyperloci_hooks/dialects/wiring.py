@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Final
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, SILENT, load_dialect
 
 _PROGRAM: Final = b"hyperloci"
+_HOOK: Final = re.compile(rb"\bhook\b|hyperloci(?:@|_hooks)")
+"""What a file with a hook of ours says beside our name, or with our plugin; one of our server or its tools does not."""
 _TRUSTED_PROMPT: Final = b":user_prompt_submit:"
 
 
@@ -58,7 +61,9 @@ def find_capture_state(
     table = load_dialect(client or "")
     if client is None or table is None or _find_source(client, home, project, environ) is None:
         return CaptureState.NOTHING
-    if client == "codex" and not _names(_find_file("~/.codex/config.toml", home, project, environ), _TRUSTED_PROMPT):
+    if client == "codex" and _TRUSTED_PROMPT not in _read_file(
+        _find_file("~/.codex/config.toml", home, project, environ)
+    ):
         return CaptureState.NOTHING  # It skips hooks that it was not told to trust.
     brings = table.form != SILENT and "UserPromptSubmit" in table.context_events
     return CaptureState.WHOLE if brings else CaptureState.KEPT
@@ -68,7 +73,8 @@ def _find_source(client: str, home: Path, project: Path, environ: Mapping[str, s
     """Return for whose dialect the wiring was installed that counts for a client; None without one."""
     table = load_dialect(client)
     for source, name in table.sources if table is not None else ():
-        if _names(_find_file(name, home, project, environ), _PROGRAM):
+        content = _read_file(_find_file(name, home, project, environ))
+        if _PROGRAM in content and _HOOK.search(content):
             return source
     return None
 
@@ -82,8 +88,8 @@ def _find_file(name: str, home: Path, project: Path, environ: Mapping[str, str])
     return home / name[2:]
 
 
-def _names(path: Path, word: bytes) -> bool:
+def _read_file(path: Path) -> bytes:
     try:
-        return word in path.read_bytes()
+        return path.read_bytes()
     except OSError:
-        return False
+        return b""
