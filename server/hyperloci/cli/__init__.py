@@ -12,6 +12,9 @@ import sys
 from hyperloci.system.data_paths import drop_empty_home
 from hyperloci.system.native_threads import limit_matrix_threads
 
+INTERRUPTED = 130
+"""As `hyperloci.cli.common.Exit` has it, which is loaded later."""
+
 
 def main() -> None:
     """Run the command line."""
@@ -27,6 +30,8 @@ def main() -> None:
 
             answer(event)
         case _:
-            from hyperloci.cli.main import run_command
-
+            try:
+                from hyperloci.cli.main import run_command
+            except KeyboardInterrupt:  # Loading takes a second or two on a busy machine.
+                sys.exit(INTERRUPTED)
             run_command()
