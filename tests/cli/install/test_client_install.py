@@ -220,6 +220,7 @@ def test_the_trust_that_was_written_goes_with_the_hooks_and_that_of_others_stays
 
 APPROVED = '\n[mcp_servers.hyperloci.tools.search_memory]\napproval_mode = "approve"\n'
 VARIABLES = '\n[mcp_servers.hyperloci.env]\nHYPERLOCI_TOOLS = "all"\n'
+OFF = '\n# [mcp_servers.other]\n# command = "other"\n'
 OTHERS = '\n# Not ours\n[mcp_servers.hyperloci2.env]\nTOKEN = "x"\n'
 
 
@@ -247,6 +248,24 @@ def test_what_codex_and_its_user_keep_in_tables_below_ours_goes_with_it(
     apply_plan(plan_client_removal("codex", folders, USER))
     kept = OTHERS.replace("\n", ending).encode() if OTHERS in added else b""
     assert config.read_bytes() == before + kept
+
+
+@pytest.mark.parametrize(
+    "added",
+    [OFF, OFF.rstrip(), OFF + VARIABLES, VARIABLES + OFF, APPROVED + OFF + VARIABLES, OFF + OTHERS + VARIABLES],
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_server_that_its_user_has_turned_into_a_remark_stays_where_ours_goes(
+    folders: ClientFolders, added: str, ending: str
+) -> None:
+    config = folders.codex / "config.toml"
+    write_files(folders.home, {".codex/config.toml": CODEX_TOML.replace("\n", ending)})
+    before = config.read_bytes()
+    install("codex", folders)
+    config.write_bytes(config.read_bytes() + added.replace("\n", ending).encode())
+    apply_plan(plan_client_removal("codex", folders, USER))
+    kept = added.replace(APPROVED, "").replace(VARIABLES, "")
+    assert config.read_bytes() == before + kept.replace("\n", ending).encode()
 
 
 @pytest.mark.parametrize(

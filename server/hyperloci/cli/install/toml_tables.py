@@ -17,6 +17,7 @@ TomlValues = Mapping[str, str | Sequence[str]]
 
 _HEADER: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_REMARK_APART: Final = re.compile(r"^[ \t]*+#[^\r\n]*+\r?\n[ \t]*+\r?\n", re.MULTILINE)
 _EMPTY_LINE_AT_END: Final = re.compile(r"[^\r\n]\r?\n(\r?\n)\Z")
 
 
@@ -62,7 +63,7 @@ def _cut_blocks(text: str, blocks: Sequence[tuple[int, int]], *, gap: bool) -> s
     """Return a text without some blocks; with a `gap` also without the empty line that stands before each."""
     for start, end in reversed(blocks):
         head = text[:start]
-        if gap and (found := _EMPTY_LINE_AT_END.search(head)):
+        if gap and (found := _EMPTY_LINE_AT_END.search(head, max(0, start - 5))):
             head = head[: found.start(1)]
         text = head + text[end:]
     return text
@@ -148,33 +149,39 @@ def _render_values(values: TomlValues) -> list[str]:
 
 
 def _find_blocks(text: str, path: Sequence[str], *, inner: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield where a table may begin and end: from its header to the next one, or to the last line that is not empty.
+    """Yield where a table may begin and end: from its header to the last line before the next that says something.
 
     Args:
         text: of a TOML file.
         path: the table's.
-        inner: whether the tables in it are meant too; those that follow each other are one block.
+        inner: whether the tables in it are meant too; those that follow each other are one block, with what is
+            remarked on the later one right above it.
     """
     opened, closed = (r"\[{1,2}", r"[.\]]") if inner else (r"\[", r"\]")
     ours = re.compile(rf"[ \t]*{opened}[ \t]*{re.escape(_join_path(path))}[ \t]*{closed}")
     begun: int | None = None
     for header in (found.start() for found in _HEADER.finditer(text)):
         is_ours = ours.match(text, header) is not None
-        if begun is not None and not (is_ours and inner):
-            yield begun, _find_end(text, begun, header)
-            begun = None
-        if is_ours and begun is None:
-            begun = header
+        if begun is not None:
+            end = _find_end(text, begun, header)
+            if is_ours and inner and not _REMARK_APART.search(text, end, header):
+                continue
+            yield begun, end
+        begun = header if is_ours else None
     if begun is not None:
-        yield begun, len(text)
+        end = _find_end(text, begun, len(text))
+        yield begun, end if text[end:].strip() else len(text)
 
 
 def _find_end(text: str, start: int, following: int) -> int:
-    """Return where a block ends that another header follows: what is said before that header belongs to it."""
-    lines = [f"{line}\n" for line in text[start:following].split("\n")[:-1]]
-    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return start + len("".join(lines))
+    """Return where a block ends: the remarks between it and what follows are not its own."""
+    end = following
+    while end > start:
+        line = text[text.rfind("\n", start, end - 1) + 1 or start : end]
+        if line.strip() and not line.lstrip().startswith("#"):
+            break
+        end -= len(line)
+    return end
 
 
 def _join_path(path: Sequence[str]) -> str:
