@@ -167,7 +167,7 @@ def uninstall(
 
 
 def _end_short_of(meant: MeantClients) -> None:
-    """End a command as one that did not do all, where a client among several failed."""
+    """End a command as one that did not do all, where a client among several, or the rules, failed."""
     if meant.failed:
         raise typer.Exit(Exit.DEGRADED)
 

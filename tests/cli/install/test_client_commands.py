@@ -65,6 +65,24 @@ def test_a_file_that_cannot_be_changed_safely_is_named_and_keeps_no_other_assist
     assert CliRunner().invoke(app, ["uninstall", "--client", "gemini"]).exit_code == 1
 
 
+def test_rules_that_cannot_be_changed_safely_keep_no_assistant_from_its_turn(user: Path) -> None:
+    (user / ".claude").mkdir()
+    rules = user.parent / "place" / "AGENTS.md"
+    rules.write_bytes(b"caf\xe9\n<!-- hyperloci: begin -->\n<!-- hyperloci: end -->\n")
+    before = rules.read_bytes()
+    for words in (["install", "--client", "all", "--rules"], ["uninstall"], ["install", "--rules"]):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 3 and f"{rules} can't be changed safely" in done.stderr, done.output
+        assert (user / ".claude" / "settings.json").exists() == (words[0] == "install")
+    assert rules.read_bytes() == before
+
+
+def test_a_removal_asks_nothing_of_a_file_of_rules_that_has_none_of_ours(user: Path) -> None:
+    (user.parent / "place" / "AGENTS.md").write_bytes(b"caf\xe9\n")
+    type_command("install")
+    assert "Removed" in type_command("uninstall")
+
+
 def test_what_makes_facts_of_sessions_is_set_with_any_assistant_and_a_wrong_word_for_it_writes_nothing(
     user: Path,
 ) -> None:

@@ -18,6 +18,7 @@ from hyperloci.cli.install.client_entries import render_command
 from hyperloci.cli.install.client_install import (
     ALL,
     PROGRAMS,
+    RULES_FILE,
     choose_clients,
     plan_client,
     plan_client_removal,
@@ -60,25 +61,25 @@ def find_folders(project: Path) -> ClientFolders:
 
 @dataclass(frozen=True, slots=True)
 class MeantClients:
-    """The clients that a word means, Claude Code among them, which its caller wires, and those that failed."""
+    """The clients that a word means, Claude Code among them, which its caller wires, and what failed."""
 
     clients: list[str]
     failed: list[str] = field(default_factory=list)
 
     @contextlib.contextmanager
-    def attempt(self, client: str) -> Iterator[None]:
-        """Do something for a client; where it is one of many, a file of it that can't be changed stops no other.
+    def attempt(self, name: str) -> Iterator[None]:
+        """Do something for a client or to the project's rules; a file that can't be changed stops nothing else.
 
         Raises:
-            ConfigurationError: it is the only one, and a file can't be changed safely.
+            ConfigurationError: this client alone is meant, and a file can't be changed safely.
         """
         try:
             yield
         except ConfigurationError as error:
-            if len(self.clients) == 1:
+            if self.clients == [name]:
                 raise
             print_error(str(error))
-            self.failed.append(client)
+            self.failed.append(name)
 
 
 def install_clients(
@@ -99,7 +100,8 @@ def install_clients(
             with meant.attempt(client):
                 _install_client(client, folders, scope, commands, dry_run=dry_run)
     if rules:
-        carry_out(plan_rules(folders.project), dry_run)
+        with meant.attempt(RULES_FILE):
+            carry_out(plan_rules(folders.project), dry_run)
     if trust and "codex" in meant.clients and "codex" not in meant.failed and not dry_run:
         with meant.attempt("codex"):
             _trust_codex(folders, commands)
@@ -158,9 +160,10 @@ def uninstall_clients(name: str, scope: InstallScope, project: Path, *, dry_run:
     for client in meant.clients:
         with meant.attempt(client):
             _uninstall_client(client, folders, scope, dry_run=dry_run)
-    rules = plan_rules_removal(folders.project)
-    if rules.changed:
-        carry_out(rules, dry_run)
+    with meant.attempt(RULES_FILE):
+        rules = plan_rules_removal(folders.project)
+        if rules.changed:
+            carry_out(rules, dry_run)
     return meant
 
 

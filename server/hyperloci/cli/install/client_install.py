@@ -11,7 +11,7 @@ from typing import Final
 from hyperloci.cli.install.client_table import ClientFolders, list_files
 from hyperloci.cli.install.commands import CommandLine, InstalledCommands
 from hyperloci.cli.install.installer import InstallPlan, InstallScope, edit_text, plan_addition, plan_removal, read_file
-from hyperloci.cli.install.marked_section import with_section, without_section
+from hyperloci.cli.install.marked_section import BEGIN, with_section, without_section
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, NAMES
@@ -130,7 +130,12 @@ def plan_rules(project: Path) -> InstallPlan:
 
 def plan_rules_removal(project: Path) -> InstallPlan:
     """Plan to take the section out again."""
-    return InstallPlan(InstallScope.PROJECT, (plan_removal(project / RULES_FILE, edit_text(without_section)),))
+    return InstallPlan(InstallScope.PROJECT, (plan_removal(project / RULES_FILE, _remove_rules),))
+
+
+def _remove_rules(before: bytes) -> bytes:
+    """Return the file's bytes without the section; one that has none may be in any encoding."""
+    return edit_text(without_section)(before) if BEGIN.encode() in before else before
 
 
 def describe_client(client: str, folders: ClientFolders) -> ClientState:
