@@ -173,12 +173,32 @@ def test_our_server_and_its_tools_in_a_file_are_no_hooks(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "said",
     [
+        '{"permissions": {"allow": ["mcp__hyperloci"]}, "hooks": {"Stop": [{"command": "~/.claude/my-hook.sh"}]}}',
+        '{"permissions": {"allow": ["mcp__hyperloci", "Bash(pre-commit run --hook-stage push)"]}}',
+        '{"permissions": {"allow": ["mcp__hyperloci"]}, "statusLine": {"command": "C:\\\\hook\\\\line.exe"}}',
+        '{"mcpServers": {"hyperloci": {"command": "uvx", "args": ["hyperloci@latest", "serve"]}}}',
+        '{"enabledPlugins": {"hyperloci@hyperloci": false}}',
+    ],
+)
+def test_our_server_beside_the_hooks_of_others_is_no_hook(tmp_path: Path, said: str) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(said)
+    state = find_capture_state("vscode", home=tmp_path, project=tmp_path / "place")
+    assert state is CaptureState.NOTHING
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         '{"command": "/opt/my tools/hyperloci-hook", "args": ["Stop"]}',
         '{"command": "C:\\\\bin\\\\hyperloci-hook.exe", "args": ["Stop"]}',
         '{"command": "hyperloci", "args": ["hook", "Stop"]}',
         '{"command": "hyperloci hook Stop"}',
         '{"command": "uvx --from hyperloci==0.1.0 hyperloci-hook Stop"}',
+        '{"args": ["hook", "Stop"], "command": "C:\\\\bin\\\\hyperloci.exe"}',
+        '{"command": "\\"C:\\\\my bin\\\\hyperloci.exe\\" hook Stop"}',
         '{"enabledPlugins": {"hyperloci@hyperloci": true}}',
+        '{"enabledPlugins": {"hyperloci@acme-tools" : true}}',
         '{"command": "python3 -m hyperloci_hooks.run Stop"}',
     ],
 )

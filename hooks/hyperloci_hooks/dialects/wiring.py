@@ -12,8 +12,12 @@ from typing import Final
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, SILENT, load_dialect
 
 _PROGRAM: Final = b"hyperloci"
-_HOOK: Final = re.compile(rb"\bhook\b|hyperloci(?:@|_hooks)")
-"""What a file with a hook of ours says beside our name, or with our plugin; one of our server or its tools does not."""
+_HOOK: Final = re.compile(
+    rb"hyperloci[-_]hook"  # the program, or the package after `python -m`
+    rb"|(?<![\w./\\-])hook(?![\w./\\-])"  # `hyperloci hook`; not another's my-hook.sh
+    rb'|hyperloci@[\w.-]++"\s*+:\s*+(?!false\b)'  # the plugin; not the version that uvx runs a server of
+)
+"""What a file with a hook of ours says; one that names our server or its tools does not, whoever's hooks it has."""
 _TRUSTED_PROMPT: Final = b":user_prompt_submit:"
 
 
