@@ -19,6 +19,7 @@ from hyperloci.cli.write import describe_skipped
 from hyperloci.clock import system_clock
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import EmbedderError
+from hyperloci.http.issued_tokens import create_token
 from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
 from hyperloci.model.answers import SkippedFile
@@ -729,7 +730,13 @@ def test_a_token_that_would_outlast_the_calendar_is_not_made() -> None:
     assert refused.exit_code == 2 and "36500" in refused.stderr
     assert "No tokens yet" in run("token", "list")
     run("token", "create", "ada", "--days", "36500")
-    assert "ada" in run("token", "list")
+    assert "until" in run("token", "list")
+
+
+def test_a_token_that_an_earlier_version_let_outlast_the_calendar_is_listed(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        create_token(memory.store, "ada", may_write=True, days=99_999_999, now=system_clock())
+    assert "valid" in run("token", "list", "--project", str(tmp_path))
 
 
 def test_a_folder_that_is_not_there_is_not_served_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,8 @@ CommonOption = Annotated[
 MAX_DAYS: Final = 36_500
 """A century: no date can be told of what outlasts the year 9999."""
 
+_CENTURY_MS: Final = MAX_DAYS * 86_400_000
+
 tokens = typer.Typer(
     help="""Tokens by which people and machines reach this memory over HTTP.
 
@@ -244,6 +246,6 @@ def _describe_right(grant: AccessGrant) -> str:
 def _describe_state(grant: AccessGrant, now: int) -> str:
     if grant.revoked is not None:
         return "revoked"
-    if grant.expires is None:
+    if grant.expires is None or grant.expires - now > _CENTURY_MS:
         return "valid"
     return f"until {to_iso(grant.expires)[:10]}" if now < grant.expires else "expired"
