@@ -748,13 +748,18 @@ def test_a_folder_that_is_not_there_is_not_served_over_http(tmp_path: Path, monk
     assert refused.exit_code == 2 and "misspelt is no folder that is there" in refused.stderr
 
 
-def test_ctrl_c_while_a_command_is_still_loaded_ends_it_without_a_traceback() -> None:
-    code = (
-        "import sys\nfrom hyperloci import cli\n"
+@pytest.mark.parametrize(
+    "interruption",
+    [
         "class Interrupting:\n"
         "    def find_spec(name, path=None, target=None):\n"
         "        if name == 'hyperloci.cli.main': raise KeyboardInterrupt\n"
-        "sys.meta_path.insert(0, Interrupting)\nsys.argv = ['hyperloci', 'list']\ncli.main()"
-    )
+        "sys.meta_path.insert(0, Interrupting)\n",
+        "import typer.main\ndef interrupt(*_): raise KeyboardInterrupt\ntyper.main.get_command = interrupt\n",
+    ],
+    ids=["loading", "making the commands"],
+)
+def test_ctrl_c_while_a_command_is_still_loaded_ends_it_without_a_traceback(interruption: str) -> None:
+    code = f"import sys\nfrom hyperloci import cli\n{interruption}sys.argv = ['hyperloci', 'list']\ncli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (Exit.INTERRUPTED, "", "")

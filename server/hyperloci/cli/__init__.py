@@ -30,8 +30,10 @@ def main() -> None:
 
             answer(event)
         case _:
+            # Loading takes a second or two on a busy machine, and Typer, which ends quietly, makes its commands first.
             try:
                 from hyperloci.cli.main import run_command
-            except KeyboardInterrupt:  # Loading takes a second or two on a busy machine.
+
+                run_command()
+            except KeyboardInterrupt:
                 sys.exit(INTERRUPTED)
-            run_command()
