@@ -316,13 +316,14 @@ class Facts:
         return node
 
     def _count_known(self, known: Node, new: NewNode, replaced: Node | None, reason: str) -> Node:
-        """Count a known statement again, on the days that its words name now; what it replaces ends now."""
-        from hyperloci.facts.told_days import renew_days
+        """Count a known statement again, as it is told now; what it replaces ends now."""
+        from hyperloci.facts.told_again import renew_known
 
-        now = self._clock()
+        now, changes = self._clock(), renew_known(known, new)
         self._store.nodes.count_repetition(known.key, now=now)
-        if (renewed := renew_days(known, new)) is not None:
-            self._store.nodes.update_node(known.id, now=now, metadata=renewed)
+        self._store.nodes.update_node(known.id, now=now, **changes)
+        if "confidence" in changes:
+            self._store.log.add_entry("tell", [known.id], now=now)
         if replaced is not None and replaced.valid_until is None:
             self._make_writer().supersede(replaced, known, reason, now=now, until=now)
         return self.resolve_living_node(known.id, "id")

@@ -22,6 +22,9 @@ MAX_NAME_CHARS = 200
 """The longest name of a thing: a person, a path, a qualified symbol. What is longer is a statement about one."""
 
 
+TOLD: Final = "told"
+"""The name in a memory's metadata of that somebody told it on purpose, in the words that were extracted before."""
+
 ONE_OCCASION_MS: Final = 600_000
 """Facts told within ten minutes belong to one occasion, as turns to a session: each helps to find the next."""
 
@@ -82,6 +85,11 @@ class Node:
     def holds(self) -> bool:
         """Whether it is neither forgotten nor ended; an end that is ahead counts as one."""
         return self.deleted_at is None and self.valid_until is None
+
+    @property
+    def was_told(self) -> bool:
+        """Whether it was told on purpose after it had been extracted."""
+        return TOLD in self.metadata
 
 
 def last_day_of(node: Node) -> str | None:

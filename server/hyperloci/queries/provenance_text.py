@@ -123,6 +123,8 @@ def _describe_events(log: Sequence[LogLine], succession: str) -> Iterator[str]:
                 yield f"On {day} it moved from {line.from_tier} to {line.to_tier}{why}."
             case "confirm":
                 yield f"On {day} it was confirmed, and has been protected from fading since."
+            case "tell":
+                yield f"On {day} it was remembered on purpose, in the same words."
             case "supersede":
                 yield f"On {day} it {succession}{why}."
             case "prune":

@@ -359,6 +359,23 @@ def test_what_somebody_confirmed_is_never_ended_by_a_transcript(
 
 
 @pytest.mark.req("B.17")
+def test_what_was_told_on_purpose_in_the_words_of_a_session_is_never_ended_by_a_transcript(
+    store: Store, talk: Talk, context: MaintenanceContext, facts: Facts
+) -> None:
+    play(talk, context)
+    found = find(store, "April 20")
+    assert remember(facts, found.content, category=str(found.subtype)) == found.id
+    told = find(store, "April 20")
+    assert (told.confidence, told.was_told, told.seen_count) == (1.0, True, 2)
+    assert [entry.operation for entry in store.log.list_of_node(told.id)][-1] == "tell"
+    talk.session("two", *AFTER)
+    consolidate_sessions(context)
+    old = find(store, "April 20")
+    assert old.valid_until is None
+    assert [edge.label for edge in edges_between(store, find(store, "April 25"), old)] == ["updates"]
+
+
+@pytest.mark.req("B.17")
 def test_what_is_about_something_else_neither_ends_nor_marks_anything(
     store: Store, talk: Talk, context: MaintenanceContext
 ) -> None:

@@ -211,7 +211,7 @@ def _rate_memory(node: Node, now: int) -> OpeningMemory:
     age = max(now - node.event_time, 0) / MS_PER_DAY
     often = math.log2(node.seen_count + node.access_count) if node.seen_count + node.access_count > 1 else 0.0
     value = (
-        _ORIGIN_VALUES.get(node.origin, speaker)
+        _ORIGIN_VALUES.get(Origin.TOOL if node.was_told else node.origin, speaker)
         + _present_confidence(node, now)
         + _RECENCY_VALUE * 0.5 ** (age / _RECENCY_DAYS)
         + min(_MAX_REPETITION, _REPETITION_VALUE * often)

@@ -17,6 +17,8 @@ _SPEAKERS: Final = frozenset({"user", "assistant"})
 
 def name_source(node: Node) -> str:
     """Return in a word who a memory is from: for what was extracted, who said it, where that is known."""
+    if node.was_told:
+        return SOURCE_WORDS[Origin.TOOL]
     speaker = str(node.metadata.get("speaker") or "")
     if node.origin is Origin.TEAMMATE:
         return name_teammate(node)

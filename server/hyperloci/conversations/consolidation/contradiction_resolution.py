@@ -85,8 +85,8 @@ def may_replace(new: Node, old: Node) -> bool:
 
 
 def may_end(node: Node) -> bool:
-    """Return whether rules may end a memory: what was extracted, and nobody confirmed."""
-    return node.origin is Origin.EXTRACTION and node.decay_rate > 0.0
+    """Return whether rules may end a memory: what was extracted, and nobody confirmed or told on purpose."""
+    return node.origin is Origin.EXTRACTION and node.decay_rate > 0.0 and not node.was_told
 
 
 def _source_trust(node: Node) -> float:
