@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Consolidation, consolidate_sessions
@@ -126,6 +127,41 @@ def test_what_was_confirmed_or_corrected_since_is_left_as_it_is(
     assert SAID[0] in living(store)
     assert SAID[1] not in living(store)
     assert [item.reason for item in saved.rejected] == ["was made of the same turns before, and replaced since"]
+
+
+@pytest.mark.req("E.16", "B.17")
+@pytest.mark.parametrize(
+    "again", [SAID[0], SAID[0].replace("our load", "load"), "Invoices are stored in PostgreSQL and never in SQLite."]
+)
+def test_what_somebody_forgot_or_corrected_is_not_made_again_in_other_words(
+    store: Store, talk: Talk, consolidation: Consolidation, host: HostConsolidation, facts: Facts, again: str
+) -> None:
+    talk.session("one", *TALK)
+    consolidation.consolidate_now("one")
+    first, second, _ = extracted(store)
+    facts.forget_memory(first.id, reason="wrong")
+    facts.correct_fact(
+        second.id, sanitize_argument("fact", "Tests may reach the staging proxy."), reason="asked", session_id=None
+    )
+    tests = "No test may touch the network, because CI has none."
+    saved = host.save_findings("one", {"facts": [finding(again, 0), finding(tests, 2)]}).saved
+    assert saved.new == ()
+    assert [item.place for item in saved.rejected] == ["facts[0]", "facts[1]"]
+    assert [node.content for node in extracted(store) if node.holds] == [SAID[2]]
+
+
+@pytest.mark.req("B.17")
+def test_what_had_only_faded_is_made_again_in_other_words(
+    store: Store, talk: Talk, clock: FakeClock, consolidation: Consolidation, host: HostConsolidation
+) -> None:
+    talk.session("one", *TALK)
+    consolidation.consolidate_now("one")
+    clock.advance(2_000 * MS_PER_DAY)
+    faded = {memory.id: memory for memory in store.decay.find_faded(clock(), 0.05, 9)}
+    with store.transaction():
+        assert store.decay.prune_memory(faded[extracted(store)[0].id], now=clock(), reason="faded")
+    saved = host.save_findings("one", {"facts": [finding("Invoices are stored in PostgreSQL, never in SQLite.", 0)]})
+    assert len(saved.saved.new) == 1
 
 
 @pytest.mark.req("B.16", "B.17")

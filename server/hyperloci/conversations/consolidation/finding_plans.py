@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver
 from hyperloci.conversations.consolidation.findings import (
@@ -26,9 +26,15 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
+from hyperloci.store.memories.decay import PRUNE_OPERATION
+from hyperloci.store.memories.traversal import INWARD
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+
+FORGOTTEN: Final = "was forgotten on purpose, so it is not restored"
+REPLACED: Final = "was made of the same turns before, and replaced since"
+"""Why something is not made again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +94,9 @@ class FindingPlanner:
             statement = Said(text.text, finding.said.answer)
             known = memories.find_said(statement, sources) if reason is None else None
             if known is not None and known.valid_until is not None:
-                reason = "was made of the same turns before, and replaced since"
+                reason = REPLACED
+            elif known is not None and was_forgotten(self._store, known):
+                reason = FORGOTTEN
             alike = [
                 plan.finding for plan in plans if repeats(statement, Said(plan.text.text, plan.finding.said.answer))
             ]
@@ -102,7 +110,30 @@ class FindingPlanner:
             maybe = next((other.place for other in alike if other.sureness is Sureness.TENTATIVE), "")
             plan = self._make_plan(progress, finding, text, sources, explained_by, known)
             plans.append(replace(plan, repeats=maybe))
-        return plans if strategy == HEURISTIC_STRATEGY else _note_reworded(plans, memories), rejected
+        return plans if strategy == HEURISTIC_STRATEGY else self._note_reworded(plans, memories, rejected), rejected
+
+    def _note_reworded(
+        self, plans: Sequence[FindingPlan], memories: TurnMemories, rejected: list[RejectedItem]
+    ) -> list[FindingPlan]:
+        """Return plans, with what rules made of the same turns and they word anew; none of what a person settled."""
+        readings = [(plan.text.text, plan.sources) for plan in plans]
+        reworded = find_reworded(readings, memories, made_by=HEURISTIC_STRATEGY)
+        kept: list[FindingPlan] = []
+        for place, plan in enumerate(plans):
+            settled = filter(None, map(self._why_settled, reworded.get(place, ())))
+            if plan.known is None and (reason := next(settled, None)) is not None:
+                rejected.append(RejectedItem(plan.finding.place or plan.finding.kind, reason))
+            else:
+                kept.append(replace(plan, reworded=tuple(old for old in reworded.get(place, ()) if old.holds)))
+        return kept
+
+    def _why_settled(self, node: Node) -> str | None:
+        """Return why a past memory is not made again in other words: somebody forgot or corrected it on purpose."""
+        if node.deleted_at is not None:
+            return FORGOTTEN if was_forgotten(self._store, node) else None
+        steps = self._store.traversal.find_steps([node.key], label="supersedes", direction=INWARD)
+        newer = self._store.nodes.get_by_keys({step.target for step in steps}).values()
+        return REPLACED if any(one.origin is Origin.TOOL for one in newer) else None
 
     def _make_plan(
         self,
@@ -145,13 +176,6 @@ def _said_at(sources: Sequence[Node]) -> int:
     return max(node.event_time for node in sources)
 
 
-def _note_reworded(plans: Sequence[FindingPlan], memories: TurnMemories) -> list[FindingPlan]:
-    """Return plans, with what rules made of the same turns and they word anew."""
-    readings = [(plan.text.text, plan.sources) for plan in plans]
-    reworded = find_reworded(readings, memories, made_by=HEURISTIC_STRATEGY)
-    return [replace(plan, reworded=reworded.get(place, ())) for place, plan in enumerate(plans)]
-
-
 def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
     if not text.text.strip() or text.text.strip() == "[private]":
         return "content is empty, or all of it is private"
@@ -166,6 +190,12 @@ def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Nod
     about_user = finding.kind is FindingKind.USER_INFO
     own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
     return GLOBAL_SCOPE if about_user and own_words else project
+
+
+def was_forgotten(store: Store, node: Node) -> bool:
+    """Return whether somebody forgot a memory on purpose; one that had only faded comes back when it is said again."""
+    last = store.log.list_of_node(node.id, limit=1) if node.deleted_at is not None else []
+    return node.deleted_at is not None and not (last and last[-1].operation == PRUNE_OPERATION)
 
 
 def _is_known_by(node: Node, said: Said) -> bool:

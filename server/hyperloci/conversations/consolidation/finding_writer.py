@@ -14,11 +14,13 @@ from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_replace
 from hyperloci.conversations.consolidation.finding_plans import (
+    FORGOTTEN,
     FindingPlan,
     note_plan_days,
     said_fields,
     speaker_word,
     trust_in,
+    was_forgotten,
 )
 from hyperloci.conversations.consolidation.findings import (
     NODE_TYPES,
@@ -37,7 +39,6 @@ from hyperloci.model.kinds import EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
-from hyperloci.store.memories.decay import PRUNE_OPERATION
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.sanitizer import sanitize
 
@@ -127,7 +128,7 @@ class FindingWriter:
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
                 place = plan.finding.place or plan.finding.kind
-                rejected.append(RejectedItem(place, "was forgotten on purpose, so it is not restored"))
+                rejected.append(RejectedItem(place, FORGOTTEN))
                 continue
             nodes[plan.finding.place] = node
             made_of += plan.sources
@@ -265,14 +266,11 @@ class FindingWriter:
     def _find_tombstone(self, plan: FindingPlan) -> Node | None:
         """Return the forgotten node with this content: restored if it faded, as it is if forgotten on request."""
         node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
-        if node is None:
+        if node is None or was_forgotten(self._store, node):
+            return node
+        if not self._store.nodes.restore_node(node.id, now=self._clock(), reason="said again"):
             return None
-        last = self._store.log.list_of_node(node.id, limit=1)
-        if last and last[-1].operation == PRUNE_OPERATION:
-            if not self._store.nodes.restore_node(node.id, now=self._clock(), reason="said again"):
-                return None
-            return self._store.nodes.get_by_key(node.key)
-        return node
+        return self._store.nodes.get_by_key(node.key)
 
     # -- names and causes --------------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from hyperloci.conversations.consolidation.text_similarity import Said, find_num
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from hyperloci.store.memories.traversal import INWARD
 
 OVERLAP: Final = 0.5
 """Share of the words of the shorter of two statements of one turn from which on one words the other anew: a finding
@@ -21,7 +20,7 @@ Reading = tuple[str, Sequence[Node]]
 
 
 class TurnMemories:
-    """The memories that were made of turns, past ones too; read once for each turn."""
+    """The memories that were made of turns, past and forgotten ones too; read once for each turn."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,12 +34,13 @@ class TurnMemories:
     def find_said(self, said: Said, turns: Iterable[Node]) -> Node | None:
         """Return a memory of the same turns that says the same; one that holds before a past one."""
         alike = [node for node in self.list_made(turns) if repeats(said, read_said(node))]
-        return min(alike, key=lambda node: node.valid_until is not None, default=None)
+        return min(alike, key=lambda node: not node.holds, default=None)
 
     def _list_of_turn(self, turn: Node) -> list[Node]:
         if turn.key not in self._made:
-            steps = self._store.traversal.find_steps([turn.key], label="derived_from", direction=INWARD)
-            nodes = self._store.nodes.get_by_keys({step.target for step in steps})
+            # Not by steps: none leads to what was forgotten.
+            edges = self._store.edges.list_of_node(turn.key, "derived_from")
+            nodes = self._store.nodes.get_by_keys({edge.members[0].node for edge in edges} - {turn.key})
             self._made[turn.key] = [node for node in nodes.values() if node.type is not NodeType.SNIPPET]
         return self._made[turn.key]
 
@@ -53,7 +53,7 @@ def read_said(node: Node) -> Said:
 def find_reworded(
     readings: Sequence[Reading], memories: TurnMemories, *, made_by: str
 ) -> Mapping[int, tuple[Node, ...]]:
-    """Return which of the readings words which memories anew, by its place among them.
+    """Return which of the readings words which memories anew, by its place among them; past ones too.
 
     A memory goes to the reading of one of its turns that has most of its words, if all readings of that turn together
     have its numbers: what one statement of rules says, a model may say in two.
@@ -65,7 +65,7 @@ def find_reworded(
     """
     found: dict[int, list[Node]] = {}
     for node in memories.list_made([turn for _, turns in readings for turn in turns]):
-        if node.valid_until is not None or node.metadata.get("strategy") != made_by:
+        if node.metadata.get("strategy") != made_by:
             continue
         places = [place for place, (_, turns) in enumerate(readings) if node in memories.list_made(turns)]
         best = max(places, key=lambda place: _overlap(node.content, readings[place][0]))
