@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, read_day_end
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.safe_arguments import MAX_ENTITIES, sanitize_names, sanitize_reason
@@ -179,3 +179,32 @@ def test_a_deadline_in_the_words_of_a_memory_of_another_kind_is_refused(memory: 
 
     with pytest.raises(BadRequestError, match=r"it is known already, as constraint .*; forget that one first"):
         memory.remember_fact("No deploys until 15 January 2044", category="deadline")
+
+
+@pytest.mark.req("B.13", "B.14")
+def test_what_was_replaced_already_is_not_replaced_again_beside_what_holds(memory: Memory, clock: FakeClock) -> None:
+    first = memory.remember_fact("The port is 8000")
+    clock.advance(MS_PER_DAY)
+    second = memory.remember_fact("The port is 8080", replaces=first.id)
+    ended = clock.now
+    clock.advance(MS_PER_DAY)
+
+    with pytest.raises(BadRequestError, match=f"was already replaced; name what holds in its place, {second.id[:8]}"):
+        memory.remember_fact("The port is 9000", replaces=first.id)
+
+    node = memory.get_node(first.id)
+    assert node is not None and node.valid_until == ended
+    assert [hit.id for hit in memory.search("port").results] == [second.id]
+    # Who tells it once more, as after an answer that got lost, changes nothing.
+    assert memory.remember_fact("The port is 8080", replaces=first.id).duplicate_of == second.id
+
+
+@pytest.mark.req("B.14")
+def test_what_ended_with_its_day_is_replaced_and_held_no_longer(memory: Memory, clock: FakeClock) -> None:
+    old = memory.remember_fact("No deploys until 20 January 2027", category="constraint")
+    end = read_day_end("2027-01-20")
+    memory.store.nodes.update_node(old.id, now=clock.advance(30 * MS_PER_DAY), valid_until=end)
+    new = memory.remember_fact("No deploys until 20 March 2027", category="constraint", replaces=old.id)
+
+    node = memory.get_node(old.id)
+    assert (new.supersedes, node and node.valid_until) == (old.id, end)

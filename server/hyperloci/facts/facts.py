@@ -15,6 +15,7 @@ from hyperloci.facts.affected_memories import (
     name_affected,
 )
 from hyperloci.facts.categories import resolve_category
+from hyperloci.facts.past_memories import why_not_correctable, why_not_replaceable
 from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 from hyperloci.knowledge.exceptions import is_exception
 from hyperloci.model.facets import Verification
@@ -164,6 +165,8 @@ class Facts:
         redactions, reason = sum(len(part.redactions) for part in parts), "replaced by a newer fact"
         superseded = None if replaced is None else replaced.id
         known = self._store.nodes.find_duplicate(new.content, new.scope)
+        if replaced is not None and (why := why_not_replaceable(self._store, replaced, known)) is not None:
+            raise BadRequestError(f"replaces={replaced.id!r} {why}")
         if known is not None and known.id != superseded:
             known = self._count_known(known, new, replaced, reason)
             return RememberedFact(
@@ -218,7 +221,7 @@ class Facts:
         reason = sanitize_reason(reason)
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
-            if (why := _why_not_correctable(old)) is not None:
+            if (why := why_not_correctable(old)) is not None:
                 raise BadRequestError(f"id={node_id!r} {why}")
             new = NewNode(
                 type=old.type,
@@ -353,7 +356,9 @@ class Facts:
             about=[key for key in declared if key is not None],
         )
         if replaced is not None:
-            writer.supersede(replaced, node, reason, now=now, until=now)
+            # What ended by its own words did not hold any longer than that.
+            until = now if replaced.valid_until is None else min(now, replaced.valid_until)
+            writer.supersede(replaced, node, reason, now=now, until=until)
         return node
 
     def _make_writer(self) -> MemoryWriter:
@@ -361,20 +366,6 @@ class Facts:
         from hyperloci.facts.memory_writer import MemoryWriter
 
         return MemoryWriter(self._store)
-
-
-def _why_not_correctable(node: Node) -> str | None:
-    """Return why a memory can't be corrected, and what to do instead; None where it can."""
-    if node.valid_until is not None:
-        if node.valid_until == read_day_end(day := last_day_of(node)):
-            return f"ended with its own day, {day}; remember what holds now, or confirm."
-        if "released" in node.metadata:
-            return f"held until something came: {node.metadata['released']!r}; remember what holds now, or confirm."
-        return "was already corrected; correct the newest version instead."
-    if node.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
-        kind = node.subtype or node.type
-        return f"is a {kind}: only remembered facts can be corrected; change the file it came from instead."
-    return None
 
 
 def _hold_on(node: Node, now: int) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""Past memories: what no longer holds, why it can't be changed, and what to do instead."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hyperloci.clock import read_day_end
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import Node, last_day_of
+from hyperloci.store import Store
+from hyperloci.store.ids import shorten_id
+from hyperloci.store.memories.traversal import INWARD
+
+MAX_STEPS: Final = 20
+"""Replacements of a replacement that are followed."""
+
+
+def why_not_correctable(node: Node) -> str | None:
+    """Return why a memory can't be corrected, and what to do instead; None where it can."""
+    if node.valid_until is not None:
+        if node.valid_until == read_day_end(day := last_day_of(node)):
+            return f"ended with its own day, {day}; remember what holds now, or confirm."
+        if "released" in node.metadata:
+            return f"held until something came: {node.metadata['released']!r}; remember what holds now, or confirm."
+        return "was already corrected; correct the newest version instead."
+    if node.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
+        kind = node.subtype or node.type
+        return f"is a {kind}: only remembered facts can be corrected; change the file it came from instead."
+    return None
+
+
+def why_not_replaceable(store: Store, old: Node, new: Node | None) -> str | None:
+    """Return why a memory can't be replaced, and what to name instead; None where it can.
+
+    What ended by its own words can: nothing holds in its place. So can what was replaced by the very same before.
+
+    Args:
+        store: where both are.
+        old: the memory.
+        new: what replaces it, if that is stored already.
+    """
+    newest = find_successor(store, old) if old.valid_until is not None else None
+    if newest is None or (new is not None and newest.key == new.key):
+        return None
+    return f"was already replaced; name what holds in its place, {shorten_id(newest.id)}."
+
+
+def find_successor(store: Store, node: Node) -> Node | None:
+    """Return what replaced a memory and holds, by however many steps; None where nothing does."""
+    for _ in range(MAX_STEPS):
+        steps = store.traversal.find_steps([node.key], label="supersedes", direction=INWARD)
+        newer = store.nodes.get_by_keys({step.target for step in steps}).values()
+        if not newer:
+            return None
+        node = max(newer, key=lambda one: (one.holds, one.key))
+        if node.holds:
+            return node
+    return None
