@@ -208,3 +208,17 @@ def test_what_ended_with_its_day_is_replaced_and_held_no_longer(memory: Memory, 
 
     node = memory.get_node(old.id)
     assert (new.supersedes, node and node.valid_until) == (old.id, end)
+
+
+@pytest.mark.req("B.13")
+def test_what_was_replaced_is_not_confirmed_as_if_it_held(memory: Memory, clock: FakeClock) -> None:
+    old = memory.remember_fact("The port is 8000")
+    new = memory.remember_fact("The port is 8080", replaces=old.id)
+    newest = memory.correct_fact(new.id, "The port is 9000").id[:8]
+
+    with pytest.raises(BadRequestError, match=f"was replaced by {newest}; confirm that one, or .* replaces={newest}"):
+        memory.confirm_fact(old.id)
+    assert memory.get_facets(old.id)["verification"] == "outdated"
+
+    again = memory.remember_fact("The port is 8000", replaces=newest)
+    assert [hit.id for hit in memory.search("port").results] == [again.id]

@@ -15,7 +15,7 @@ from hyperloci.facts.affected_memories import (
     name_affected,
 )
 from hyperloci.facts.categories import resolve_category
-from hyperloci.facts.past_memories import why_not_correctable, why_not_replaceable
+from hyperloci.facts.past_memories import why_not_confirmable, why_not_correctable, why_not_replaceable
 from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 from hyperloci.knowledge.exceptions import is_exception
 from hyperloci.model.facets import Verification
@@ -259,10 +259,18 @@ class Facts:
         return name_affected(stored, check, REPLACE_BY_REMEMBERING)
 
     def confirm_fact(self, node_id: str) -> Node:
-        """Protect a fact: full confidence, no decay, long-term (B.13)."""
+        """Protect a fact: full confidence, no decay, long-term (B.13).
+
+        Raises:
+            NotFoundError: no such memory, or a forgotten one.
+            BadRequestError: something else has taken its place.
+        """
         now = self._clock()
         with self._store.transaction():
             node = self.resolve_living_node(node_id, "id")
+            changes = _hold_on(node, now)
+            if changes.get("valid_until", node.valid_until) is not None:
+                raise BadRequestError(f"id={node_id!r} {why_not_confirmable(self._store, node)}")
             self._store.nodes.update_node(
                 node.id,
                 now=now,
@@ -271,7 +279,7 @@ class Facts:
                 decay_rate=0.0,
                 last_accessed=now,
                 tier=Tier.LONGTERM,
-                **_hold_on(node, now),
+                **changes,
             )
             self._store.facets.set_verification(node.key, Verification.VERIFIED)
             self._store.log.add_entry("confirm", [node.id], now=now)

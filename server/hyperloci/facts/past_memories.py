@@ -45,6 +45,15 @@ def why_not_replaceable(store: Store, old: Node, new: Node | None) -> str | None
     return f"was already replaced; name what holds in its place, {shorten_id(newest.id)}."
 
 
+def why_not_confirmable(store: Store, old: Node) -> str:
+    """Return why nobody can confirm a memory that ended otherwise than by its own words, and what to do instead."""
+    newest = find_successor(store, old)
+    if newest is None:
+        return "no longer holds; remember it anew if it does."
+    id = shorten_id(newest.id)
+    return f"was replaced by {id}; confirm that one, or remember the old words with replaces={id} if they hold again."
+
+
 def find_successor(store: Store, node: Node) -> Node | None:
     """Return what replaced a memory and holds, by however many steps; None where nothing does."""
     for _ in range(MAX_STEPS):
