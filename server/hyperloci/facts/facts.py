@@ -164,7 +164,7 @@ class Facts:
         """
         redactions, reason = sum(len(part.redactions) for part in parts), "replaced by a newer fact"
         superseded = None if replaced is None else replaced.id
-        known = self._store.nodes.find_duplicate(new.content, new.scope)
+        known = self._find_own(new)
         if replaced is not None and (why := why_not_replaceable(self._store, replaced, known)) is not None:
             raise BadRequestError(f"replaces={replaced.id!r} {why}")
         if known is not None and known.id != superseded:
@@ -235,7 +235,7 @@ class Facts:
                 tier=old.tier,
                 metadata={**safety_metadata(fact), **note_corrected_days(fact.text, old, self._clock())},
             )
-            known = self._store.nodes.find_duplicate(new.content, new.scope)
+            known = self._find_own(new)
             if known is not None and known.key != old.key:
                 known = self._count_known(known, new, old, reason or "corrected")
                 return RememberedFact(
@@ -325,6 +325,10 @@ class Facts:
         if node.deleted_at is not None:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
+
+    def _find_own(self, new: NewNode) -> Node | None:
+        """Return a memory that says the same; not a teammate's, which goes when they withdraw it."""
+        return self._store.nodes.find_duplicate(new.content, new.scope, besides=Origin.TEAMMATE)
 
     def _count_known(self, known: Node, new: NewNode, replaced: Node | None, reason: str) -> Node:
         """Count a known statement again, as it is told now; what it replaces ends now."""

@@ -246,6 +246,21 @@ def test_unsharing_keeps_ones_own_and_takes_it_from_the_others(ada: Person, bob:
     assert not bob.has(id)
 
 
+def test_what_one_remembered_in_a_teammates_words_stays_when_they_withdraw_theirs(ada: Person, bob: Person) -> None:
+    theirs = ada.remember(DECISION)
+    ada.memory.share([theirs])
+    ada.commit()
+    bob.pull(ada)
+    mine = bob.memory.remember_fact(DECISION, category="decision")
+    assert mine.duplicate_of is None
+    assert bob.memory.remember_fact(DECISION, category="decision").duplicate_of == mine.id
+    assert bob.disputes() == 0
+    ada.memory.unshare([theirs])
+    ada.commit()
+    bob.pull(ada)
+    assert not bob.has(theirs) and bob.has(mine.id)
+
+
 def test_what_somebody_forgot_for_themselves_does_not_come_back(ada: Person, bob: Person) -> None:
     id = ada.remember(DECISION)
     ada.memory.share([id])

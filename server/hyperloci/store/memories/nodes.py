@@ -211,13 +211,15 @@ class Nodes:
         )
         return [NodeId(row[0]) for row in rows]
 
-    def find_duplicate(self, content: str, scope: str, place: str = "") -> Node | None:
-        """Return the living node with the same content in the same scope and place (E.03)."""
+    def find_duplicate(
+        self, content: str, scope: str, place: str = "", *, besides: Origin | None = None
+    ) -> Node | None:
+        """Return the living node with the same content in the same scope and place (E.03), not of origin `besides`."""
         scope_key = self._scopes.find_key(scope)
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.place = ?"
-            " AND n.deleted_at IS NULL AND n.valid_until IS NULL ORDER BY n.key LIMIT 1",
-            (hash_content(content), scope_key, place),
+            " AND n.deleted_at IS NULL AND n.valid_until IS NULL AND n.origin IS NOT ? ORDER BY n.key LIMIT 1",
+            (hash_content(content), scope_key, place, besides),
         ).fetchone()
         return node_from_row(row) if row else None
 
