@@ -17,7 +17,7 @@ from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store
-from tests.conversations.consolidation.conftest import ASSISTANT, TALK, USER, Talk, extracted
+from tests.conversations.consolidation.conftest import ASSISTANT, PROJECT, TALK, USER, Talk, extracted, remember
 from tests.support import FakeClock
 
 SAID = [text for speaker, text in TALK if speaker is USER]
@@ -162,6 +162,55 @@ def test_what_had_only_faded_is_made_again_in_other_words(
         assert store.decay.prune_memory(faded[extracted(store)[0].id], now=clock(), reason="faded")
     saved = host.save_findings("one", {"facts": [finding("Invoices are stored in PostgreSQL, never in SQLite.", 0)]})
     assert len(saved.saved.new) == 1
+
+
+@pytest.mark.req("B.17")
+def test_what_faded_does_not_hide_a_memory_of_other_turns_that_says_the_same(
+    store: Store, talk: Talk, clock: FakeClock, consolidation: Consolidation, host: HostConsolidation, facts: Facts
+) -> None:
+    talk.session("one", *TALK)
+    consolidation.consolidate_now("one")
+    clock.advance(2_000 * MS_PER_DAY)
+    faded = {memory.id: memory for memory in store.decay.find_faded(clock(), 0.05, 9)}
+    with store.transaction():
+        assert store.decay.prune_memory(faded[extracted(store)[1].id], now=clock(), reason="faded")
+    told = remember(facts, "The tests must not touch the network; the CI has none.", category="constraint")
+    saved = host.save_findings(
+        "one", {"facts": [finding("The tests must not touch the network, CI has none.", 2)]}
+    ).saved
+    assert (saved.new, saved.known) == ((), (told,))
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_what_somebody_replaced_by_words_of_a_session_is_not_made_again_in_other_words(
+    store: Store, talk: Talk, consolidation: Consolidation, host: HostConsolidation, facts: Facts, is_forgotten: bool
+) -> None:
+    talk.session("one", *TALK)
+    consolidation.consolidate_now("one")
+    first, _, third = extracted(store)
+    again = sanitize_argument("fact", third.content)
+    facts.remember_fact(again, category=str(third.subtype), confidence=1.0, scope=PROJECT, replaces=first.id)
+    if is_forgotten:
+        facts.forget_memory(third.id, reason=None)
+    saved = host.save_findings(
+        "one", {"facts": [finding("Invoices are stored in PostgreSQL, never in SQLite.", 0)]}
+    ).saved
+    assert [item.reason for item in saved.rejected] == ["was made of the same turns before, and replaced since"]
+
+
+@pytest.mark.req("B.17")
+def test_what_else_the_turn_of_a_forgotten_memory_says_is_made(
+    store: Store, talk: Talk, consolidation: Consolidation, host: HostConsolidation, facts: Facts
+) -> None:
+    more = "Is the mover of old SQLite invoices, the cron job in the cellar, as slow as last year?"
+    talk.session("one", (USER, f"We decided to use SQLite for the invoices. {more}"), (ASSISTANT, "It is."))
+    consolidation.consolidate_now("one")
+    (rule,) = extracted(store)
+    assert rule.content == "We decided to use SQLite for the invoices."
+    facts.forget_memory(rule.id, reason="wrong")
+    found = [finding("The mover of old SQLite invoices is a cron job in the cellar.", 0, kind="insight")]
+    assert len(host.save_findings("one", {"facts": found}).saved.new) == 1
 
 
 @pytest.mark.req("B.16", "B.17")

@@ -19,7 +19,7 @@ from hyperloci.conversations.consolidation.findings import (
     RejectedItem,
     Sureness,
 )
-from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded, read_said
+from hyperloci.conversations.consolidation.rewording import TurnMemories, find_reworded, is_told_by, read_said
 from hyperloci.conversations.consolidation.text_similarity import Said, repeats, why_ungrounded
 from hyperloci.knowledge.deadlines.due_dates import note_days, read_due_date
 from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
@@ -27,7 +27,6 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.store.memories.decay import PRUNE_OPERATION
-from hyperloci.store.memories.traversal import INWARD
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -97,6 +96,8 @@ class FindingPlanner:
                 reason = REPLACED
             elif known is not None and was_forgotten(self._store, known):
                 reason = FORGOTTEN
+            # What has only faded says nothing now: something else that holds may.
+            known = known if known is not None and known.holds else None
             alike = [
                 plan.finding for plan in plans if repeats(statement, Said(plan.text.text, plan.finding.said.answer))
             ]
@@ -120,7 +121,8 @@ class FindingPlanner:
         reworded = find_reworded(readings, memories, made_by=HEURISTIC_STRATEGY)
         kept: list[FindingPlan] = []
         for place, plan in enumerate(plans):
-            settled = filter(None, map(self._why_settled, reworded.get(place, ())))
+            alike = (old for old in reworded.get(place, ()) if is_told_by(plan.text.text, old.content))
+            settled = filter(None, map(self._why_settled, alike))
             if plan.known is None and (reason := next(settled, None)) is not None:
                 rejected.append(RejectedItem(plan.finding.place or plan.finding.kind, reason))
             else:
@@ -129,11 +131,12 @@ class FindingPlanner:
 
     def _why_settled(self, node: Node) -> str | None:
         """Return why a past memory is not made again in other words: somebody forgot or corrected it on purpose."""
-        if node.deleted_at is not None:
-            return FORGOTTEN if was_forgotten(self._store, node) else None
-        steps = self._store.traversal.find_steps([node.key], label="supersedes", direction=INWARD)
-        newer = self._store.nodes.get_by_keys({step.target for step in steps}).values()
-        return REPLACED if any(one.origin is Origin.TOOL for one in newer) else None
+        if was_forgotten(self._store, node):
+            return FORGOTTEN
+        # Not by steps: a correction settled it, though it was forgotten since.
+        edges = self._store.edges.list_of_node(node.key, "supersedes")
+        newer = self._store.nodes.get_by_keys({edge.members[0].node for edge in edges} - {node.key}).values()
+        return REPLACED if any(one.origin is Origin.TOOL or one.was_told for one in newer) else None
 
     def _make_plan(
         self,

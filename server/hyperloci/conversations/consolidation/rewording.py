@@ -75,6 +75,12 @@ def find_reworded(
     return {place: tuple(nodes) for place, nodes in found.items()}
 
 
+def is_told_by(text: str, other: str) -> bool:
+    """Tell whether the other text has half of the words of this one: what has fewer tells more of the same turn."""
+    mine = meaningful_words(text)
+    return len(mine & meaningful_words(other)) >= OVERLAP * len(mine)
+
+
 def _overlap(text: str, other: str) -> float:
     """Return how many of the words of the shorter text the other one has, 0..1."""
     mine, theirs = meaningful_words(text), meaningful_words(other)
