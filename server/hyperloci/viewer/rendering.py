@@ -47,6 +47,7 @@ EVENT_WORDS: Final[Mapping[str, str]] = {
     "supersede": "replaced",
     "tier": "moved",
     "confirm": "confirmed",
+    "tell": "remembered on purpose",
     "forget": "forgotten",
     "prune": "faded away",
     "expire": "its time was over",

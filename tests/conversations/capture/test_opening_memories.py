@@ -11,6 +11,8 @@ from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.conversations.capture.opening_memories import LINE_CHARS, cut_at_sentence
 from hyperloci.conversations.capture.said_before import Wording
 from hyperloci.conversations.consolidation.consolidator import Consolidation
+from hyperloci.facts.facts import Facts
+from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.record import CaptureKind
 from hyperloci.store.memories.positions import StoredAnchor
@@ -155,6 +157,13 @@ def test_what_the_assistant_found_out_and_is_no_longer_sure_of_is_left_out(house
     house.say("insight", "The flake comes from the clock", speaker="assistant", confidence=0.4)
     house.say("insight", "The leak comes from the listener", confidence=0.4)
     assert said(house.start()) == ["The leak comes from the listener"]
+
+
+def test_what_the_assistant_found_out_and_was_told_again_on_purpose_is_shown_however_sure(house: House) -> None:
+    house.say("insight", "The flake comes from the clock", speaker="assistant", confidence=0.3)
+    again = sanitize_argument("fact", "The flake comes from the clock")
+    Facts(house.store, PROJECT, lambda: NOW).remember_fact(again, category="insight", confidence=0.4, scope=PROJECT)
+    assert said(house.start()) == ["The flake comes from the clock"]
 
 
 # -- deadlines ---------------------------------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ def _may_be_shown(node: Node, now: int) -> bool:
     """Tell whether a memory is somebody's statement, safe to show, and not past."""
     if node.metadata.get("flags") or not is_statement(node) or is_past(node, now):
         return False
-    told = node.origin in _TOLD or node.metadata.get("speaker") == "user"
+    told = node.origin in _TOLD or node.was_told or node.metadata.get("speaker") == "user"
     return node.subtype not in ("insight", "semantic") or told or _present_confidence(node, now) >= MIN_KNOWN_CONFIDENCE
 
 
