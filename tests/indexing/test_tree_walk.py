@@ -332,6 +332,22 @@ def test_rules_from_above_the_root_and_of_the_repository_hold(tmp_path: Path) ->
     assert found(tmp_path / "app") == ["b.md"]
 
 
+@pytest.mark.parametrize("pattern", ["*", "/*", "notes/", "notes"])
+def test_a_repository_that_ignores_the_root_says_nothing_of_what_is_in_it(tmp_path: Path, pattern: str) -> None:
+    make(tmp_path, {".gitignore": f"{pattern}\n!/.vimrc\n", "notes/deep/a.md": "x", "notes/deep/inner/b.md": "x"})
+    git(tmp_path, "init", "-q")
+    git(tmp_path / "notes/deep/inner", "init", "-q")
+    assert found(tmp_path / "notes/deep") == ["a.md", "inner/b.md"]
+    assert isinstance(check_file(tmp_path / "notes/deep", "a.md"), IndexableFile)
+    assert not FolderTest(tmp_path / "notes/deep").ignores("inner")
+
+
+def test_a_root_that_is_taken_back_is_a_part_of_its_repository(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "/*\n!/notes/\nb.md\n", "notes/a.md": "x", "notes/b.md": "x"})
+    git(tmp_path, "init", "-q")
+    assert found(tmp_path / "notes") == ["a.md"]
+
+
 def test_a_repository_inside_a_repository_is_another_project(tmp_path: Path) -> None:
     make(tmp_path, {"inner/a.md": "x", "a.md": "x"})
     git(tmp_path / "inner", "init", "-q")

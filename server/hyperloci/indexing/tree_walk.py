@@ -166,15 +166,17 @@ class _ProjectTree:
             repository = find_repository(real, ())
         except BrokenRepositoryError:
             repository = None
-        top = repository.root if repository and real.is_relative_to(repository.root) else real
-        above = "".join(part + "/" for part in real.relative_to(top).parts)
         outer: Chain = ()
         if repository and (rules := read_rules(repository.common_dir / "info" / "exclude", "", ".git/info/exclude")):
             outer = (rules,)
-        folder = top
-        for part in real.relative_to(top).parts:
-            outer += read_folder_rules(folder, "".join(name + "/" for name in folder.relative_to(top).parts))
-            folder /= part
+        above, folder = "", repository.root if repository and real.is_relative_to(repository.root) else real
+        for part in real.relative_to(folder).parts:
+            outer += read_folder_rules(folder, above)
+            above, folder = f"{above}{part}/", folder / part
+            if find_ignoring_rule(outer, above):
+                # No part of that repository, which is one for dotfiles in the home folder (`*`): a tree of its own.
+                repository, above, outer = None, "", ()
+                break
         settings = compile_rules(pattern_lines(exclude), above, EXCLUDE_SETTING)
         return cls(real, above, outer, (settings,) if settings else (), max_bytes, repository is not None)
 
