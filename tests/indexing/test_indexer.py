@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError, StoreFullError
+from hyperloci.indexing import ignore_files, tree_walk
 from hyperloci.indexing.file_reader import FreshFile
 from hyperloci.indexing.file_writer import FileWriter
 from hyperloci.indexing.forgotten_chunks import SOON_MS
@@ -937,6 +938,38 @@ def test_a_changed_ignore_file_is_heeded_everywhere(index: Index, tree: WorkingT
     index.update(".gitignore")
 
     assert set(index.ids()) == {"one"}
+
+
+def test_a_batch_of_many_files_reads_the_rules_of_each_folder_once(
+    index: Index, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [f"src/{folder}/{number}.md" for folder in "abc" for number in range(20)]
+    for path in paths:
+        tree.write(path, f"# {path}\n")
+    read: list[str] = []
+    read_rules = ignore_files.read_folder_rules
+
+    def count(folder: Path, base: str) -> ignore_files.Chain:
+        read.append(base)
+        return read_rules(folder, base)
+
+    monkeypatch.setattr(tree_walk, "read_folder_rules", count)
+    assert index.update(*paths).files == 60
+    assert sorted(read) == ["", "src/", "src/a/", "src/b/", "src/c/"]
+
+
+def test_only_what_is_under_a_path_that_was_told_is_forgotten(index: Index, tree: WorkingTree) -> None:
+    paths = ("a/one.md", "ab/two.md", "a.md", "a/b/three.md")
+    for path in paths:
+        tree.write(path, f"# {path}\n")
+    index()
+    for path in paths:
+        tree.remove(path)
+
+    assert index.update("a/b").removed == 1
+    assert index.update("a").removed == 1
+    assert index.update("a.md", "b").removed == 1
+    assert set(index.ids()) == {"ab/two.md"}
 
 
 # -- what holds what -------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -25,7 +25,7 @@ from hyperloci.indexing.index_run import IndexRun
 from hyperloci.indexing.link_queue import link_queued, queue_readers
 from hyperloci.indexing.parsing.parser import ParserLimits, borrow_parser
 from hyperloci.indexing.renamed_files import FileStamp, FormerPaths
-from hyperloci.indexing.tree_walk import UNREADABLE, FolderTest, IndexableFile, check_file, is_gone, walk_tree
+from hyperloci.indexing.tree_walk import UNREADABLE, FolderTest, IndexableFile, check_files, is_gone, walk_tree
 from hyperloci.knowledge.graph.anchors import anchor_pending
 from hyperloci.knowledge.graph.renames import follow_renames
 from hyperloci.model.answers import IndexReport, Progress, SkippedFile
@@ -163,15 +163,15 @@ class Indexer:
 
     def _scan_targets(self, targets: Sequence[str]) -> _TreeScan:
         """Find the files to index among some files and folders; the empty path is the whole project."""
-        look = _TreeScan(targets=tuple(targets))
+        look = _TreeScan(targets=frozenset(targets))
         exclude, max_bytes = self._settings.exclude, self._settings.max_file_bytes
         folders = {target for target in targets if os.path.isdir(self.root / target)}
-        for target in targets:
-            if target not in folders and not is_gone(self.root / target):
-                look.add_entry(check_file(self.root, target, exclude=exclude, max_bytes=max_bytes))
+        files = [target for target in targets if target not in folders and not is_gone(self.root / target)]
+        for found in check_files(self.root, files, exclude=exclude, max_bytes=max_bytes):
+            look.add_entry(found)
         if folders:
             for found in walk_tree(self.root, exclude=exclude, max_bytes=max_bytes):
-                if any(_is_under(found.path, folder) for folder in folders):
+                if _is_under_any(found.path, folders):
                     look.add_entry(found)
         return look
 
@@ -199,7 +199,7 @@ class Indexer:
                 is_shown=self._store.files.is_indexed_root(self._project.id, str(self._project.root)),
                 former=self._former,
             )
-            run.run(look.present, look.covers, tell, told=frozenset(look.targets))
+            run.run(look.present, look.covers, tell, told=look.targets)
         read = len(look.present)
         if writer.tally.changed or writer.tally.removed or writer.appeared:
             with self._store.transaction():
@@ -282,10 +282,10 @@ class Indexer:
 class _TreeScan:
     """What a look at the tree found: the files to index, what was skipped, and what could not be looked at."""
 
-    targets: tuple[str, ...] = ()
+    targets: frozenset[str] = frozenset()
     present: dict[str, FileStamp] = field(default_factory=dict)
     skipped: list[SkippedFile] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
+    unreadable: set[str] = field(default_factory=set)
 
     def add_entry(self, found: IndexableFile | SkippedFile) -> None:
         """Note one file or folder."""
@@ -294,13 +294,11 @@ class _TreeScan:
             return
         self.skipped.append(found)
         if found.reason.startswith(UNREADABLE):
-            self.unreadable.append("" if found.path == "./" else found.path.rstrip("/"))
+            self.unreadable.add("" if found.path == "./" else found.path.rstrip("/"))
 
     def covers(self, path: str) -> bool:
         """Whether a stored file that was not found is gone, or not indexed any more."""
-        if any(_is_under(path, folder) for folder in self.unreadable):
-            return False
-        return any(_is_under(path, target) for target in self.targets)
+        return _is_under_any(path, self.targets) and not _is_under_any(path, self.unreadable)
 
 
 def _make_history_report(history: CommitReport, started: float, *, files_waiting: int) -> IndexReport:
@@ -320,8 +318,11 @@ def _make_history_report(history: CommitReport, started: float, *, files_waiting
     )
 
 
-def _is_under(path: str, target: str) -> bool:
-    return not target or path == target or path.startswith(f"{target}/")
+def _is_under_any(path: str, targets: Collection[str]) -> bool:
+    """Whether a path is one of some others or lies in one; the empty one has them all."""
+    while path and path not in targets:
+        path = path.rpartition("/")[0]
+    return path in targets
 
 
 def _limit_skipped(skipped: Sequence[SkippedFile], limit: int) -> tuple[SkippedFile, ...]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -93,7 +94,15 @@ def check_file(
         root, exclude, max_bytes: as for `walk_tree`.
         path: absolute, or relative to the root.
     """
-    return _ProjectTree.at_root(root, exclude, max_bytes).check_file(path)
+    return next(check_files(root, [path], exclude=exclude, max_bytes=max_bytes))
+
+
+def check_files(
+    root: Path, paths: Iterable[Path | str], *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
+) -> Iterator[IndexableFile | SkippedFile]:
+    """Judge some files as `check_file` does; the rules of a folder are read once for all that lies in it."""
+    tree = _ProjectTree.at_root(root, exclude, max_bytes)
+    return (tree.check_file(path) for path in paths)
 
 
 def is_gone(path: Path) -> bool:
@@ -115,20 +124,11 @@ class FolderTest:
 
     def __init__(self, root: Path, *, exclude: Sequence[str] = ()) -> None:
         self._tree = _ProjectTree.at_root(root, exclude, MAX_FILE_BYTES)
-        self._entered: dict[str, _WalkedFolder | None] = {"": self._tree.top_folder()}
 
     def ignores(self, folder: Path | str) -> bool:
         """Whether nothing in a folder is indexed, by its name or by an ignore file."""
         relative = self._tree.relative_path(folder)
-        return relative is None or self._enter(relative) is None
-
-    def _enter(self, relative: str) -> _WalkedFolder | None:
-        if relative not in self._entered:
-            above, _, name = relative.rpartition("/")
-            holder = self._enter(above)
-            verdict = self._tree.judge_entry(holder, name) if holder is not None else None
-            self._entered[relative] = verdict if isinstance(verdict, _WalkedFolder) else None
-        return self._entered[relative]
+        return relative is None or self._tree.enter_folder(relative)[1] is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,7 @@ class _ProjectTree:
         exclude: rules of the settings.
         max_bytes: the largest file.
         in_repository: whether the root lies in one.
+        entered: by path, what came of going down to a folder: a tree is made for one look, and its rules stand still.
     """
 
     root: Path
@@ -158,6 +159,7 @@ class _ProjectTree:
     exclude: Chain
     max_bytes: int
     in_repository: bool
+    entered: dict[str, tuple[_WalkedFolder, SkippedFile | None]] = field(default_factory=dict)
 
     @classmethod
     def at_root(cls, root: Path, exclude: Sequence[str], max_bytes: int) -> _ProjectTree:
@@ -198,7 +200,7 @@ class _ProjectTree:
                 _printable_path(os.fspath(path)), "outside the project" if relative is None else "a folder"
             )
         parent, _, name = relative.rpartition("/")
-        folder, skipped = self.enter_folder(parent) if parent else (self.top_folder(), None)
+        folder, skipped = self.enter_folder(parent)
         if skipped:
             return skipped
         verdict = self.judge_entry(folder, name)
@@ -211,17 +213,27 @@ class _ProjectTree:
 
     def enter_folder(self, relative: str) -> tuple[_WalkedFolder, SkippedFile | None]:
         """Go down to a folder; or as far as the walk would, with the reason it goes no further."""
-        folder = self.top_folder()
-        for name in relative.split("/"):
-            verdict = self.judge_entry(folder, name)
-            if verdict is None:
-                return folder, _skip_path(folder.prefix + name, "behind a symbolic link")
-            if isinstance(verdict, IndexableFile):
-                return folder, _skip_path(verdict.path, "not a folder")
-            if isinstance(verdict, SkippedFile):
-                return folder, verdict
-            folder = verdict
-        return folder, None
+        known, below = relative, list[str]()
+        while known and known not in self.entered:
+            known, _, name = known.rpartition("/")
+            below.append(name)
+        folder, skipped = self.entered.get(known) or (self.top_folder(), None)
+        while True:
+            self.entered[known] = folder, skipped
+            if not below:
+                return folder, skipped
+            name = below.pop()
+            known = f"{known}/{name}" if known else name
+            if skipped is None:
+                folder, skipped = self._enter_child(folder, name)
+
+    def _enter_child(self, folder: _WalkedFolder, name: str) -> tuple[_WalkedFolder, SkippedFile | None]:
+        verdict = self.judge_entry(folder, name)
+        if verdict is None:
+            return folder, _skip_path(folder.prefix + name, "behind a symbolic link")
+        if isinstance(verdict, IndexableFile):
+            return folder, _skip_path(verdict.path, "not a folder")
+        return (folder, verdict) if isinstance(verdict, SkippedFile) else (verdict, None)
 
     # Judging
 
@@ -300,7 +312,7 @@ class _ProjectTree:
                 return _skip_path(path, f"a symbolic link to {target}, which is indexed")
             if not itself.reason.startswith(IGNORED):
                 return _skip_path(path, itself.reason)
-            folder = self.enter_folder(path.rpartition("/")[0])[0] if "/" in path else self.top_folder()
+            folder = self.enter_folder(path.rpartition("/")[0])[0]
             reason = reason_to_skip_name(PurePosixPath(target).name, PurePosixPath(target).parent.name)
             return _skip_path(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
         except (OSError, RuntimeError) as error:
