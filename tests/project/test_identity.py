@@ -316,6 +316,15 @@ def test_the_root_of_the_file_system_and_what_is_above_home_are_too_broad(home: 
         assert (found.root, found.is_broad, bool(found.name)) == (path, True, True)
 
 
+def test_the_first_commit_is_found_beside_a_file_that_is_called_head(home: Path, work: Path) -> None:
+    folder = repository(work / "a")
+    (folder / "HEAD").write_text("x")
+    git(work, "clone", "-q", "--bare", str(folder), str(work / "bare.git"))
+    for path in (folder, work / "bare.git"):
+        found = identify_project(path, home=home, find_first_commit=True)
+        assert (found.root_commit, found.notes) == (git(folder, "rev-parse", "HEAD"), ())
+
+
 def test_a_detached_head_has_no_branch(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=SSH)
     git(folder, "checkout", "-q", "--detach")

@@ -305,7 +305,7 @@ def root_commit(root: Path, home: Path | None, timeout: float) -> str | None:
     """
     try:
         done = subprocess.run(
-            neutral_command("git", root, ["rev-list", "--max-parents=0", "HEAD"]),
+            neutral_command("git", root, ["rev-list", "--max-parents=0", "HEAD", "--"]),
             env=neutral_environment(root, home),
             stdin=subprocess.DEVNULL,
             capture_output=True,
