@@ -342,6 +342,15 @@ def test_a_repository_that_ignores_the_root_says_nothing_of_what_is_in_it(tmp_pa
     assert not FolderTest(tmp_path / "notes/deep").ignores("inner")
 
 
+def test_what_else_such_a_repository_ignores_holds_and_so_does_what_is_said_to_us(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "/*\n*.sql\n", ".hyperlociignore": "c.md\n"})
+    make(tmp_path, {"notes/deep/a.md": "x", "notes/deep/b.sql": "x", "notes/deep/c.md": "x"})
+    git(tmp_path, "init", "-q")
+    assert found(tmp_path / "notes/deep") == ["a.md"]
+    (tmp_path / ".hyperlociignore").write_text("*\n")
+    assert found(tmp_path / "notes/deep") == []
+
+
 def test_a_root_that_is_taken_back_is_a_part_of_its_repository(tmp_path: Path) -> None:
     make(tmp_path, {".gitignore": "/*\n!/notes/\nb.md\n", "notes/a.md": "x", "notes/b.md": "x"})
     git(tmp_path, "init", "-q")

@@ -27,7 +27,10 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from hyperloci.system.values import dataclass
 
-IGNORE_FILES: Final = (".gitignore", ".hyperlociignore")
+OWN_IGNORE_FILE: Final = ".hyperlociignore"
+"""What it says is said to us, whatever a repository is for."""
+
+IGNORE_FILES: Final = (".gitignore", OWN_IGNORE_FILE)
 """Read in every folder; of two in one folder the later one here wins."""
 
 MAX_IGNORE_BYTES: Final = 1_000_000
@@ -68,6 +71,10 @@ class _PatternGroup:
 
     any_pattern: LinearPattern
     patterns: tuple[tuple[LinearPattern, bool], ...]
+
+    def without_ignoring(self, path: str) -> _PatternGroup | None:
+        kept = [(one, ignores) for one, ignores in self.patterns if not (ignores and _matches_itself(one, path))]
+        return _PatternGroup.from_patterns(kept[::-1]) if kept else None
 
     @classmethod
     def from_patterns(cls, patterns: Sequence[tuple[LinearPattern, bool]]) -> _PatternGroup:
@@ -112,6 +119,19 @@ def find_ignoring_rule(chain: Chain, path: str) -> str | None:
         if decision is not None:
             return rules.source if decision else None
     return None
+
+
+def drop_patterns_ignoring(chain: Chain, path: str) -> Chain:
+    """Return a chain without the patterns of Git's files that ignore a path; what else they ignore, they go on to."""
+    kept: list[IgnoreRules] = []
+    for rules in chain:
+        if rules.source.endswith(OWN_IGNORE_FILE):
+            kept.append(rules)
+            continue
+        local = _as_bytes_read(path.removeprefix(rules.base))
+        groups = tuple(group for one in rules.groups if (group := one.without_ignoring(local)))
+        kept += [IgnoreRules(rules.base, rules.source, groups)] if groups else []
+    return tuple(kept)
 
 
 def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules | None:

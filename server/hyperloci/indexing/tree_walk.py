@@ -19,8 +19,10 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from hyperloci.indexing.ignore_files import (
+    OWN_IGNORE_FILE,
     Chain,
     compile_rules,
+    drop_patterns_ignoring,
     find_ignoring_rule,
     pattern_lines,
     read_folder_rules,
@@ -175,10 +177,10 @@ class _ProjectTree:
         for part in real.relative_to(folder).parts:
             outer += read_folder_rules(folder, above)
             above, folder = f"{above}{part}/", folder / part
-            if find_ignoring_rule(outer, above):
-                # No part of that repository, which is one for dotfiles in the home folder (`*`): a tree of its own.
-                repository, above, outer = None, "", ()
-                break
+            source = find_ignoring_rule(outer, above)
+            if source and not source.endswith(OWN_IGNORE_FILE):
+                # No part of that repository, which is one for dotfiles in the home folder (`*`).
+                repository, outer = None, drop_patterns_ignoring(outer, above)
         settings = compile_rules(pattern_lines(exclude), above, EXCLUDE_SETTING)
         return cls(real, above, outer, (settings,) if settings else (), max_bytes, repository is not None)
 
