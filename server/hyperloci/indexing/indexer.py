@@ -166,7 +166,8 @@ class Indexer:
         look = _TreeScan(targets=frozenset(targets))
         exclude, max_bytes = self._settings.exclude, self._settings.max_file_bytes
         folders = {target for target in targets if os.path.isdir(self.root / target)}
-        files = [target for target in targets if target not in folders and not is_gone(self.root / target)]
+        # One after the other: what goes away meanwhile is gone, not unreadable.
+        files = (target for target in targets if target not in folders and not is_gone(self.root / target))
         for found in check_files(self.root, files, exclude=exclude, max_bytes=max_bytes):
             look.add_entry(found)
         if folders:
