@@ -31,6 +31,7 @@ from hyperloci.model.node import Node
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile
+from hyperloci.system.regular_file import open_regular_file
 from tests.support import FakeClock, examples
 from tests.working_tree import WorkingTree
 
@@ -956,6 +957,21 @@ def test_a_batch_of_many_files_reads_the_rules_of_each_folder_once(
     monkeypatch.setattr(tree_walk, "read_folder_rules", count)
     assert index.update(*paths).files == 60
     assert sorted(read) == ["", "src/", "src/a/", "src/b/", "src/c/"]
+
+
+def test_a_file_that_goes_away_while_another_of_its_batch_is_judged_is_forgotten(
+    index: Index, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in ("a.md", "b.md"):
+        tree.write(path, f"# {path}\n")
+    index()
+
+    def open_and_remove_another(path: Path) -> Any:
+        (tree.root / "b.md").unlink(missing_ok=True)
+        return open_regular_file(path)
+
+    monkeypatch.setattr(tree_walk, "open_regular_file", open_and_remove_another)
+    assert index.update("a.md", "b.md").removed == 1
 
 
 def test_only_what_is_under_a_path_that_was_told_is_forgotten(index: Index, tree: WorkingTree) -> None:
