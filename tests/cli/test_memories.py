@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hyperloci.cli.common import open_memory
 from hyperloci.cli.main import PANELS, app
+from hyperloci.model.kinds import NodeId
 from tests.cli.helpers import invoke, remember, run
 
 
@@ -18,6 +20,20 @@ def test_a_memory_is_shown_whole_by_any_beginning_of_its_id() -> None:
     assert shown.count("billing needs") == 9 and fact in shown and "just now  remembered" in shown
     assert json.loads(run("show", fact[:4], "--json"))[0]["id"] == fact
     assert "ID 'abc': no memory has this id; give at least 4 characters" in invoke("show", "abc").stderr
+
+
+def test_of_a_possible_replacement_the_older_one_is_to_be_forgotten_whichever_is_shown() -> None:
+    old, new = remember("The port is 8000"), remember("Visitors come in at 9000")
+    with open_memory(Path(".")) as memory, memory.store.transaction():
+        nodes = [memory.store.nodes.get_node(NodeId(id)) for id in (old, new)]
+        keys = [node.key for node in nodes if node is not None]
+        memory.store.edges.link_nodes("updates", keys[1], keys[:1], now=1_800_000_000_000, automatic=True)
+
+    of_old, of_new = run("show", old), run("show", new)
+    assert f"if this no longer holds: hyperloci forget {old[:8]}" in of_old
+    assert f"if that no longer holds: hyperloci forget {old[:8]}" in of_new
+    assert "this may have replaced:" in of_new and "this may have replaced:" not in of_old
+    assert f"hyperloci forget {new[:8]}" not in of_old + of_new
 
 
 def test_what_is_remembered_is_listed_the_latest_first_without_what_is_over() -> None:

@@ -56,11 +56,15 @@ def show(
 
 
 def _print_dispute(hit: Hit, dispute: Dispute) -> None:
-    """Print what stands against a memory, and how to settle it."""
+    """Print what stands against a memory, and how to settle it: of a possible replacement the older one goes."""
+    is_replaced = dispute.label == "updates" and dispute.memories[0].id != hit.id
+    if dispute.label == "updates" and not is_replaced:
+        console.print(Text("   ! this may have replaced:", style="yellow"))
     for other in dispute.memories:
         if other.id != hit.id:
             console.print(Text(to_one_line(other.content, f"     {shorten_id(other.id)}: "), style="yellow"))
-            console.print(Text(f"     if that no longer holds: hyperloci forget {shorten_id(other.id)}", style="dim"))
+            past, which = (hit, "this") if is_replaced else (other, "that")
+            console.print(Text(f"     if {which} no longer holds: hyperloci forget {shorten_id(past.id)}", style="dim"))
 
 
 def _describe_state(hit: Hit) -> str:
