@@ -27,6 +27,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from sklearn.metrics import roc_auc_score
+from torch.nn.utils import parametrize
 from transformers import AutoModel
 
 from bench.train_contradictions import DATA, load_peaceful_pairs, load_statement_pairs
@@ -34,7 +35,7 @@ from hyperloci.conversations.consolidation.replacement.surroundings import join_
 from hyperloci.embedder.models import cross_encoder
 from hyperloci.embedder.models.bert import HIDDEN
 from hyperloci.embedder.models.bundled import find_model_folder, read_tokenizer
-from hyperloci.embedder.models.cross_encoder import REPLACEMENT_ADAPTER, load_cross_encoder
+from hyperloci.embedder.models.cross_encoder import REPLACEMENT_ADAPTER, Adapter, load_cross_encoder
 
 FOLDER: Final = Path(__file__).parent / "data"
 CHANGES: Final = tuple(
@@ -61,6 +62,10 @@ ALARMS: Final = 0.08
 
 RANK: Final = 32
 
+PARAMETRIZED: Final = ".parametrizations."
+ORIGINAL: Final = ".original"
+"""In the names of weights that learn as products of low rank."""
+
 WIDTH_STEP: Final = 8
 """Rows are filled up to a multiple of so many tokens: every shape costs the library a preparation."""
 
@@ -75,6 +80,19 @@ class Example:
     weight: float = 1.0
 
 
+class LowRankChange(torch.nn.Module):
+    """What a weight differs by: the product of two matrices, which learn in its place."""
+
+    def __init__(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> None:
+        super().__init__()
+        self.left = torch.nn.Parameter(torch.from_numpy(left))
+        self.right = torch.nn.Parameter(torch.from_numpy(right))
+
+    def forward(self, weight: torch.Tensor) -> torch.Tensor:
+        """Return the changed weight."""
+        return weight + self.left @ self.right
+
+
 class TrainedModel(torch.nn.Module):
     """The bundled model, and what makes one number of its states."""
 
@@ -87,6 +105,21 @@ class TrainedModel(torch.nn.Module):
         for parameter in self.bert.embeddings.parameters():
             # The table of words is half of the model, and is shared with it.
             parameter.requires_grad = False
+
+    def load_adapter(self, path: Path) -> None:
+        """Take the weights that an adapter makes of the bundled model's, and learn on in its matrices of low rank."""
+        adapter, modules = Adapter.from_file(path), dict(self.bert.named_modules())
+        for name, value in self.bert.state_dict().items():
+            left, right = (adapter.changes.get(f"{name}{side}") for side in (cross_encoder.LEFT, cross_encoder.RIGHT))
+            module, _, kind = name.rpartition(".")
+            if left is not None and right is not None:
+                parametrize.register_parametrization(modules[module], kind, LowRankChange(left, right))
+            elif name in adapter.changes:
+                value += torch.from_numpy(adapter.changes[name])
+        for name, parameter in self.bert.named_parameters():
+            parameter.requires_grad = name.startswith("encoder.") and not name.endswith(ORIGINAL)
+        for name, layer in (("first", self.first), ("last", self.last)):
+            layer.load_state_dict({key: torch.from_numpy(adapter.head[f"{name}.{key}"]) for key in ("weight", "bias")})
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the log-odds of each row."""
@@ -151,10 +184,21 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]
     return ids, mask
 
 
-def train(examples: Sequence[Example], epochs: int) -> TrainedModel:
-    """Return a model that learned from examples; its progress is told."""
+def train(
+    examples: Sequence[Example], epochs: int, *, onward_from: Path | None = None, rate: float = PEAK_RATE
+) -> TrainedModel:
+    """Return a model that learned from examples; its progress is told.
+
+    Args:
+        examples: what to learn from.
+        epochs: how often.
+        onward_from: an adapter whose weights it starts from; None for the bundled model's.
+        rate: of learning, at its peak.
+    """
     torch.manual_seed(0)
     draw, model = random.Random(0), TrainedModel()
+    if onward_from is not None:
+        model.load_adapter(onward_from)
     encoded = read_tokenizer(find_model_folder(), cross_encoder.MAX_TOKENS).encode_batch(
         [(one.old, one.new) for one in examples]
     )
@@ -162,8 +206,8 @@ def train(examples: Sequence[Example], epochs: int) -> TrainedModel:
     model.train()
     trained = [parameter for parameter in model.bert.parameters() if parameter.requires_grad]
     head = [*model.first.parameters(), *model.last.parameters()]
-    rates = [PEAK_RATE, HEAD_RATE]
-    optimiser = torch.optim.AdamW([{"params": trained}, {"params": head}], lr=PEAK_RATE, weight_decay=0.01)
+    rates = [rate, HEAD_RATE]
+    optimiser = torch.optim.AdamW([{"params": trained}, {"params": head}], lr=rate, weight_decay=0.01)
     steps = epochs * (len(examples) // BATCH + 1 + len(examples) // (16 * BATCH))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rates, total_steps=steps, pct_start=0.1)
     started = time.monotonic()
@@ -200,10 +244,18 @@ def score_examples(model: TrainedModel, examples: Sequence[Example]) -> NDArray[
 
 
 def find_adapter(model: TrainedModel, rank: int) -> dict[str, torch.Tensor]:
-    """Return what a model differs by from the bundled one: matrices as products of low rank, all else as it is."""
+    """Return what a model differs by from the bundled one: matrices as products of low rank, all else as it is.
+
+    Matrices that learned as such products stay what they are.
+    """
     before = AutoModel.from_pretrained(find_model_folder()).state_dict()
     adapter = {}
     for name, value in model.bert.state_dict().items():
+        if PARAMETRIZED in name:
+            for side in (cross_encoder.LEFT, cross_encoder.RIGHT):
+                if name.endswith(f".0{side}"):
+                    adapter[name.replace(PARAMETRIZED, ".").removesuffix(f".0{side}") + side] = value
+            continue
         change = value - before[name]
         if not name.startswith("encoder.") or not change.any():
             continue

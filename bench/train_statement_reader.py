@@ -1,17 +1,22 @@
 """Train the model that reads a user's sentence with what was said around it: is it worth keeping?
 
-    python -m bench train_statement_reader [--write] [--epochs 3] [--rank 32] [--without WRITER,...]
+    python -m bench train_statement_reader [--write] [--epochs 3] [--onward] [--rank 32] [--without WRITER,...]
 
 Starts from the bundled model and learns from what the statement scorer learns from (`bench train_extraction`): the
 user's sentences of labelled sessions, a fourth of them as if nobody had answered, statements on their own, look-alikes,
-and both with an answer. `--write` stores what it differs by from the bundled model, as matrices of low rank, in
-`server/hyperloci/embedder/models/data`. `--without` leaves out the sessions of some writers and says how well theirs
-are told, beside the scorer. On two cores it takes half an hour; other machines round otherwise.
+both with an answer, and bare assents to what the assistant proposed (`assents.jsonl`). `--write` stores what it differs
+by from the bundled model, as matrices of low rank, in `server/hyperloci/embedder/models/data`. `--without` leaves out
+the sessions and assents of some writers and says how well theirs are told, beside the scorer. On two cores it takes
+half an hour; other machines round otherwise.
+
+With `--onward` it starts from what is stored and learns from the assents and a part of the rest: five minutes. What is
+stored was made so, of weights that had learned from the rest alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +26,7 @@ import torch
 from safetensors.torch import save_file
 from sklearn.metrics import average_precision_score
 
-from bench._labelled_sessions import LabelledProject, read_projects
+from bench._labelled_sessions import FOLDER, LabelledProject, read_projects
 from bench.train_cross_encoder import RANK, Example, find_adapter, score_examples, train
 from bench.train_extraction import (
     KINDS_FILE,
@@ -33,11 +38,23 @@ from bench.train_extraction import (
     read_writer,
 )
 from hyperloci.conversations.consolidation.statement_reading import describe_sentence, join_parts
-from hyperloci.conversations.consolidation.turn_view import USER, TurnView
+from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, TurnView
 from hyperloci.embedder.models.cross_encoder import STATEMENT_ADAPTER
+
+ONWARD_EXAMPLES: Final = 4_000
+ONWARD_EPOCHS: Final = 2
+ONWARD_RATE: Final = 3e-5
+"""Learning onward: other examples beside the assents, so that nothing is unlearned; as often, and as fast."""
 
 SILENT: Final = 0.25
 """Share of the sentences that are read as if nobody had answered."""
+
+ASSENTS_FILE: Final = FOLDER.parent / "assents.jsonl"
+"""1,400 brief answers by four writers: what the assistant said, the answer, what was done and said then, and the
+kind of what was accepted, or why it is nothing to keep."""
+
+ASSENT_WEIGHT: Final = 2.0
+"""How much one of them counts: there are few beside the other sentences, and only the proposal tells."""
 
 LOOKALIKE_WEIGHT: Final = 2.0
 """How much a sentence counts that only looks like one to keep: a wrong memory does more harm than a missing one."""
@@ -76,11 +93,30 @@ def _read_lone(text: str, reply: str, wanted: float) -> Iterator[Example]:
         yield Example(*join_parts("", before, sentence.text, reply), wanted, 1.0 if wanted else LOOKALIKE_WEIGHT)
 
 
+def list_assent_examples() -> dict[str, list[Example]]:
+    """Return the brief answers, by writer."""
+    found: dict[str, list[Example]] = {}
+    for row in map(json.loads, ASSENTS_FILE.read_text("utf-8").splitlines()):
+        turns = read_assent(row)
+        before, told = describe_sentence(turns, 1, len(turns[1].sentences) - 1)
+        found.setdefault(row["writer"], []).append(Example(before, told, float("kind" in row), ASSENT_WEIGHT))
+    return found
+
+
+def read_assent(row: dict[str, str]) -> list[TurnView]:
+    """Return the turns of an assent: the proposal, the assent, what was done, and what was said then."""
+    said = [(ASSISTANT, row["before"]), (USER, row["text"])]
+    said += [(ACTION, line) for line in row["done"].splitlines()]
+    said += [(ASSISTANT, row["reply"])] if row["reply"] else []
+    return [TurnView(seq, speaker, text) for seq, (speaker, text) in enumerate(said)]
+
+
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the adapter into the package")
     parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--onward", action="store_true", help="learn on from what is stored")
     parser.add_argument("--rank", type=int, default=RANK, help="of the matrices that are stored")
     parser.add_argument("--keep", type=Path, help="a file that keeps the whole model")
     parser.add_argument("--without", default="", help="writers whose sessions are not learned from")
@@ -94,8 +130,15 @@ def main() -> None:
         for example in list_session_examples(project, draw)
     ]
     learned += list_lone_examples()
+    assents = list_assent_examples()
+    if options.onward:
+        learned = draw.sample(learned, ONWARD_EXAMPLES)
+    learned += [example for writer, told in assents.items() if writer not in left_out for example in told]
     print(f"{len(learned):,} examples, {sum(example.ends for example in learned):,.0f} to be kept", flush=True)
-    model = train(learned, options.epochs)
+    if options.onward:
+        model = train(learned, ONWARD_EPOCHS, onward_from=STATEMENT_ADAPTER, rate=ONWARD_RATE)
+    else:
+        model = train(learned, options.epochs)
     if options.keep is not None:
         torch.save(model.state_dict(), options.keep)
     if options.write:
@@ -105,6 +148,7 @@ def main() -> None:
         examples = [
             one for project in projects if read_writer(project.name) == writer for one in list_session_examples(project)
         ]
+        examples += assents.get(writer, [])
         told = average_precision_score([example.ends for example in examples], score_examples(model, examples))
         print(f"{writer}: {len(examples):,} sentences, average precision {told:.3f}")
 

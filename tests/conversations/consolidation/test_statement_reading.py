@@ -114,6 +114,35 @@ def test_what_a_model_says_of_a_sentence_counts_beside_its_words() -> None:
     assert read_statements(None, turns, 1, [0.4]) == [0.4]
 
 
+def test_of_a_brief_answer_the_reading_alone_tells() -> None:
+    proposed = "AdGuard Home has lists per network. Shall I put it in place of Pi-hole?"
+    turns = talk_of(proposed, "Yes, do that.", "AdGuard Home answers now, Pi-hole is removed.")
+    assert read_statements(ReadingSession(Reader(0.9)), turns, 1, [0.001]) == [0.9]
+    for answer, kept in ((0.9, ["Yes, do that."]), (0.55, []), (0.01, [])):
+        found = list(extract_findings(turns, reading=ReadingSession(Reader(answer))))
+        assert [finding.content for finding in found] == kept
+        assert all(finding.about == proposed for finding in found)
+
+
+def test_a_day_that_is_accepted_is_a_deadline() -> None:
+    turns = talk_of("I'd set the cutover for 15 March 2044, it must be done by then.", "ok, let's", "Noted.")
+    (found,) = extract_findings(turns, reading=ReadingSession(Reader(0.9)))
+    assert (found.kind, found.due) == ("deadline", "2044-03-15")
+
+
+@pytest.mark.model
+def test_an_accepted_design_is_kept_and_an_accepted_task_is_not() -> None:
+    design = talk_of(
+        "Polling costs 40 requests a minute for each client. I'd switch the notifications to server-sent events.",
+        "yes do that",
+        "The notifications come as server-sent events now, the polling is gone.",
+    )
+    task = talk_of("Two specs still pin the old type. Shall I run them again?", "yes do that", "Both pass.")
+    reading = ReadingSession(LocalReader(), math.inf)
+    assert [finding.content for finding in extract_findings(design, reading=reading)] == ["yes do that"]
+    assert list(extract_findings(task, reading=reading)) == []
+
+
 def test_each_sentence_has_its_own_reading() -> None:
     said = ["Use tabs.", "Never mind.", "Keep the port.", "Go on.", "Ship it.", "No mocks.", "Thanks."]
     readings = dict(zip(said, [0.9, 0.1, 0.8, 0.2, 0.3, 0.7, 0.05], strict=True))

@@ -14,6 +14,7 @@ from typing import Final
 
 from hyperloci.conversations.asked_questions import read_answers
 from hyperloci.conversations.consolidation.actions import read_actions
+from hyperloci.conversations.consolidation.context.assents import is_assent, is_brief_answer
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
 from hyperloci.conversations.consolidation.context.scorer import Statement
@@ -63,8 +64,11 @@ KEEP_FACT: Final = 0.5
 _FACTS: Final = frozenset({FindingKind.SEMANTIC, FindingKind.USER_INFO})
 
 KEEP_ANSWER: Final = 0.17
-"""The same for a word or two that answer a question, and for a sentence that names one of several options by its mark:
-they say nothing else."""
+"""The same for a word or two that answer a question and were not read together with it, and for a sentence that names
+one of several options by its mark: they say nothing else."""
+
+KEEP_BRIEF: Final = 0.6
+"""The same for a brief answer that was read together with what it answers (`context.assents`)."""
 
 ANSWER_WORDS: Final = 2
 CHOICE_WORDS: Final = 14
@@ -197,10 +201,13 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
         0.0 if number in unread else weights.score(read_features(turns, at, number))
         for number in range(len(turn.sentences))
     ]
+    gate = _choose_gate(turns, at)
     if turn.speaker == USER:
         by_words, scores = scores, read_statements(reading, turns, at, scores)
+        if scores != by_words and is_brief_answer(turns, at):
+            gate = KEEP_BRIEF
         scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
-    runs = list(_find_runs(turn, scores, _choose_gate(turns, at)))
+    runs = list(_find_runs(turn, scores, gate))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
     found = {run: _make_finding(turns, at, run, scores) for run in runs if run in surest}
     if turn.speaker == USER:
@@ -329,6 +336,9 @@ def _make_finding(
     if turn.speaker == USER:
         statement = Statement(turns, at, start, start + len(quote))
         context = find_context(statement, with_lines=kind is not FindingKind.DEADLINE)
+        if context is not None and is_assent(turns, at):
+            accepted, day = choose_kind(context.text, turn.at)
+            kind, due = (accepted, day) if day is not None else (kind, due)
     if context is None and (lacks_subject(quote) or (kind in _FACTS and best < (facts_from or KEEP_FACT))):
         return None
     finding = ExtractedFinding(

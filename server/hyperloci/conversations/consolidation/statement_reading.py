@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from hyperloci.conversations.consolidation.context.assents import is_brief_answer
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
 from hyperloci.errors import HyperlociError
 from hyperloci.knowledge.cross_reading import PairScorer, join_readings, may_answer_soon
@@ -172,12 +173,14 @@ def read_statements(
     joined = list(scores)
     if reading is None:
         return joined
-    likeliest = sorted((n for n, score in enumerate(scores) if score >= READ_FROM), key=lambda n: (-scores[n], n))
-    wanted = likeliest[:READ_MOST]
+    is_brief = is_brief_answer(turns, at)
+    likely = (number for number, score in enumerate(scores) if is_brief or score >= READ_FROM)
+    wanted = sorted(likely, key=lambda number: (-scores[number], number))[:READ_MOST]
     readings = reading.read([describe_sentence(turns, at, n) for n in wanted], turns[at].seq)
     for number, told in zip(wanted, readings, strict=True):
         if told is not None:
-            joined[number] = join_readings(scores[number], told, READ_SHARE, READ_BASE)
+            # Of a word or two the words tell nothing: what was proposed does, and only the reading knows it.
+            joined[number] = told if is_brief else join_readings(scores[number], told, READ_SHARE, READ_BASE)
     return joined
 
 

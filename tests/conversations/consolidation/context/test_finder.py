@@ -38,15 +38,22 @@ def text_of(answer: str, reply: str) -> str | None:
     ("answer", "reply", "about"),
     [
         ("PostgreSQL", QUESTION, "Should they live in Redis or in PostgreSQL?"),
-        ("never", "Done. The same for redemptions?", "The same for redemptions?"),
+        ("never", "Done. The same for redemptions?", "Done. The same for redemptions?"),
         ("sixty seconds, or the app flattens it", "And the balance endpoint?", "And the balance endpoint?"),
         ("im Frühjahr", "Wann wird der Dienst umgestellt?", "Wann wird der Dienst umgestellt?"),
         ("только ночью", "Когда запускать резервное копирование?", "Когда запускать резервное копирование?"),
-        ("yes", "Does it hang? I think so. Shall I restart the worker?", "Shall I restart the worker?"),
     ],
 )
 def test_an_answer_is_told_with_its_question(answer: str, reply: str, about: str) -> None:
     assert text_of(answer, reply) == about
+
+
+@pytest.mark.req("B.17")
+def test_an_assent_is_told_with_all_of_the_proposal_that_it_takes() -> None:
+    proposal = "Pi-hole can only do that per client. AdGuard Home has lists per network. Shall I put it in its place?"
+    assert text_of("Yes, do that.", proposal) == proposal
+    assert text_of("yes", "Does it hang? Shall I restart the worker?") == "Does it hang? Shall I restart the worker?"
+    assert text_of("yes, AdGuard", proposal) != proposal
 
 
 @pytest.mark.req("B.17")

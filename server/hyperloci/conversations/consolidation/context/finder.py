@@ -1,12 +1,15 @@
 """Context finder: the words that a statement is told with, where it doesn't say itself what it is about (B.17).
 
-The option that it chooses, the sentence that a scorer finds needed, or the line that the assistant wrote for it.
+The option that it chooses, the sentence that a scorer finds needed, of an assent all of the proposal that it stands in,
+or the line that the assistant wrote for it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from hyperloci.conversations.consolidation.context.assents import is_assent, quote_proposal
 from hyperloci.conversations.consolidation.context.options import find_option, names_no_option
 from hyperloci.conversations.consolidation.context.scorer import (
     LISTED,
@@ -71,7 +74,15 @@ def find_context(statement: Statement, *, with_lines: bool) -> Context | None:
         written = find_written_line(statement.text, find_actions_after(statement.turns, statement.at))
         if written is not None:
             return Context(*written, is_written=True)
+    if context is not None and context.turn is reply and is_assent(statement.turns, statement.at):
+        return _widen(context)
     return context
+
+
+def _widen(context: Context) -> Context:
+    """Return the whole proposal in the place of one sentence of it: what is accepted is often told in another one."""
+    proposal = quote_proposal(context.turn)
+    return replace(context, text=proposal) if context.text in proposal else context
 
 
 def _find_sentence(statement: Statement, reply: TurnView | None) -> Context | None:
