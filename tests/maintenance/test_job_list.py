@@ -15,6 +15,7 @@ from hyperloci.jobs import ALWAYS, DAILY, HOURLY, MaintenanceContext, Maintenanc
 from hyperloci.maintenance.job_list import JOBS, RETRY_MS, list_due_jobs, rehearse_maintenance, run_maintenance
 from hyperloci.maintenance.scheduler import ROLE, MaintenanceScheduler, SchedulerPace, run_maintenance_now
 from hyperloci.store import Store
+from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.system.process_lock import Election, lock_path
 from tests.support import FakeClock, add
 
@@ -117,6 +118,21 @@ def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: Mainte
     assert report.dry_run
     assert context.store.nodes.get_node(node.id) == node
     assert context.store.meta.get("last_upkeep") is None
+
+
+def test_a_rehearsal_has_a_copy_of_the_archive(context: MaintenanceContext) -> None:
+    archive = Archive.for_database(context.store.path)
+    place, *_ = archive.append_lines("2026-01-01", [{"chunk": "one"}])
+
+    def read_archived(rehearsed: MaintenanceContext) -> int:
+        copied = Archive.for_database(rehearsed.store.path)
+        copied.append_lines("2026-01-02", [{"chunk": "two"}])
+        return int(copied.read_line(place) == {"chunk": "one"})
+
+    report = rehearse_maintenance(context, [MaintenanceJob("read", ALWAYS, read_archived)], force=True)
+
+    assert [(step.changed, step.error) for step in report.steps] == [(1, None)]
+    assert len(list(archive.folder.glob("2026-01-0*"))) == 1
 
 
 def test_every_step_has_a_name_of_its_own_and_finds_nothing_in_an_empty_database(context: MaintenanceContext) -> None:

@@ -12,6 +12,7 @@ jobs while they are idle (`services.MaintenanceService`), one process at a time 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import tempfile
@@ -236,8 +237,20 @@ def rehearse_maintenance(
     """
     with tempfile.TemporaryDirectory(prefix="hyperloci-rehearsal-", ignore_cleanup_errors=True) as folder:
         copy = context.store.back_up(Path(folder) / "copy.db")
+        _copy_archive(context.store.path, copy)
         with Store.open(copy, clock=context.clock) as store:
             return run_maintenance(replace(context, store=store, dry_run=True), steps, force=force)
+
+
+def _copy_archive(database: Path, copy: Path) -> None:
+    """Copy the archive beside a database: without it, jobs would say that it is gone."""
+    import shutil
+
+    from hyperloci.store.archive.chunk_archive import Archive
+
+    # A live server may take a file away meanwhile, or none may be there.
+    with contextlib.suppress(OSError):
+        shutil.copytree(Archive.for_database(database).folder, Archive.for_database(copy).folder)
 
 
 def _run_job(context: MaintenanceContext, step: MaintenanceJob) -> JobReport:
