@@ -64,7 +64,7 @@ class Reader:
         if isinstance(self.answer, Exception):
             raise self.answer
         if isinstance(self.answer, Mapping):
-            return [self.answer[told] for _, told in pairs]
+            return [self.answer[told.partition(" →")[0]] for _, told in pairs]
         return [self.answer] * len(pairs)
 
 
@@ -124,6 +124,13 @@ def test_of_a_brief_answer_the_reading_alone_tells() -> None:
         assert all(finding.about == proposed for finding in found)
 
 
+def test_a_yes_before_a_rule_is_no_part_of_it() -> None:
+    turns = talk_of("Shall I note it?", "Yes. Releases only after half past six in the evening.", "Noted.")
+    reader = Reader({"Yes.": 0.8, "Releases only after half past six in the evening.": 0.99})
+    (found,) = extract_findings(turns, reading=ReadingSession(reader))
+    assert found.content == "Releases only after half past six in the evening."
+
+
 def test_a_day_that_is_accepted_is_a_deadline() -> None:
     turns = talk_of("I'd set the cutover for 15 March 2044, it must be done by then.", "ok, let's", "Noted.")
     (found,) = extract_findings(turns, reading=ReadingSession(Reader(0.9)))
@@ -132,14 +139,11 @@ def test_a_day_that_is_accepted_is_a_deadline() -> None:
 
 @pytest.mark.model
 def test_an_accepted_design_is_kept_and_an_accepted_task_is_not() -> None:
-    design = talk_of(
-        "Polling costs 40 requests a minute for each client. I'd switch the notifications to server-sent events.",
-        "yes do that",
-        "The notifications come as server-sent events now, the polling is gone.",
-    )
+    asked = "Should all new endpoints be versioned under /v2 then?"
+    design = talk_of(asked, "exactly", "Noted, new endpoints go under /v2.")
     task = talk_of("Two specs still pin the old type. Shall I run them again?", "yes do that", "Both pass.")
     reading = ReadingSession(LocalReader(), math.inf)
-    assert [finding.content for finding in extract_findings(design, reading=reading)] == ["yes do that"]
+    assert [finding.statement for finding in extract_findings(design, reading=reading)] == [f"{asked} → exactly"]
     assert list(extract_findings(task, reading=reading)) == []
 
 

@@ -45,7 +45,7 @@ from hyperloci.conversations.consolidation.turn_view import (
     find_reply_before,
     view_turn,
 )
-from hyperloci.conversations.referents import lacks_subject
+from hyperloci.conversations.referents import lacks_subject, read_words
 from hyperloci.model.node import Node
 from hyperloci.text.language.figures import read_figures
 
@@ -356,7 +356,7 @@ def _make_finding(
 
 
 def _trim_run(turn: TurnView, run: Sequence[int], scores: Sequence[float]) -> tuple[int, int]:
-    """Return the first and the last sentence of a run without the questions and thanks around what is sure."""
+    """Return the first and the last sentence of a run without questions, thanks and a `Yes.` around what is sure."""
     first, last = run[0], run[-1]
     surest = max(run, key=lambda number: scores[number])
     while first < surest and _is_framing(turn, first):
@@ -373,4 +373,10 @@ def _introduces_what_is_left_out(turn: TurnView, number: int) -> bool:
 
 def _is_framing(turn: TurnView, number: int) -> bool:
     text = turn.sentences[number].text
-    return is_asking(text) or "thanks" in read_cues(split_words(text)[:FRAMING_WORDS])
+    words = split_words(text)
+    return is_asking(text) or "thanks" in read_cues(words[:FRAMING_WORDS]) or _only_joins(words)
+
+
+def _only_joins(words: Sequence[str]) -> bool:
+    """Return whether words only join what follows to what was said: `Yes.`, `Oh well.`"""
+    return bool(words) and all(word in read_words("connectives") for word in words)

@@ -18,7 +18,7 @@ MAX_WORDS: Final = 6
 """Of a brief answer: of 600 assents that two writers wrote none has more."""
 
 FEW_WORDS: Final = 3
-"""Of an answer that is brief whatever it names: `osmdroid, smallest`, `sold`, `klar`."""
+"""Of an answer that is brief whatever it names: `sold`, `klar`, `sqlite, simplest`."""
 
 MAX_PROPOSAL_CHARS: Final = 280
 """Of the assistant's turn, its last sentences up to so many characters: they hold what was accepted by all 245 assents
