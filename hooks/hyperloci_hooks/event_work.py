@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci_hooks import outcome_log
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, CLIENT_VARIABLE, Dialect, load_dialect
 from hyperloci_hooks.dialects.translation import recognise_client, shape_answer, translate_payload
 from hyperloci_hooks.dialects.wiring import is_captured_elsewhere
@@ -199,9 +200,17 @@ class EventWork:
                 self._consolidate(memory, record)
             else:
                 self._later(settings, place, record)
-            context = memory.get_context_for_record(record) if event.injects else ""
+            if event.injects:
+                self._take_back(memory, settings, record)
+            context = memory.get_context_for_record(record, self._mark or "") if event.injects else ""
             self._news = memory.get_place_notice() if self._name == "SessionStart" else memory.describe_recall(record)
             return context
+
+    def _take_back(self, memory: Memory, settings: Settings, record: CaptureRecord) -> None:
+        """Have told again what this session's hooks had no time to hand over."""
+        late = outcome_log.find_late_marks(settings.installation_paths.spool)
+        if late:
+            memory.take_back_context(record.session_id, late)
 
     def _consolidate(self, memory: Memory, record: CaptureRecord) -> None:
         """Store what the turns yield; if that fails, maintenance does it later, and the session gets its context."""

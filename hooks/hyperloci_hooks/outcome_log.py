@@ -14,6 +14,9 @@ OLDER = "tally.1.txt"
 MAX_BYTES = 1 << 18
 """Some five thousand events: a week of a busy user. Then the file replaces the older one."""
 
+LOOKED_BACK_BYTES = 1 << 15
+"""Some six hundred events, as far as a session's start is looked for that was late."""
+
 SERVED = "served"
 """A server answered in time."""
 OWN = "own"
@@ -52,6 +55,18 @@ def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: s
             os.replace(path, os.path.join(folder, OLDER))
     except OSError:
         return
+
+
+def find_late_marks(folder: str) -> frozenset[str]:
+    """Return the marks of the latest events whose sessions got no context, as the hook's time was over."""
+    try:
+        with open(os.path.join(folder, NAME), "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - LOOKED_BACK_BYTES, 0))
+            lines = file.read().decode("ascii", "replace").splitlines()
+    except OSError:
+        return frozenset()
+    fields = (line.split() for line in lines)
+    return frozenset(line[4] for line in fields if len(line) == 5 and line[2] == LATE and line[4] != "-")
 
 
 def _open_log(path: str) -> int:

@@ -12,7 +12,7 @@ import contextlib
 import functools
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
@@ -1336,9 +1336,16 @@ class Memory:
         """
         return self._capture.read_ready_opening(record)
 
-    def get_context_for_record(self, record: CaptureRecord) -> str:
-        """Return the context to inject after a stored record, '' for none; it reinforces nothing."""
-        context = self._capture.context_after(record, self)
+    def take_back_context(self, session_id: str, marks: Collection[str]) -> None:
+        """Forget that a session was shown what runs of hooks (`marks`) handed over too late."""
+        self._capture.take_back_context(session_id, marks)
+
+    def get_context_for_record(self, record: CaptureRecord, mark: str = "") -> str:
+        """Return the context to inject after a stored record, '' for none; it reinforces nothing.
+
+        `mark` tells the hook's run that hands it over (`take_back_context`).
+        """
+        context = self._capture.context_after(record, self, mark)
         if record.kind is CaptureKind.PROMPT:
             # Not before the search, which would wait behind the prompt's own fingerprint.
             self._notify_embedder()

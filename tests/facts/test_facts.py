@@ -95,7 +95,7 @@ def test_what_was_told_long_ago_or_elsewhere_helps_to_find_nothing(memory: Memor
 # -- deadlines ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("F.05")
+@pytest.mark.req("D.09")
 def test_a_hit_says_the_last_day_that_its_words_name_until_it_has_ended(memory: Memory) -> None:
     memory.remember_fact("The demo is due in two weeks", category="deadline")
     lasting = memory.remember_fact("No deploys until 15 January 2044", category="constraint").id

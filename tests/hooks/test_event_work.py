@@ -14,6 +14,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError
 from hyperloci.memory import Memory
 from hyperloci.model.record import CaptureRecord
+from hyperloci_hooks import outcome_log
 from hyperloci_hooks.event_work import EventWork
 
 
@@ -47,6 +48,44 @@ def test_a_session_gets_its_context_even_if_turns_cannot_be_consolidated(
 
     assert "We deploy on Tuesdays" in answer["hookSpecificOutput"]["additionalContext"]
     assert not work.spooled and not work.is_lost
+
+
+DEPLOYS = "Deploys of the shop happen on Tuesdays only, never on a Friday"
+
+
+def submit(environ: dict[str, str], project: Path, name: str, mark: str, **told: str) -> str:
+    work = EventWork(name, environ, cwd=str(project), mark=mark, lend=lend)
+    answer = work.answer_event(json.dumps({"session_id": "s", **told}).encode())
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@pytest.mark.parametrize("late", ["one", "", "another"])
+def test_what_a_hook_had_no_time_to_hand_over_is_told_with_the_next_prompt(tmp_path: Path, late: str) -> None:
+    project, environ = make_place(tmp_path)
+    with Memory.open(settings := Settings.from_env(environ, project), project) as memory:
+        memory.remember_fact(DEPLOYS, category="constraint")
+    assert DEPLOYS in submit(environ, project, "SessionStart", "one", source="startup")
+    if late:
+        outcome_log.append_outcome(settings.installation_paths.spool, "SessionStart", outcome_log.LATE, mark=late)
+
+    told = submit(environ, project, "UserPromptSubmit", "two", prompt="deploy the shop to production on friday please")
+
+    assert (DEPLOYS in told) == (late == "one")
+    again = submit(environ, project, "UserPromptSubmit", "three", prompt="then deploy the shop to production tomorrow")
+    assert DEPLOYS not in again
+    with Memory.open(settings, project) as memory:
+        events = [one.event for one in memory.list_injections()]
+    assert events == (["prompt"] if late == "one" else ["session start"])
+
+
+def test_late_marks_are_read_of_the_latest_events_alone(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    assert outcome_log.find_late_marks(folder) == frozenset()
+    outcome_log.append_outcome(folder, "SessionStart", outcome_log.LATE, mark="old")
+    for _ in range(1_000):
+        outcome_log.append_outcome(folder, "PostToolUse", outcome_log.SERVED, mark="served")
+    outcome_log.append_outcome(folder, "UserPromptSubmit", outcome_log.LATE, mark="new")
+    assert outcome_log.find_late_marks(folder) == {"new"}
 
 
 def test_an_event_is_dated_by_the_clock_of_its_hook_and_not_of_the_server_that_sees_to_it(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hyperloci.conversations.capture.prompt_context import (
     PromptOccasion,
     build_prompt_context,
 )
-from hyperloci.conversations.capture.shown_memories import list_injections
+from hyperloci.conversations.capture.shown_memories import list_injections, load_shown_ids
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.record import CaptureKind
@@ -413,3 +413,18 @@ def test_injections_are_kept_with_their_event_and_time(house: House) -> None:
     house.capture.context_after(record, FoundMemories(house))
     injections = list_injections(house.store.sessions.get_session("s1"))
     assert [(one.event, one.at, one.ids) for one in injections] == [("prompt", NOW + 5, (node.id,))]
+
+
+def test_what_was_not_handed_over_is_no_longer_noted_as_shown_but_for_what_came_otherwise(house: House) -> None:
+    node = house.add("procedure", RELEASE)
+    house.start("fork")
+    for mark, prompt in (("one", "deploy the release now"), ("two", "tag the release and deploy it to staging")):
+        record = house.tell(CaptureKind.PROMPT, prompt, "s1")
+        house.capture.context_after(record, FoundMemories(house), mark)
+
+    house.capture.take_back_context("s1", {"two", "unknown", ""})
+    assert node.id in load_shown_ids(house.store.sessions.get_session("s1"))
+    house.capture.take_back_context("s1", {"one"})
+    assert load_shown_ids(house.store.sessions.get_session("s1")) == frozenset()
+    assert list_injections(house.store.sessions.get_session("s1")) == []
+    house.capture.take_back_context("unknown", {"one"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -150,14 +151,25 @@ class Capture:
         if scopes.find_key(record.project_id) is None:
             scopes.ensure_scope(record.project_id, now=now, name=record.project_name, root=record.project_root)
 
-    def context_after(self, record: CaptureRecord, found: PromptSearch | None = None) -> str:
-        """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
+    def context_after(self, record: CaptureRecord, found: PromptSearch | None = None, mark: str = "") -> str:
+        """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing.
+
+        `mark` tells the hook's run that hands it over.
+        """
         record = self._assign_scope(record)
         if record.kind is CaptureKind.STARTED:
-            return self._session_context(record)
+            return self._session_context(record, mark)
         if record.kind is CaptureKind.PROMPT and found is not None:
-            return self._prompt_context(record, found)
+            return self._prompt_context(record, found, mark)
         return ""
+
+    def take_back_context(self, session_id: str, marks: Collection[str]) -> None:
+        """Forget that a session was shown what hooks handed over too late (`marks`): it is to be told yet."""
+        from hyperloci.conversations.capture.shown_memories import list_injections, take_back_injections
+
+        if any(one.mark in marks for one in list_injections(self._store.sessions.get_session(session_id))):
+            with self._store.transaction():
+                take_back_injections(self._store, session_id, marks)
 
     def describe_recall(self, record: CaptureRecord) -> str:
         """Return in one line what was recalled with a prompt, '' for nothing."""
@@ -170,7 +182,7 @@ class Capture:
         nodes = filter(None, map(self._store.nodes.get_node, injection.ids))
         return describe_recall([node.subtype or node.type for node in nodes])
 
-    def _session_context(self, record: CaptureRecord) -> str:
+    def _session_context(self, record: CaptureRecord, mark: str) -> str:
         from hyperloci.conversations.capture.consolidation_offer import make_offer
         from hyperloci.conversations.capture.context_injection import open_session
         from hyperloci.conversations.capture.shown_memories import Injection, save_injection
@@ -187,7 +199,7 @@ class Capture:
                 now=record.at,
                 source=record.text,
             )
-            shown = Injection(record.id, "session start", record.at, injection.ids)
+            shown = Injection(record.id, "session start", record.at, injection.ids, mark)
             save_injection(self._store, session, shown, anew=record.text in CONTEXT_LOST_SOURCES)
         offer = make_offer(self._store, self._settings, record.project_id, source=record.text, now=record.at)
         return "\n".join(filter(None, (injection.text, offer)))
@@ -216,7 +228,7 @@ class Capture:
 
         return prepare_opening(self._store, scope, self._settings, self._clock())
 
-    def _prompt_context(self, record: CaptureRecord, found: PromptSearch) -> str:
+    def _prompt_context(self, record: CaptureRecord, found: PromptSearch, mark: str) -> str:
         from hyperloci.conversations.capture.injection_format import name_clients
         from hyperloci.conversations.capture.prompt_context import PromptOccasion, build_prompt_context
         from hyperloci.conversations.capture.shown_memories import Injection, load_shown_ids, save_injection
@@ -232,7 +244,7 @@ class Capture:
         injection = build_prompt_context(self._store, occasion, found)
         if injection.ids and session is not None:
             with self._store.transaction():
-                shown = Injection(record.id, "prompt", record.at, injection.ids)
+                shown = Injection(record.id, "prompt", record.at, injection.ids, mark)
                 save_injection(self._store, session, shown, anew=False)
         return name_clients(injection.text, None if session is None else session.client)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -27,12 +27,14 @@ class Injection:
         event: how it came to be: `session start` or `prompt`.
         at: when, in milliseconds.
         ids: the memories, in their order.
+        mark: the hook's run that was to hand them over; '' where none is known.
     """
 
     record: str
     event: str
     at: int
     ids: tuple[str, ...]
+    mark: str = ""
 
 
 def load_shown_ids(session: StoredSession | None) -> frozenset[str]:
@@ -61,6 +63,23 @@ def save_injection(store: Store, session: StoredSession, injection: Injection, *
         store.sessions.merge_metadata(session.id, **changes)
 
 
+def take_back_injections(store: Store, session_id: str, marks: Collection[str]) -> None:
+    """Forget what a session was not shown after all. Runs in a transaction.
+
+    Args:
+        store: where the session is.
+        session_id: the session.
+        marks: of runs of hooks that stopped waiting before they had an answer.
+    """
+    session = store.sessions.get_session(session_id)
+    noted = list_injections(session)
+    delivered = [one for one in noted if not one.mark or one.mark not in marks]
+    kept = {id for one in delivered for id in one.ids}
+    lost = {id for one in noted if one not in delivered for id in one.ids} - kept
+    shown = [str(id) for id in (session.metadata.get("shown") if session else None) or () if id not in lost]
+    store.sessions.merge_metadata(session_id, shown=shown, injections=[asdict(one) for one in delivered])
+
+
 def describe_recall(kinds: Sequence[str]) -> str:
     """Return in one line what was recalled, by kind: `Hyperloci recalled: 2 decisions, 1 dead end`."""
     counts = Counter(_KIND_WORDS.get(kind, kind.replace("_", " ")) for kind in kinds)
@@ -77,4 +96,10 @@ def _plural(count: int) -> str:
 
 def _read_injection(told: Mapping[str, Any]) -> Injection:
     ids: Iterable[Any] = told.get("ids") or ()
-    return Injection(str(told.get("record")), str(told.get("event")), int(told.get("at") or 0), tuple(map(str, ids)))
+    return Injection(
+        record=str(told.get("record")),
+        event=str(told.get("event")),
+        at=int(told.get("at") or 0),
+        ids=tuple(map(str, ids)),
+        mark=str(told.get("mark") or ""),
+    )
