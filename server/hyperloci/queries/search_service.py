@@ -381,13 +381,7 @@ def _tell_placements(
 def _suggest_changes(found: SearchResult, conditions: Conditions) -> tuple[str, ...]:
     hints = []
     if not found.nodes:
-        scopes = conditions.where.scopes
-        narrowed = (
-            scopes == (GLOBAL_SCOPE,)
-            or conditions.related_to is not None
-            or conditions.where != SearchFilter(scopes=scopes)
-        )
-        hints.append("Nothing found; try other words" + (" or fewer conditions." if narrowed else "."))
+        hints.append("Nothing found; try other words" + (" or fewer conditions." if conditions.are_narrow else "."))
     if any(node.subtype == "dead_end" for node in found.nodes):
         hints.append("A dead end is among the results: it was tried and failed.")
     return tuple(hints)

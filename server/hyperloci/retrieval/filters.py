@@ -96,6 +96,13 @@ class Conditions:
     strategy: str | None = None
     first_space: str | None = None
 
+    @property
+    def are_narrow(self) -> bool:
+        """Whether they leave out any of what a project may be shown."""
+        scopes = self.where.scopes
+        is_narrow = self.where != SearchFilter(scopes=scopes) or self.related_to is not None
+        return is_narrow or scopes == (GLOBAL_SCOPE,)
+
 
 def build_conditions(
     *,
@@ -154,7 +161,7 @@ def _drop_here(pattern: str) -> str:
     return pattern if pattern not in ("", ".") else "**"
 
 
-_HERE: Final = re.compile(r"\A(?:\./++)++")
+_HERE: Final = re.compile(r"\A(?:\./++)+")
 
 
 def _name_from_root(pattern: str, root: str) -> str:

@@ -131,10 +131,17 @@ def test_a_yes_before_a_rule_is_no_part_of_it() -> None:
     assert found.content == "Releases only after half past six in the evening."
 
 
-def test_a_day_that_is_accepted_is_a_deadline() -> None:
-    turns = talk_of("I'd set the cutover for 15 March 2044, it must be done by then.", "ok, let's", "Noted.")
-    (found,) = extract_findings(turns, reading=ReadingSession(Reader(0.9)))
-    assert (found.kind, found.due) == ("deadline", "2044-03-15")
+def test_an_answer_that_is_read_as_half_an_assent_ends_nothing() -> None:
+    turns = talk_of("I'd keep sessions in Postgres instead of Redis. OK?", "no, keep it", "Redis stays.")
+    found = list(extract_findings(turns, reading=ReadingSession(Reader(0.4)), tentative=True))
+    assert [finding.is_passing for finding in found] == [True]
+
+
+def test_a_brief_statement_of_its_own_is_judged_by_its_words_too() -> None:
+    turns = talk_of("Shall I merge it when it is green?", "never merge yourself", "Understood, you merge.")
+    scores = read_statements(ReadingSession(Reader(0.3)), turns, 1, [0.8])
+    assert 0.5 < scores[0] < 0.8
+    assert read_statements(ReadingSession(Reader(0.9)), turns, 1, [0.001]) == [0.9]
 
 
 @pytest.mark.model

@@ -158,7 +158,7 @@ def _find_blocks(text: str, path: Sequence[str], *, inner: bool = False) -> Iter
             remarked on the later one right above it.
     """
     opened, closed = (r"\[{1,2}", r"[.\]]") if inner else (r"\[", r"\]")
-    ours = re.compile(rf"[ \t]*{opened}[ \t]*{re.escape(_join_path(path))}[ \t]*{closed}")
+    ours = re.compile(rf"(?<![ \t])[ \t]*+{opened}[ \t]*+{re.escape(_join_path(path))}[ \t]*+{closed}")
     begun: int | None = None
     for header in (found.start() for found in _HEADER.finditer(text)):
         is_ours = ours.match(text, header) is not None

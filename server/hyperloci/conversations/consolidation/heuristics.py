@@ -14,7 +14,7 @@ from typing import Final
 
 from hyperloci.conversations.asked_questions import read_answers
 from hyperloci.conversations.consolidation.actions import read_actions
-from hyperloci.conversations.consolidation.context.assents import is_assent, is_brief_answer
+from hyperloci.conversations.consolidation.context.assents import names_nothing
 from hyperloci.conversations.consolidation.context.finder import find_context
 from hyperloci.conversations.consolidation.context.options import find_option
 from hyperloci.conversations.consolidation.context.scorer import Statement
@@ -64,11 +64,12 @@ KEEP_FACT: Final = 0.5
 _FACTS: Final = frozenset({FindingKind.SEMANTIC, FindingKind.USER_INFO})
 
 KEEP_ANSWER: Final = 0.17
-"""The same for a word or two that answer a question and were not read together with it, and for a sentence that names
-one of several options by its mark: they say nothing else."""
+"""The same for a word or two that answer a question, and for a sentence that names one of several options by its mark:
+they say nothing else."""
 
 KEEP_BRIEF: Final = 0.6
-"""The same for a brief answer that was read together with what it answers (`context.assents`)."""
+"""The same for a brief answer that names nothing and was read together with what it answers (`context.assents`).
+From .5 on half as many again are kept of a writer left out, and twice as many that must not be."""
 
 ANSWER_WORDS: Final = 2
 CHOICE_WORDS: Final = 14
@@ -204,8 +205,8 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
     gate = _choose_gate(turns, at)
     if turn.speaker == USER:
         by_words, scores = scores, read_statements(reading, turns, at, scores)
-        if scores != by_words and is_brief_answer(turns, at):
-            gate = KEEP_BRIEF
+        is_read_alone = scores != by_words and names_nothing(turns, at)
+        gate = KEEP_BRIEF if is_read_alone else gate
         scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, gate))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
@@ -215,7 +216,8 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
         kept = [run for run, finding in found.items() if finding is not None]
         for run in _find_tentative_runs(turn, scores, kept):
             finding = _make_finding(turns, at, run, scores, facts_from=PASSING)
-            is_passing = max(scores[number] for number in run) < TENTATIVE
+            # A refusal that is read as half an assent must not end what it defends.
+            is_passing = is_read_alone or max(scores[number] for number in run) < TENTATIVE
             found[run] = None if finding is None else replace(finding, is_tentative=True, is_passing=is_passing)
     yield from (finding for finding in found.values() if finding is not None)
 
@@ -336,9 +338,6 @@ def _make_finding(
     if turn.speaker == USER:
         statement = Statement(turns, at, start, start + len(quote))
         context = find_context(statement, with_lines=kind is not FindingKind.DEADLINE)
-        if context is not None and is_assent(turns, at):
-            accepted, day = choose_kind(context.text, turn.at)
-            kind, due = (accepted, day) if day is not None else (kind, due)
     if context is None and (lacks_subject(quote) or (kind in _FACTS and best < (facts_from or KEEP_FACT))):
         return None
     finding = ExtractedFinding(

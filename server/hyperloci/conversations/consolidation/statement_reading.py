@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from hyperloci.conversations.consolidation.context.assents import is_brief_answer
+from hyperloci.conversations.consolidation.context.assents import is_brief_answer, names_nothing
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
 from hyperloci.errors import HyperlociError
 from hyperloci.knowledge.cross_reading import PairScorer, join_readings, may_answer_soon
@@ -47,6 +47,9 @@ READ_SHARE: Final = 0.23
 """How much the reading counts beside the words. Of 7,391 sentences of five writers, from whom neither learned, average
 precision is .860 by words, .804 by the reading, .879 with this share and .877 with a third
 (docs/benchmarks/extraction.md, "Read with what was said around")."""
+
+SURE_READING: Final = 0.6
+"""From where on the reading of a brief answer counts by itself, whatever its words say (`heuristics.KEEP_BRIEF`)."""
 
 READ_BASE: Final = 0.2
 """Added to the log-odds of both: as many sentences pass each gate then as by words alone, and as many of them are to
@@ -173,14 +176,15 @@ def read_statements(
     joined = list(scores)
     if reading is None:
         return joined
-    is_brief = is_brief_answer(turns, at)
+    is_brief, is_bare = is_brief_answer(turns, at), names_nothing(turns, at)
     likely = (number for number, score in enumerate(scores) if is_brief or score >= READ_FROM)
     wanted = sorted(likely, key=lambda number: (-scores[number], number))[:READ_MOST]
     readings = reading.read([describe_sentence(turns, at, n) for n in wanted], turns[at].seq)
     for number, told in zip(wanted, readings, strict=True):
         if told is not None:
-            # Of a word or two the words tell nothing: what was proposed does, and only the reading knows it.
-            joined[number] = told if is_brief else join_readings(scores[number], told, READ_SHARE, READ_BASE)
+            # Of few words the words tell little: what was proposed does, and only the reading knows it.
+            both = join_readings(scores[number], told, READ_SHARE, READ_BASE)
+            joined[number] = told if is_bare else max(both, told) if is_brief and told >= SURE_READING else both
     return joined
 
 

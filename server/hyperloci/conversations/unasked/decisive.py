@@ -151,6 +151,8 @@ def find_warnings(prompt: PromptProfile, candidates: Sequence[MemoryCandidate]) 
     Whoever is about to try again what failed names it, and says of the rest what many other memories are about:
     `use tenacity for the pool retry`.
     """
+    if not any(candidate.profile.kind == DEAD_END for candidate in candidates):
+        return [False] * len(candidates)
     rarity = TermRarity([candidate.profile for candidate in candidates])
     return [
         candidate.profile.kind == DEAD_END and rarity.has_rare(prompt.terms & candidate.profile.terms)

@@ -11,6 +11,7 @@ from hyperloci.conversations.consolidation.context.assents import (
     MAX_PROPOSAL_CHARS,
     is_assent,
     is_brief_answer,
+    names_nothing,
     quote_proposal,
 )
 from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, TurnView
@@ -37,6 +38,7 @@ def test_what_names_nothing_of_what_it_answers_is_an_assent_or_a_refusal(answer:
 def test_what_names_it_again_is_brief_and_tells_itself_what_it_is_about(answer: str) -> None:
     assert is_brief_answer(*talk(answer))
     assert not is_assent(*talk(answer))
+    assert names_nothing(*talk("yes please")) and not names_nothing(*talk("then AdGuard"))
 
 
 @pytest.mark.parametrize(

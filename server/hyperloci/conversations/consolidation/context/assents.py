@@ -1,4 +1,4 @@
-"""Assents: a turn of the user's that only takes what the assistant proposed: `Yes, do that.` (B.17).
+"""Brief answers: a turn of the user's that takes or refuses what the assistant proposed: `Yes, do that.` (B.17).
 
 Most of what is decided with an assistant is decided so. The turn says nothing by itself: what it accepts, and whether
 that lasts, is in the proposal and in what the assistant said then.
@@ -15,15 +15,15 @@ from hyperloci.conversations.referents import find_subject_words, has_identifier
 from hyperloci.text.language.figures import read_figures
 
 MAX_WORDS: Final = 6
-"""Of a brief answer: of 600 assents that two writers wrote none has more."""
+"""Of a brief answer: of the 1,400 that four writers wrote none has more."""
 
 FEW_WORDS: Final = 3
 """Of an answer that is brief whatever it names: `sold`, `klar`, `sqlite, simplest`."""
 
 MAX_PROPOSAL_CHARS: Final = 280
-"""Of the assistant's turn, its last sentences up to so many characters: they hold what was accepted by all 245 assents
-that are to be kept (`bench/data/assents.jsonl`), by 242 with 200. A scorer that picks one sentence picks another for
-77."""
+"""Of the assistant's turn, its last sentences up to so many characters: they hold what was accepted by all 245 answers
+of two writers that are to be kept (`bench/data/assents.jsonl`), by 242 with 200. A scorer that picks one sentence picks
+another for 77."""
 
 
 def is_brief_answer(turns: Sequence[TurnView], at: int) -> bool:
@@ -42,8 +42,13 @@ def is_brief_answer(turns: Sequence[TurnView], at: int) -> bool:
     return words <= FEW_WORDS or find_subject_words(text) == _name_again(turn, reply)
 
 
+def names_nothing(turns: Sequence[TurnView], at: int) -> bool:
+    """Return whether a brief answer has no word that can tell what it is about: `Yes, do that`, `no`."""
+    return is_brief_answer(turns, at) and not find_subject_words(turns[at].text)
+
+
 def is_assent(turns: Sequence[TurnView], at: int) -> bool:
-    """Return whether a brief answer names nothing of what it answers: `Yes, do that`, not `Postgres then`.
+    """Return whether a brief answer names nothing of what it answers: `Yes, do that`, `sold`, also `no`.
 
     Whether it takes what is proposed, or refuses it, is for a reader to tell.
     """
