@@ -209,8 +209,8 @@ class EventWork:
     def _take_back(self, memory: Memory, settings: Settings, record: CaptureRecord) -> None:
         """Have told again what this session's hooks had no time to hand over."""
         late = outcome_log.find_late_marks(settings.installation_paths.spool)
-        if late:
-            memory.take_back_context(record.session_id, late)
+        # A run that asks once more had no answer the first time.
+        memory.take_back_context(record, late | {self._mark or ""})
 
     def _consolidate(self, memory: Memory, record: CaptureRecord) -> None:
         """Store what the turns yield; if that fails, maintenance does it later, and the session gets its context."""

@@ -1336,9 +1336,9 @@ class Memory:
         """
         return self._capture.read_ready_opening(record)
 
-    def take_back_context(self, session_id: str, marks: Collection[str]) -> None:
-        """Forget that a session was shown what runs of hooks (`marks`) handed over too late."""
-        self._capture.take_back_context(session_id, marks)
+    def take_back_context(self, record: CaptureRecord, marks: Collection[str]) -> None:
+        """Forget that a record's session was shown what runs of hooks (`marks`) handed over too late."""
+        self._capture.take_back_context(record, marks)
 
     def get_context_for_record(self, record: CaptureRecord, mark: str = "") -> str:
         """Return the context to inject after a stored record, '' for none; it reinforces nothing.

@@ -78,6 +78,26 @@ def test_what_a_hook_had_no_time_to_hand_over_is_told_with_the_next_prompt(tmp_p
     assert events == (["prompt"] if late == "one" else ["session start"])
 
 
+def test_a_run_that_asks_a_second_time_gets_what_nobody_waited_for_the_first_time(tmp_path: Path) -> None:
+    project, environ = make_place(tmp_path)
+    with Memory.open(Settings.from_env(environ, project), project) as memory:
+        memory.remember_fact(DEPLOYS, category="constraint")
+    submit(environ, project, "SessionStart", "start", source="fork")
+    for _ in range(2):
+        assert DEPLOYS in submit(environ, project, "UserPromptSubmit", "one", prompt="deploy the shop on friday please")
+
+
+def test_what_came_too_late_is_told_again_in_a_session_that_goes_on_in_another_project(tmp_path: Path) -> None:
+    project, environ = make_place(tmp_path)
+    with Memory.open(settings := Settings.from_env(environ, project), project) as memory:
+        memory.remember_fact(DEPLOYS, category="constraint")
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    submit(environ, elsewhere, "SessionStart", "zero", source="startup")
+    assert DEPLOYS in submit(environ, project, "SessionStart", "one", source="startup")
+    outcome_log.append_outcome(settings.installation_paths.spool, "SessionStart", outcome_log.LATE, mark="one")
+    assert DEPLOYS in submit(environ, project, "UserPromptSubmit", "two", prompt="deploy the shop on friday please")
+
+
 def test_late_marks_are_read_of_the_latest_events_alone(tmp_path: Path) -> None:
     folder = str(tmp_path)
     assert outcome_log.find_late_marks(folder) == frozenset()

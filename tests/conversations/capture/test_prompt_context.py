@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hyperloci.conversations.capture.prompt_context import (
     PromptOccasion,
     build_prompt_context,
 )
-from hyperloci.conversations.capture.shown_memories import list_injections, load_shown_ids
+from hyperloci.conversations.capture.shown_memories import Injection, list_injections, load_shown_ids, save_injection
 from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.record import CaptureKind
@@ -423,9 +424,28 @@ def test_what_was_not_handed_over_is_no_longer_noted_as_shown_but_for_what_came_
         record = house.tell(CaptureKind.PROMPT, prompt, "s1")
         house.capture.context_after(record, FoundMemories(house), mark)
 
-    house.capture.take_back_context("s1", {"two", "unknown", ""})
+    session = house.store.sessions.get_session("s1")
+    assert session is not None
+    with house.store.transaction():  # A run that looked before the first one had noted what it shows.
+        save_injection(house.store, session, Injection("beside", "prompt", NOW, (node.id,), "two"), anew=False)
+    house.capture.take_back_context(record, {"two", "unknown", ""})
     assert node.id in load_shown_ids(house.store.sessions.get_session("s1"))
-    house.capture.take_back_context("s1", {"one"})
+    house.capture.take_back_context(record, {"one"})
     assert load_shown_ids(house.store.sessions.get_session("s1")) == frozenset()
     assert list_injections(house.store.sessions.get_session("s1")) == []
-    house.capture.take_back_context("unknown", {"one"})
+    house.capture.take_back_context(replace(record, session_id="unknown"), {"one"})
+
+
+def test_what_came_before_a_compaction_is_told_again_where_the_opening_after_it_came_too_late(house: House) -> None:
+    node = house.add("procedure", RELEASE)
+    house.start("fork")
+    record = house.tell(CaptureKind.PROMPT, "deploy the release now", "s1")
+    house.capture.context_after(record, FoundMemories(house), "one")
+    compacted = house.tell(CaptureKind.STARTED, "compact", "s1", NOW + 10)
+    assert house.capture.context_after(compacted, mark="two")
+    house.capture.take_back_context(compacted, {"two"})
+    assert load_shown_ids(house.store.sessions.get_session("s1")) == frozenset()
+    assert [one.mark for one in list_injections(house.store.sessions.get_session("s1"))] == ["one"]
+    assert node.content in house.capture.context_after(
+        house.tell(CaptureKind.PROMPT, "deploy the release today", "s1", NOW + 20), FoundMemories(house), "three"
+    )

@@ -163,11 +163,13 @@ class Capture:
             return self._prompt_context(record, found, mark)
         return ""
 
-    def take_back_context(self, session_id: str, marks: Collection[str]) -> None:
-        """Forget that a session was shown what hooks handed over too late (`marks`): it is to be told yet."""
+    def take_back_context(self, record: CaptureRecord, marks: Collection[str]) -> None:
+        """Forget that a record's session was shown what hooks handed over too late (`marks`): it is to be told yet."""
         from hyperloci.conversations.capture.shown_memories import list_injections, take_back_injections
 
-        if any(one.mark in marks for one in list_injections(self._store.sessions.get_session(session_id))):
+        session_id = self._assign_scope(record).session_id
+        noted = list_injections(self._store.sessions.get_session(session_id))
+        if any(one.mark and one.mark in marks for one in noted):
             with self._store.transaction():
                 take_back_injections(self._store, session_id, marks)
 

@@ -59,6 +59,8 @@ def save_injection(store: Store, session: StoredSession, injection: Injection, *
     if injection.ids:
         injections = [*list_injections(session), injection][-MAX_INJECTIONS:]
         changes["injections"] = [asdict(one) for one in injections]
+    if anew:
+        changes["shown_since"] = injection.at
     if changes:
         store.sessions.merge_metadata(session.id, **changes)
 
@@ -74,7 +76,9 @@ def take_back_injections(store: Store, session_id: str, marks: Collection[str]) 
     session = store.sessions.get_session(session_id)
     noted = list_injections(session)
     delivered = [one for one in noted if not one.mark or one.mark not in marks]
-    kept = {id for one in delivered for id in one.ids}
+    # What was handed over before the session lost its context is not there any more.
+    since = int(session.metadata.get("shown_since") or 0) if session else 0
+    kept = {id for one in delivered if one.at >= since for id in one.ids}
     lost = {id for one in noted if one not in delivered for id in one.ids} - kept
     shown = [str(id) for id in (session.metadata.get("shown") if session else None) or () if id not in lost]
     store.sessions.merge_metadata(session_id, shown=shown, injections=[asdict(one) for one in delivered])
