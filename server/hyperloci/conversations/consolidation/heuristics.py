@@ -31,7 +31,7 @@ from hyperloci.conversations.consolidation.statement_features import (
     read_kind_features,
     split_words,
 )
-from hyperloci.conversations.consolidation.statement_reading import ReadingSession, read_statements
+from hyperloci.conversations.consolidation.statement_reading import SURE_READING, ReadingSession, read_statements
 from hyperloci.conversations.consolidation.statement_scorer import choose_kind, load_weights
 from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
@@ -66,10 +66,6 @@ _FACTS: Final = frozenset({FindingKind.SEMANTIC, FindingKind.USER_INFO})
 KEEP_ANSWER: Final = 0.17
 """The same for a word or two that answer a question, and for a sentence that names one of several options by its mark:
 they say nothing else."""
-
-KEEP_BRIEF: Final = 0.6
-"""The same for a brief answer that names nothing and was read together with what it answers (`context.assents`).
-From .5 on half as many again are kept of a writer left out, and twice as many that must not be."""
 
 ANSWER_WORDS: Final = 2
 CHOICE_WORDS: Final = 14
@@ -206,7 +202,7 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
     if turn.speaker == USER:
         by_words, scores = scores, read_statements(reading, turns, at, scores)
         is_read_alone = scores != by_words and names_nothing(turns, at)
-        gate = KEEP_BRIEF if is_read_alone else gate
+        gate = SURE_READING if is_read_alone else gate
         scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, gate))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]

@@ -49,7 +49,9 @@ precision is .860 by words, .804 by the reading, .879 with this share and .877 w
 (docs/benchmarks/extraction.md, "Read with what was said around")."""
 
 SURE_READING: Final = 0.6
-"""From where on the reading of a brief answer counts by itself, whatever its words say (`heuristics.KEEP_BRIEF`)."""
+"""From where on a brief answer (`context.assents`) is kept by its reading, whatever its words say. From .5 on half as
+many again are kept of a writer left out, and twice as many that must not be (docs/benchmarks/extraction.md, "Brief
+answers")."""
 
 READ_BASE: Final = 0.2
 """Added to the log-odds of both: as many sentences pass each gate then as by words alone, and as many of them are to

@@ -151,13 +151,14 @@ def find_warnings(prompt: PromptProfile, candidates: Sequence[MemoryCandidate]) 
     Whoever is about to try again what failed names it, and says of the rest what many other memories are about:
     `use tenacity for the pool retry`.
     """
-    if not any(candidate.profile.kind == DEAD_END for candidate in candidates):
-        return [False] * len(candidates)
-    rarity = TermRarity([candidate.profile for candidate in candidates])
-    return [
-        candidate.profile.kind == DEAD_END and rarity.has_rare(prompt.terms & candidate.profile.terms)
+    named = [
+        prompt.terms & candidate.profile.terms if candidate.profile.kind == DEAD_END else frozenset[str]()
         for candidate in candidates
     ]
+    looked_for = frozenset[str]().union(*named)
+    holders = Counter(term for candidate in candidates for term in looked_for & candidate.profile.terms)
+    most = max(RARE_HOLDERS, RARE_SHARE * len(candidates))
+    return [any(holders[term] <= most for term in terms) for terms in named]
 
 
 class TermRarity:
@@ -167,11 +168,6 @@ class TermRarity:
         self._count = max(len(memories), SMALLEST_PROJECT)
         self._terms = Counter(term for memory in memories for term in memory.terms)
         self._activities = Counter(name for memory in memories for name in memory.activities)
-
-    def has_rare(self, terms: Collection[str]) -> bool:
-        """Return whether one of some words is in hardly any memory."""
-        most = max(RARE_HOLDERS, RARE_SHARE * self._count)
-        return any(0 < self._terms[term] <= most for term in terms)
 
     def sum_terms(self, terms: Collection[str]) -> float:
         """Return the weights of words, each at most 1, that of a word in one memory."""
