@@ -124,6 +124,33 @@ def test_of_a_brief_answer_the_reading_alone_tells() -> None:
         assert all(finding.about == proposed for finding in found)
 
 
+def test_an_option_that_is_chosen_is_read_in_the_place_of_its_mark() -> None:
+    turns = talk_of("Two ways: (1) Redis Streams, (2) an outbox table in Postgres. Least work is 1.", "2", "Done: V97.")
+    before, told = describe_sentence(turns, 1, 0)
+    assert before == "Two ways: (1) Redis Streams, (2)  ‖ "
+    assert told == "an outbox table in Postgres. Least work is 1. (2) → Done: V97."
+
+
+def test_of_the_choice_of_an_option_the_reading_alone_tells() -> None:
+    turns = talk_of("Where do all sessions lie?\n1. Redis\n2. Postgres", "2", "Sessions lie in Postgres now.")
+    assert read_statements(ReadingSession(Reader(0.9)), turns, 1, [0.001]) == [0.9]
+    for answer, kept in ((0.6, ["2"]), (0.3, [])):
+        found = list(extract_findings(turns, reading=ReadingSession(Reader(answer))))
+        assert [finding.content for finding in found] == kept
+        assert all((finding.about or "").endswith("Postgres") for finding in found)
+
+
+@pytest.mark.model
+def test_a_choice_that_lasts_is_kept_and_one_of_the_moment_is_not() -> None:
+    lasting = "For the queue we can take (a) Redis Streams, (b) a table in Postgres or (c) RabbitMQ."
+    passing = "Shall I show you (a) the diff or (b) the whole file?"
+    reading = ReadingSession(LocalReader(), math.inf)
+    done = "Then jobs go into a Postgres table with SKIP LOCKED."
+    (kept,) = extract_findings(talk_of(lasting, "b", done), reading=reading)
+    assert kept.statement == "a table in Postgres or → b"
+    assert list(extract_findings(talk_of(passing, "a", "Here it is."), reading=reading)) == []
+
+
 def test_a_yes_before_a_rule_is_no_part_of_it() -> None:
     turns = talk_of("Shall I note it?", "Yes. Releases only after half past six in the evening.", "Noted.")
     reader = Reader({"Yes.": 0.8, "Releases only after half past six in the evening.": 0.99})

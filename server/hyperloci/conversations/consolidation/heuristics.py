@@ -16,7 +16,7 @@ from hyperloci.conversations.asked_questions import read_answers
 from hyperloci.conversations.consolidation.actions import read_actions
 from hyperloci.conversations.consolidation.context.assents import names_nothing
 from hyperloci.conversations.consolidation.context.finder import find_context
-from hyperloci.conversations.consolidation.context.options import find_option
+from hyperloci.conversations.consolidation.context.options import find_choice
 from hyperloci.conversations.consolidation.context.scorer import Statement
 from hyperloci.conversations.consolidation.findings import (
     MAX_CONTENT_CHARS,
@@ -31,7 +31,12 @@ from hyperloci.conversations.consolidation.statement_features import (
     read_kind_features,
     split_words,
 )
-from hyperloci.conversations.consolidation.statement_reading import SURE_READING, ReadingSession, read_statements
+from hyperloci.conversations.consolidation.statement_reading import (
+    CHOSEN_READING,
+    SURE_READING,
+    ReadingSession,
+    read_statements,
+)
 from hyperloci.conversations.consolidation.statement_scorer import choose_kind, load_weights
 from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.conversations.consolidation.turn_view import (
@@ -68,7 +73,6 @@ KEEP_ANSWER: Final = 0.17
 they say nothing else."""
 
 ANSWER_WORDS: Final = 2
-CHOICE_WORDS: Final = 14
 
 KEEP_ASSISTANT: Final = 0.4
 """The same for the assistant's: what it found out and did, which the user did not say. With the writer left out, from
@@ -201,8 +205,10 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
     gate = _choose_gate(turns, at)
     if turn.speaker == USER:
         by_words, scores = scores, read_statements(reading, turns, at, scores)
-        is_read_alone = scores != by_words and names_nothing(turns, at)
-        gate = SURE_READING if is_read_alone else gate
+        is_chosen = find_choice(turns, at) is not None
+        is_read_alone = scores != by_words and (is_chosen or names_nothing(turns, at))
+        if is_read_alone:
+            gate = CHOSEN_READING if is_chosen else SURE_READING
         scores = _raise_by_kind(turn, _raise_written(turn, by_words, scores, find_actions_after(turns, at)))
     runs = list(_find_runs(turn, scores, gate))
     surest = sorted(runs, key=lambda run: -max(scores[number] for number in run))[:PER_TURN]
@@ -275,12 +281,11 @@ def _choose_gate(turns: Sequence[TurnView], at: int) -> float:
         return KEEP_ASSISTANT
     keep = KEEP_UNANSWERED if find_reply_after(turns, at) is None else KEEP
     reply = find_reply_before(turns, at)
-    words = len(turns[at].text.split())
-    if reply is None or words > CHOICE_WORDS:
+    if reply is None:
         return keep
-    if words <= ANSWER_WORDS and reply.text.rstrip().endswith("?"):
+    if len(turns[at].text.split()) <= ANSWER_WORDS and reply.text.rstrip().endswith("?"):
         return KEEP_ANSWER
-    return keep if find_option(turns[at].text, reply) is None else KEEP_ANSWER
+    return keep if find_choice(turns, at) is None else KEEP_ANSWER
 
 
 def _find_runs(turn: TurnView, scores: Sequence[float], least: float) -> Iterator[tuple[int, ...]]:

@@ -7,14 +7,18 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.conversations.consolidation.context.options import find_option, names_no_option
-from hyperloci.conversations.consolidation.turn_view import ASSISTANT, TurnView
+from hyperloci.conversations.consolidation.context.options import find_choice, find_option, names_no_option
+from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, TurnView
 from tests.support import examples
 
 LISTED = "Three ways:\n\n1. Redis with a lock per tenant\n2. an advisory lock in Postgres\n3. nothing, and retry"
 LETTERED = "Two ways:\na) keep the raw bytes\nb) normalise them on write"
 INLINE = "Either (a) keep the raw bytes, or (b) normalise them on write"
 COUNTED = "Both would do. 1. Metabase: you have it already. 2. Lightdash: reads the models"
+NAMED = "For releases: **Option A:** trunk with flags. **Option B:** a branch for each release. I'd take option A here."
+BOLD = "How do I log?\n- **1** – JSON to stdout\n- **2** – text, as now\n- **3** – both"
+COLONS = "Who reviews? 1: two of the team, 2: anybody but the author, 3: nobody. I wouldn't take 3."
+FIGURES = "How long do we keep events? a) 30 days, b) 90 days, c) until the contract ends. Analytics needs about 60."
 PLACED = (
     "I see two ways. First: keep the limit and try once more. Second: wait up to 1.5 seconds and do not try again. "
     "The second doubles nothing."
@@ -48,6 +52,16 @@ OPTIONS = [
     ("die zwei", LISTED, "an advisory lock in Postgres"),
     ("the second, she will be glad", COUNTED, "Lightdash: reads the models"),
     ("1", COUNTED, "Metabase: you have it already."),
+    ("b", NAMED, "a branch for each release."),
+    ("go with a", NAMED, "trunk with flags."),
+    ("option B, definitely", NAMED, "a branch for each release."),
+    ("2", BOLD, "text, as now"),
+    ("nimm 2", COLONS, "anybody but the author"),
+    ("nr. 1 bitte", COLONS, None),
+    ("la 2!", COLONS, "anybody but the author"),
+    ("the last one", COLONS, "nobody."),
+    ("b, not a day longer", FIGURES, "90 days"),
+    ("c please", FIGURES, "until the contract ends."),
     ("The second.", PLACED, "wait up to 1.5 seconds and do not try again."),
     ("first one please", PLACED, "keep the limit and try once more."),
 ]
@@ -55,8 +69,25 @@ OPTIONS = [
 
 @pytest.mark.req("B.17")
 @pytest.mark.parametrize(("answer", "reply", "option"), OPTIONS)
-def test_an_answer_names_an_option_by_its_mark_or_place(answer: str, reply: str, option: str) -> None:
+def test_an_answer_names_an_option_by_its_mark_or_place(answer: str, reply: str, option: str | None) -> None:
     assert option_of(answer, reply) == option
+
+
+@pytest.mark.parametrize(
+    "reply", ["I raised it to 1. 5 and 2. 7 again", "Plan B. Then plan C.", "C: is full. D: is not"]
+)
+def test_marks_that_do_not_count_from_the_first_on_offer_nothing(reply: str) -> None:
+    assert option_of("2", reply) is None
+    assert option_of("b", reply) is None
+
+
+def test_only_a_short_turn_of_the_users_chooses() -> None:
+    def chosen(answer: str, speaker: str = USER) -> bool:
+        return find_choice([TurnView(0, ASSISTANT, LISTED), TurnView(1, speaker, answer)], 1) is not None
+
+    assert chosen("2, the others cost money")
+    assert not chosen("2. " + "we had that once and it broke each time somebody moved a tenant " * 2)
+    assert not chosen("2", ASSISTANT)
 
 
 @pytest.mark.parametrize("answer", ["7", "(7)", "12."])

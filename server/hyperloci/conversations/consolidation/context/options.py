@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, TurnView
+from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, USER, TurnView, find_reply_before
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import sentence_spans
 from hyperloci.text.language.word_tables import phrase_pattern, read_table
@@ -28,10 +28,20 @@ _OPTION: Final = re.compile(
 )
 """An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
 
-_COUNTED: Final = re.compile(r"(?<=\s)(?P<mark>[1-9])[.)]\s+(?=[^\W\d_`]|`)")
-"""A number that counts, and is no figure: `2) Lightdash`, not `2. 5`."""
+_COUNTED: Final = re.compile(
+    r"(?<!\S)[*_]{0,2}(?P<mark>[1-9]|[A-Ha-h])(?:\.[*_]{0,2}(?=\s++[^\d\s])|[):][*_]{0,2}|[*_]{2}[.):]?)"
+    r"\s++(?:[–—-]\s++)?(?=[^\W_]|[`*\"„“«'])"
+)
+_NAMED: Final = r"(?<![^\W_])@\s++(?P<mark>[1-9]|[A-Ha-h])\b[.),:]?[*_]{0,2}[.):]?\s++(?:[–—-]\s++)?"
+"""A mark that counts, by itself or behind its name: `2) Lightdash`, `**B** – rsync`, `**Option 2:** a queue`."""
+
+_ROWS: Final = ("123456789", "abcdefgh")
+"""What options are counted by."""
 
 _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
+_LAST: Final = re.compile(r"(?<=\s)(?P<mark>\d|[A-Ha-h])\W{0,3}$")
+"""The mark that a short answer ends with: `nimm 2`, `la 1`, `b` in `go with b`."""
+
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
 
 
@@ -54,6 +64,14 @@ def find_option(answer: str, reply: TurnView) -> Option | None:
     return found if found is not None and found.text else None
 
 
+def find_choice(turns: Sequence[TurnView], at: int) -> Option | None:
+    """Return the option that a short turn of the user's chooses of what the assistant offered right before."""
+    turn, reply = turns[at], find_reply_before(turns, at)
+    if reply is None or turn.speaker != USER or len(turn.text.split()) > MAX_ANSWER_WORDS:
+        return None
+    return find_option(turn.text, reply)
+
+
 def names_no_option(answer: str, reply: TurnView) -> bool:
     """Return whether an answer is the bare number of an option that a reply doesn't offer."""
     return _BARE_NUMBER.match(answer) is not None and bool(_list_options(reply.text))
@@ -69,15 +87,26 @@ def _list_options(text: str) -> dict[str, Option]:
 
 
 def _list_counted_options(text: str) -> dict[str, Option]:
-    """Return what is counted within a sentence or two: `either 1. Metabase, which you have, or 2) Lightdash`."""
-    found = list(_COUNTED.finditer(text))
-    if len(found) < 2 or [match["mark"] for match in found] != [str(number + 1) for number in range(len(found))]:
-        return {}
-    ends = [*(match.start() for match in found[1:]), len(text)]
-    return {
-        match["mark"]: Option(text[match.end() : end].partition("\n")[0].strip(" ,;"), match.end())
-        for match, end in zip(found, ends, strict=True)
-    }
+    """Return what is counted within a sentence or two: `either 1. Metabase, which you have, or 2) Lightdash`.
+
+    Of the last one its first sentence: behind that the assistant says which it would take.
+    """
+    read = text[:MAX_READ_CHARS]
+    for pattern in (phrase_pattern("consolidation.option_names", _NAMED), _COUNTED):
+        marks: dict[str, re.Match[str]] = {}
+        for match in pattern.finditer(read):
+            marks.setdefault(match["mark"].lower(), match)
+        if len(marks) < 2 or not any(row.startswith("".join(marks)) for row in _ROWS):
+            continue
+        found = list(marks.values())
+        ends = [*(match.start() for match in found[1:]), len(read)]
+        told = [read[match.end() : end].partition("\n")[0] for match, end in zip(found, ends, strict=True)]
+        told[-1] = next((told[-1][start:end] for start, end in sentence_spans(told[-1])), told[-1])
+        return {
+            mark: Option(each.strip(" ,;*_"), match.end())
+            for (mark, match), each in zip(marks.items(), told, strict=True)
+        }
+    return {}
 
 
 def _list_placed_options(text: str) -> dict[str, Option]:
@@ -110,7 +139,10 @@ def _find_chosen_option(answer: str, options: Mapping[str, Option]) -> Option | 
     if mark not in options and not (mark or "").isdigit() and len(answer.split()) <= MAX_ANSWER_WORDS:
         # `I take the first` begins with no mark.
         named = phrase_pattern("consolidation.option_names", r"\b@\s++(?P<mark>\d{1,2}|[a-z])\b").search(answer)
-        mark = named["mark"].lower() if named else _read_ordinal(answer, list(options))
+        if named is None and len(answer.split()) <= MAX_PLACE_WORDS:
+            named = _LAST.search(answer)
+        mark = named["mark"].lower() if named else None
+        mark = mark if mark in options else _read_ordinal(answer, list(options))
     return options.get(mark) if mark else None
 
 
