@@ -121,6 +121,18 @@ def test_all_content_under_limitations_headings(memory: Memory) -> None:
     assert places(answer) == [("docs/ctf.md", "Limitations")]
 
 
+@pytest.mark.req("D.08")
+@pytest.mark.parametrize("condition", ["in:docs/**", "type:docs", "source:docs level:2"])
+def test_a_list_that_its_limit_cuts_says_how_many_more_there_are(memory: Memory, condition: str) -> None:
+    whole = memory.search_by_query_line(condition, limit=50)
+    assert len(whole.results) > 1
+    assert whole.hints == ()
+    cut = memory.search_by_query_line(f"{condition} limit:1")
+    assert [hit.id for hit in cut.results] == [whole.results[0].id]
+    assert cut.hints == (f"{len(whole.results) - 1} more meet these conditions; `limit:` lists 50 at most.",)
+    assert memory.search_by_query_line(condition, limit=len(whole.results)).hints == ()
+
+
 @pytest.mark.req("D.07", "D.08")
 def test_conditions_of_every_kind_narrow_one_search(memory: Memory) -> None:
     answer = memory.search_by_query_line(

@@ -51,7 +51,7 @@ def query(
     full: Annotated[bool, typer.Option("--full", help="Show whole results.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Search the memory by words and conditions; conditions alone list all memories that meet them.
+    """Search the memory by words and conditions; conditions alone list the memories that meet them.
 
     Examples:
       hyperloci query "why did we drop redis"

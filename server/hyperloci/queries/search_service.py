@@ -182,10 +182,11 @@ class SearchService:
 
     def _list_memories(self, line: str, *, limit: int, profile: str = "auto", **narrowed: Any) -> SearchAnswer:
         """List what meets the conditions of a line without words; no `profile` matters to that."""
-        started = time.perf_counter()
-        conditions = self._build_conditions(**narrowed)
+        started, conditions = time.perf_counter(), self._build_conditions(**narrowed)
         found = self.searcher.list_memories(conditions, limit=limit)
-        return self._compose(line, found, self.present_hits(found.nodes), conditions, started)
+        more = [f"{found.unlisted:,} more meet these conditions; `limit:` lists {MAX_LIMIT} at most."]
+        shown = self.present_hits(found.nodes)
+        return self._compose(line, found, shown, conditions, started, more if found.unlisted else ())
 
     def find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
         """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""

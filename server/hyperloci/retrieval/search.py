@@ -77,7 +77,10 @@ class MeasuredText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What a search found, best first, before it is presented; `named`: what a name in the question was taken for."""
+    """What a search found, best first, before it is presented.
+
+    `named`: what a name in the question was taken for; `unlisted`: how many a list's limit left out.
+    """
 
     intent: Intent
     strategy: str
@@ -87,6 +90,7 @@ class SearchResult:
     scores: Mapping[NodeKey, Scores]
     by_meaning: VectorCoverage | None = None
     named: str | None = None
+    unlisted: int = 0
 
 
 class Searcher:
@@ -211,7 +215,8 @@ class Searcher:
         if not 1 <= limit <= MAX_LIMIT:
             raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
         with self._store.snapshot():
-            keys = self._store.filters.list_in_order(self._allowed_nodes(conditions), limit)
+            allowed = self._allowed_nodes(conditions)
+            keys = self._store.filters.list_in_order(allowed, limit)
             nodes = self._store.nodes.get_by_keys(keys)
         return SearchResult(
             intent=classify_intent(""),
@@ -220,6 +225,7 @@ class Searcher:
             degraded=None,
             nodes=tuple(nodes[NodeKey(key)] for key in keys),
             scores={},
+            unlisted=int(np.count_nonzero(allowed)) - len(keys),
         )
 
     def find_nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
