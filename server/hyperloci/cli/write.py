@@ -140,6 +140,9 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
         errors.print(Text(remembered.sharing, style="yellow"))
     if remembered.redactions:
         errors.print(f"{count_things(remembered.redactions, 'secret')} redacted before storing.", style="yellow")
+    if remembered.flags and not remembered.duplicate_of:
+        errors.print(f"! suspicious: {', '.join(remembered.flags)}", style="yellow")
+        errors.print("   a search finds it, no assistant is shown it unasked; `hyperloci view` can find it harmless")
 
 
 def _print_conflict(said: str, why: str) -> None:
