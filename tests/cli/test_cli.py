@@ -300,7 +300,8 @@ def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> 
 def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -> None:
     subprocess.run(["git", "init", "--quiet", tmp_path / "project"], check=True)
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
-    run("install")
+    run("install", "--consolidation", "claude")
+    run("install", "--consolidation", "heuristic")
     remember("We deploy on Fridays.")
     (tmp_path / "elsewhere").mkdir()
     run("backup", str(tmp_path / "elsewhere" / "copy.db"))
@@ -313,6 +314,8 @@ def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -
     assert str(rescued) in told and f"the folder {home / 'memory-archive'}" in told
     kept = [path for path in home.iterdir() if "-before-restore-" in path.name]
     assert len(kept) == 1 and str(kept[0]) in told
+    settings = [home / ".claude" / name for name in ("hyperloci.toml", "hyperloci.toml.hyperloci.bak")]
+    assert all(path.exists() and f"{path}," in told for path in settings)
     left = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     database, state, token = home / "memory.db", home / ".claude" / "hyperloci", Path(".git/hyperloci")
     assert tmp_path / "project" / token in left
@@ -322,8 +325,14 @@ def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -
         path
         for path in left
         if not path.is_relative_to(state) and not path.match(f"{database}*") and not path.match(str(token))
-        if path not in (*kept, rescued) and not path.is_relative_to(home / "memory-archive")
+        if path not in (*kept, *settings, rescued) and not path.is_relative_to(home / "memory-archive")
     ]
+
+
+def test_uninstall_names_no_settings_file_where_there_is_none(home: Path) -> None:
+    run("install")
+    remember("We deploy on Fridays.")
+    assert "hyperloci.toml" not in run("uninstall")
 
 
 def test_install_turns_the_users_own_claude_code_on_and_off_and_says_what_that_means(home: Path) -> None:

@@ -183,7 +183,9 @@ def _uninstall_claude_code(scope: installation.InstallScope, project: Path, *, d
             folder = load_settings().state_dir
             # The archive's name begins as the file's does, but not with all of it.
             archive = Archive.for_database(database).folder
-            files = dict.fromkeys((*find_kept(database), *list_rescued_copies(database)))
+            settings = _find_settings_file()
+            made = [path for path in (settings, installation.find_backup(settings)) if path and path.exists()]
+            files = dict.fromkeys((*find_kept(database), *list_rescued_copies(database), *made))
             beside = "".join(f", {path}" for path in files)
             beside += "".join(f", the folder {path}" for path in (archive, folder) if path.exists())
             console.print(
@@ -196,8 +198,11 @@ def _uninstall_claude_code(scope: installation.InstallScope, project: Path, *, d
 def _plan_consolidation(strategy: str) -> installation.FileChange:
     if strategy not in STRATEGIES:
         raise BadRequestError(f"--consolidation {strategy} is unknown: use one of {', '.join(STRATEGIES)}.")
-    file = Path(find_user_file(dict(os.environ)))  # noqa: TID251 - a process's entry point
-    return installation.plan_setting(file, "consolidation", strategy)
+    return installation.plan_setting(_find_settings_file(), "consolidation", strategy)
+
+
+def _find_settings_file() -> Path:
+    return Path(find_user_file(dict(os.environ)))  # noqa: TID251 - a process's entry point
 
 
 def _explain_claude(settings: Settings) -> None:
