@@ -94,6 +94,18 @@ def test_a_condition_lets_through_what_meets_it(
         ("section", "limit", {"section_path": ("Guide", "Known limitations")}, {"section_path": ("Guide",)}),
         ("section", "faq", {"section_path": ("Guide",), "headings": ("Usage", "FAQ")}, {"headings": ("Usage",)}),
         ("section", "design > cach", {"section_path": ("Design", "Caching")}, {"section_path": ("Caching", "Design")}),
+        (
+            "section",
+            "design > limit",
+            {"section_path": ("Design",), "headings": ("Caching", "Limitations")},
+            {"section_path": ("Guide",), "headings": ("Design", "Limitations")},
+        ),
+        (
+            "section",
+            "faq > usage",
+            {"section_path": ("FAQ", "Usage")},
+            {"section_path": ("G",), "headings": ("FAQ", "Usage")},
+        ),
         ("section", 'say "hi"', {"section_path": ('Say "hi" twice',)}, {"section_path": ("say hi",)}),
         ("heading_level_max", 2, {"heading_level": 2}, {"heading_level": 3}),
         ("heading_level_max", 2, {"heading_level": 1}, {}),

@@ -65,9 +65,10 @@ def section_matches(part: str, section_path: str, headings: str) -> bool:
         part: the folded text.
         section_path, headings: JSON lists of headings.
     """
-    if section_path != "[]" and part in fold_name(" > ".join(json.loads(section_path))):
+    above: list[str] = [] if section_path == "[]" else json.loads(section_path)
+    if above and part in fold_name(" > ".join(above)):
         return True
-    return headings != "[]" and any(part in fold_name(title) for title in json.loads(headings))
+    return headings != "[]" and any(part in fold_name(" > ".join((*above, title))) for title in json.loads(headings))
 
 
 @functools.lru_cache(maxsize=64)
