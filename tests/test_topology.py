@@ -201,6 +201,21 @@ def test_an_error_of_the_search_names_the_column_in_the_words_of_the_line(
     assert caught.value.column == column
 
 
+@pytest.mark.req("D.08")
+@pytest.mark.parametrize("words", ["", "caching "])
+def test_an_unknown_relation_is_named_by_its_column_and_to_a_program_by_its_argument(
+    memory: Memory, words: str
+) -> None:
+    start = memory.remember_fact("We cache in the CTF format.", category="decision").id
+    line = f"{words}related:{start} "
+    with pytest.raises(QuerySyntaxError, match=f"^column {len(line) + 1}: relation:knows is unknown"):
+        memory.search_by_query_line(f"{line}relation:knows")
+    with pytest.raises(BadRequestError, match=r"^where\.relation='knows' is unknown"):
+        memory.search("caching", where={"related_to": start, "relation": "knows"})
+    with pytest.raises(BadRequestError, match=r"^relationship='knows' is unknown"):
+        memory.find_related(start, relationship="knows")
+
+
 def test_an_error_about_an_option_of_the_command_is_not_told_of_the_line(memory: Memory) -> None:
     with pytest.raises(BadRequestError, match=r"^after='soon' is not a time"):
         memory.search_by_query_line("cache tag:cli", after="soon")

@@ -308,9 +308,8 @@ class Searcher:
 
     def _related_nodes(self, around: RelatedTo, scopes: tuple[str, ...], size: int) -> BoolArray:
         start = resolve_id(node_ids(self._store.nodes, scopes=scopes), around.node_id, "where.related_to")
-        reached = find_related(
-            self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes
-        )
+        asked = (around.relation, "both", around.depth, AROUND_LIMIT)
+        reached = find_related(self._store, start.key, *asked, scopes=scopes, named="where.relation")
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap

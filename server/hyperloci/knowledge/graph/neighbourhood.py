@@ -19,6 +19,7 @@ from hyperloci.store.memories.traversal import BOTH_WAYS, INWARD, OUTWARD, Relat
 from hyperloci.system.values import dataclass
 
 ANY: Final = "any"
+RELATIONSHIP: Final = "relationship"
 DIRECTIONS: Final = (OUTWARD, INWARD, BOTH_WAYS)
 
 MAX_NODES: Final = 2_000
@@ -45,6 +46,7 @@ def find_related(
     scopes: Sequence[str] = (),
     also: Sequence[NodeKey] = (),
     mentioning: Sequence[NodeKey] = (),
+    named: str = RELATIONSHIP,
 ) -> list[RelatedMemory]:
     """Return the memories reached from `start`, ordered by distance, then the surest first, then by key.
 
@@ -64,6 +66,7 @@ def find_related(
         also: further memories to begin at, never in the answer either: the rest of a file.
         mentioning: what mentions `start`, an entity, as the first step inward; behind its other relations, in the
             order given. A mention is a row of its own and no hyperedge, so the walk can't find it.
+        named: what the caller's caller knows `relationship` as, for an error about it.
 
     Raises:
         BadRequestError: an unknown relationship (the message lists those in use) or direction, or a depth below 1.
@@ -73,7 +76,7 @@ def find_related(
     if depth < 1:
         raise BadRequestError(f"depth={depth} is below 1.")
     traversal = store.traversal
-    label = resolve_label(traversal, relationship)
+    label = resolve_label(traversal, relationship, named)
     follows_mentions = direction != OUTWARD and label in (None, MENTIONS)
     mentions = [_step_to_mentioning(start, key) for key in mentioning] if follows_mentions else []
     order = {step.target: number for number, step in enumerate(mentions)}
@@ -125,8 +128,8 @@ def count_relations(store: Store, start: NodeKey, scopes: Sequence[str], also: S
     return [f"{label} {direction} {count}" for (label, direction), count in counts.most_common()]
 
 
-def resolve_label(traversal: Traversal, relationship: str) -> str | None:
-    """Return the label that a relationship names, None for `any`.
+def resolve_label(traversal: Traversal, relationship: str, named: str = RELATIONSHIP) -> str | None:
+    """Return the label that a relationship names, None for `any`; an error calls it as the argument is `named`.
 
     Raises:
         BadRequestError: it is unknown; the message lists those in use.
@@ -139,7 +142,7 @@ def resolve_label(traversal: Traversal, relationship: str) -> str | None:
         meant = suggest_value(label, EDGE_TYPE_OF_LABEL)
         told = f": {meant} " if meant.endswith("?") else f": {meant}; " if meant else "; "
         hint = f"these are in use: {', '.join(used)}" if used else "no relations are stored yet"
-        raise BadRequestError(f"relationship={relationship!r:.80} is unknown{told}{hint}; 'any' follows all of them.")
+        raise BadRequestError(f"{named}={relationship!r:.80} is unknown{told}{hint}; 'any' follows all of them.")
     return label
 
 
