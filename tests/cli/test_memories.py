@@ -67,6 +67,9 @@ def test_a_list_is_narrowed_by_kind_source_and_time() -> None:
     assert listed("--origin", "commit") == [] and len(listed("--origin", "tool", "--since", "yesterday")) == 2
     assert listed("--since", "2099-01-01") == []
     assert "Nothing of this kind is remembered" in run("list", "--type", "commit")
+    assert "--type lists turns, code and commits" in run("list", "--origin", "commit")
+    for options in (["--origin", "tool"], ["--type", "commit", "--origin", "commit"], ["--since", "2099-01-01"]):
+        assert "--type lists" not in run("list", *options)
     assert "--type 'gossip' is unknown" in invoke("list", "--type", "gossip").stderr
     assert "--since 'someday'" in invoke("list", "--since", "someday").stderr
 

@@ -128,6 +128,8 @@ def list_memories(
         is_narrowed = kinds or origin or since
         nothing = NO_FACTS if has_others else NOTHING_YET
         console.print("Nothing of this kind is remembered." if is_narrowed else nothing, style="dim")
+        if origin and not kinds:
+            console.print("Only what is stated was looked at; --type lists turns, code and commits.", style="dim")
 
 
 def _as_row(hit: Hit) -> dict[str, Any]:
