@@ -24,7 +24,13 @@ from hyperloci.queries.starting_point import StartingPoint, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.intent import classify_intent
-from hyperloci.retrieval.order.hit_order import SPARE_HITS, arrange_hits, find_whole_statements, fold_said_twice
+from hyperloci.retrieval.order.hit_order import (
+    SPARE_HITS,
+    arrange_hits,
+    find_whole_statements,
+    fold_said_twice,
+    move_scores,
+)
 from hyperloci.retrieval.presentation import present_hits
 from hyperloci.retrieval.relevance import make_term_share, select_for_question
 from hyperloci.retrieval.scoring import show_score
@@ -182,11 +188,12 @@ class SearchService:
 
     def _list_memories(self, line: str, *, limit: int, profile: str = "auto", **narrowed: Any) -> SearchAnswer:
         """List what meets the conditions of a line without words; no `profile` matters to that."""
-        started, conditions = time.perf_counter(), self._build_conditions(**narrowed)
+        started = time.perf_counter()
+        conditions = self._build_conditions(**narrowed)
         found = self.searcher.list_memories(conditions, limit=limit)
-        more = [f"{found.unlisted:,} more meet these conditions; `limit:` lists {MAX_LIMIT} at most."]
+        more = f"{found.unlisted:,} more meet these conditions; `limit:` lists {MAX_LIMIT} at most."
         shown = self.present_hits(found.nodes)
-        return self._compose(line, found, shown, conditions, started, more if found.unlisted else ())
+        return self._compose(line, found, shown, conditions, started, (more,) if found.unlisted else ())
 
     def find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
         """Compare a statement with the memories, documents and code nearest to it in words and in meaning (D.10)."""
@@ -252,7 +259,7 @@ class SearchService:
         said_once = {
             node.key: node for node in (whole.get(key, node) for key, node in nodes.items() if key not in spent)
         }
-        like, in_words = _move_scores(near, whole), _move_scores(by_words, whole)
+        like, in_words = move_scores(near, whole), move_scores(by_words, whole)
         return [ContradictionCandidate(node, like.get(key)) for key, node in sorted(said_once.items())], in_words
 
     def find_memory(self, topic: str, argument: str = "topic") -> Node:
@@ -386,15 +393,3 @@ def _suggest_changes(found: SearchResult, conditions: Conditions) -> tuple[str, 
     if any(node.subtype == "dead_end" for node in found.nodes):
         hints.append("A dead end is among the results: it was tried and failed.")
     return tuple(hints)
-
-
-def _move_scores(
-    scores: Mapping[NodeKey, float] | Mapping[int, float], whole: Mapping[NodeKey, Node]
-) -> dict[int, float]:
-    """Return scores by node, a turn's as those of the statement that says all of it, the better of two."""
-    moved: dict[int, float] = {}
-    for key, score in scores.items():
-        statement = whole.get(NodeKey(key))
-        at = key if statement is None else statement.key
-        moved[at] = max(score, moved.get(at, score))
-    return moved

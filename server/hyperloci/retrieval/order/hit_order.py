@@ -121,6 +121,18 @@ def find_whole_statements(store: Store, nodes: Sequence[Node]) -> dict[NodeKey, 
     return {turn.key: said for turn, said in pairs if said is not None and _holds_all(said, turn)}
 
 
+def move_scores(
+    scores: Mapping[NodeKey, float] | Mapping[int, float], whole: Mapping[NodeKey, Node]
+) -> dict[int, float]:
+    """Return scores by node, a turn's as those of the statement that says all of it, the better of two."""
+    moved: dict[int, float] = {}
+    for key, score in scores.items():
+        statement = whole.get(NodeKey(key))
+        at = key if statement is None else statement.key
+        moved[at] = max(score, moved.get(at, score))
+    return moved
+
+
 def _holds_all(statement: Node, turn: Node) -> bool:
     quote = str(statement.metadata.get("quote") or statement.content)
     return quote in turn.content and len(quote) >= _SAME_TEXT_SHARE * len(turn.content.strip())
