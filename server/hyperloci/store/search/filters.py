@@ -6,7 +6,7 @@ import functools
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -61,6 +61,8 @@ def path_matches(pattern: str, path: str | None) -> bool:
 def section_matches(part: str, section_path: str, headings: str) -> bool:
     """Return whether a folded text is part of the headings above a place (`design > caching`), or of one it covers.
 
+    Which of the covered headings stand under which is not stored: a path that their order allows is taken for one.
+
     Args:
         part: the folded text.
         section_path, headings: JSON lists of headings.
@@ -68,7 +70,20 @@ def section_matches(part: str, section_path: str, headings: str) -> bool:
     above: list[str] = [] if section_path == "[]" else json.loads(section_path)
     if above and part in fold_name(" > ".join(above)):
         return True
-    return headings != "[]" and any(part in fold_name(" > ".join((*above, title))) for title in json.loads(headings))
+    covered = [] if headings == "[]" else [fold_name(title) for title in json.loads(headings)]
+    if any(part in title for title in covered):
+        return True
+    *parents, last = part.split(" > ")
+    return bool(covered and parents) and _leads_to(parents, last, [fold_name(title) for title in above], covered)
+
+
+def _leads_to(parents: Sequence[str], last: str, above: Sequence[str], covered: Sequence[str]) -> bool:
+    """Return whether headings in this order end with a covered one; the first and the last may be cut."""
+    at, titles = 0, [*above, *covered]
+    for number, parent in enumerate(parents):
+        fits = str.endswith if number == 0 else str.__eq__
+        at = next((n + 1 for n in range(at, len(titles)) if fits(titles[n], parent)), len(titles))
+    return any(title.startswith(last) for title in titles[max(at, len(above)) :])
 
 
 @functools.lru_cache(maxsize=64)
