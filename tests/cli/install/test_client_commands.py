@@ -108,6 +108,14 @@ def test_an_installation_of_a_command_that_is_not_on_the_path_says_what_to_write
     assert "not on your PATH" not in type_command("install")
 
 
+def test_what_needs_no_change_is_named_beside_the_rules_that_were_written(user: Path) -> None:
+    type_command("install")
+    told = type_command("install", "--rules")
+    assert "wrote" in told and f"in {user / '.claude.json'} and {user / '.claude' / 'settings.json'}." in told
+    told = type_command("install", "--rules")
+    assert "wrote" not in told and told.count("Nothing to change in ") == 2 and "AGENTS.md." in told
+
+
 def test_a_dry_run_shows_the_change_and_writes_nothing(user: Path) -> None:
     told = type_command("install", "--client", "gemini", "--dry-run", "--rules")
     assert "--client gemini BeforeAgent" in told and "hyperloci: begin" in told

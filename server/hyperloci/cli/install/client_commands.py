@@ -201,7 +201,8 @@ def _list_projects(project: Path) -> list[Path]:
 def carry_out(plan: InstallPlan, dry_run: bool) -> bool:
     """Show a plan, or carry it out and say what became of each file; return whether that was done."""
     if not plan.changed:
-        console.print("Nothing to change.")
+        files = " and ".join(str(change.path) for change in plan.changes)
+        console.print(f"Nothing to change in {files}." if files else "Nothing to change.", soft_wrap=True, markup=False)
         return False
     if dry_run:
         typer.echo(plan.diff())
