@@ -30,7 +30,8 @@ def test_entities_are_listed_shown_and_merged(project: Path) -> None:
         "BigStore",
     }
     assert "AuthService" in run("entities", *place)
-    assert "mentioned with: Redis (1)" in run("entity", "auth-service", *place)
+    shown = run("entity", "auth-service", *place)
+    assert "  1 memory\n" in shown and "mentioned with: Redis (1)" in shown
     merge = json.loads(run("merge-entities", "Redis", "BigStore", *place, "--json"))
     assert "BigStore is Redis" in run("entities", "--merges", *place)
     assert "undone" in run("merge-entities", "--undo", str(merge["id"]), *place)

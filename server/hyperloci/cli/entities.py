@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
-from hyperloci.cli.layout import make_table, to_one_line
+from hyperloci.cli.layout import count_things, make_table, to_one_line
 from hyperloci.model.answers import EntityMerge, EntityProfile
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
@@ -122,7 +122,8 @@ def _group_by_kind(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
 
 def _print_profile(profile: EntityProfile) -> None:
     info = profile.entity
-    console.print(Text(f"{info.canonical_name}  [{info.type}]  {info.mention_count} memories", style="bold"))
+    count = count_things(info.mention_count, "memory")
+    console.print(Text(f"{info.canonical_name}  [{info.type}]  {count}", style="bold"))
     if info.aliases:
         console.print(Text(f"also: {', '.join(info.aliases)}", style="dim"))
     if info.summary:
