@@ -707,6 +707,16 @@ def test_the_check_for_ci_names_what_is_wrong_and_passes_what_is_right(ada: Pers
     assert [problem.line for problem in problems] == [1, 2, 3]
 
 
+def test_the_check_counts_memories_and_neither_their_versions_nor_what_was_withdrawn(ada: Person) -> None:
+    kept, taken_back = ada.remember(DECISION), ada.remember("Builds run on Mondays.")
+    ada.memory.share([kept, taken_back])
+    put(ada, *(file.read_bytes().strip() for file in sorted((ada.root / FOLDER).glob("*.json"))))
+    assert check_folder(ada.root) == (2, [])
+    (ada.root / FOLDER / "joined.jsonl").unlink()
+    ada.memory.unshare([taken_back])
+    assert check_folder(ada.root) == (1, [])
+
+
 def test_equal_memories_give_equal_lines_and_read_back() -> None:
     memory = SharedVersion(
         id=str(uuid.uuid4()), author="Ada <ada@example.com>", at=NOW, kind="decision", text="a\n\u2028b", agent="codex"

@@ -181,15 +181,17 @@ def _find_problem(node: Node, *, withheld: bool, flagged: bool) -> str | None:
 def check_folder(root: Path) -> tuple[int, list[FolderProblem]]:
     """Return how many memories a shared folder has, and what is wrong with them. It needs no database.
 
+    One in several versions counts once, one that was withdrawn not at all.
     Wrong is what a reader would leave out or flag: lines that are no memories, conflicts that Git left, secrets and
     private parts, hidden characters, and texts that read like instructions.
     """
-    count, problems = 0, []
+    latest: dict[str, SharedVersion] = {}
+    problems: list[FolderProblem] = []
     for item in read_folder(root):
         if isinstance(item, FolderProblem):
             problems.append(item)
             continue
-        count += 1
+        latest[item.memory.id] = max(latest.get(item.memory.id, item.memory), item.memory, key=lambda one: one.at)
         prepared = sanitize(item.memory.text)
         if prepared.flags:
             told = f"reads like an instruction ({', '.join(prepared.flags)})"
@@ -198,4 +200,4 @@ def check_folder(root: Path) -> tuple[int, list[FolderProblem]]:
             problems.append(FolderProblem(item.file, item.line, "holds a secret or a private part"))
         elif prepared.text != item.memory.text:
             problems.append(FolderProblem(item.file, item.line, "holds hidden characters"))
-    return count, problems
+    return sum(not one.withdrawn for one in latest.values()), problems
