@@ -268,7 +268,7 @@ def test_what_was_forgotten_for_over_thirty_days_is_deleted_with_all_that_hangs_
     assert store.nodes.get_node(old.id) is None
     assert store.nodes.get_node(young.id) is not None
     assert store.edges.list_of_node(kept.key) == []
-    assert [entry.operation for entry in store.log.list_of_node(old.id)] == ["forget", "purge"]
+    assert [entry.operation for entry in store.log.list_of_node(old.id)] == ["forget", "delete"]
     assert "secret" not in str(store.log.list_of_node(old.id))
     assert count_violations(store) == {}
     assert expire_forgotten(context) == 0

@@ -278,7 +278,60 @@ def test_what_was_forgotten_and_never_told_is_told_when_it_expires(join: Join) -
     ada.clock.advance(31 * MS_PER_DAY)
     expire(ada)
     exchange(ada, bob)
+    assert bob.node(id).deleted_at is not None
+    # Nobody purged it.
+    bob.facts.restore_memory(id, reason=None)
+    exchange(bob, ada)
+    assert (bob.node(id).content, bob.node(id).holds) == ("Deploys go out on Tuesdays", True)
+
+
+def test_what_was_changed_by_another_meanwhile_is_forgotten_with_the_words_that_it_has_now(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    bob.edit(id, "Deploys go out on Wednesdays")
+    bob.sync()
+    exchange(ada, bob)
+    assert bob.node(id).deleted_at is not None
+    bob.facts.restore_memory(id, reason=None)
+    assert bob.node(id).content == "Deploys go out on Wednesdays"
+
+
+def test_what_was_withdrawn_and_forgotten_unheard_leaves_no_text_with_the_team(join: Join, team: Team) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.set_visibility(id, Visibility.PRIVATE)
+    ada.forget(id)
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    exchange(ada, bob)
     assert bob.find(id) is None
+    with postgres.connect(team.url) as connection:
+        rows = connection.execute("SELECT content FROM hyperloci.memories").fetchall()
+    assert rows == [("",)]
+
+
+def test_a_truth_that_was_restored_is_not_told_to_forget_what_only_one_machine_outlived(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    exchange(ada, bob)
+    bob.facts.restore_memory(id, reason=None)
+    bob.sync()
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    ada.sync()
+    store = ada.memory.store
+    with store.transaction():
+        for project in store.team.list_projects():
+            store.team.restart_project(project)
+    exchange(ada, bob)
+    assert bob.node(id).holds
 
 
 @pytest.mark.parametrize("is_seen", [True, False])

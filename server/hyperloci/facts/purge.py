@@ -18,6 +18,7 @@ from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.purge import (
     PROBE_CHARS,
+    PURGE_OPERATION,
     ErasedMemory,
     erase_memory,
     find_purged,
@@ -69,7 +70,10 @@ def purge_memories(store: Store, settings: Settings, facts: Facts, ids: Sequence
     erased = [gone for node in nodes if (gone := erase_memory(store, node.id, now=now)) is not None]
     with store.transaction():
         # One whose time was over here may hold for others; of one that is erased now the team is told anyhow.
-        store.team.tell_again(one for one in found if not isinstance(one, Node))
+        over = [one for one in found if not isinstance(one, Node)]
+        for id in over:
+            store.log.add_entry(PURGE_OPERATION, [id], now=now)
+        store.team.tell_again(over)
     Archive.for_database(store.path).blank_turns(gone_ids)
     try:
         sweep_file(store)

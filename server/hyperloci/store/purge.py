@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError
+from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
@@ -30,7 +31,12 @@ from hyperloci.system.data_paths import is_copy_of_another
 from hyperloci.system.values import dataclass
 
 PURGE_OPERATION: Final = "purge"
-"""What the log says of a memory that is gone; its id, which tells nothing, stays there."""
+"""What the log says of a memory that somebody purged; its id, which tells nothing, stays there."""
+
+DELETE_OPERATION: Final = "delete"
+"""What it says of one that was forgotten for too long to be restored: nobody said that it is to be nowhere."""
+
+_GONE: Final = (PURGE_OPERATION, DELETE_OPERATION)
 
 PROBE_CHARS: Final = 20
 """A shorter text is compared whole: every other memory holds a word like `ok`."""
@@ -60,7 +66,13 @@ def was_purged(store: Store, node_id: str) -> bool:
     """Tell whether a memory of this id was here and is gone for good; an export may have brought it back since."""
     if store.nodes.get_node(node_id) is not None:
         return False
-    return any(entry.operation == PURGE_OPERATION for entry in store.log.list_of_node(NodeId(node_id)))
+    return any(entry.operation in _GONE for entry in store.log.list_of_node(NodeId(node_id)))
+
+
+def was_deleted(store: Store, node_id: str) -> bool:
+    """Tell of a memory that is gone whether its thirty days were over, and nobody purged it."""
+    ends = [entry.operation for entry in store.log.list_of_node(NodeId(node_id)) if entry.operation in _GONE]
+    return bool(ends) and ends[-1] == DELETE_OPERATION
 
 
 def find_purged(store: Store, said: str) -> NodeId | None:
@@ -76,7 +88,7 @@ def find_purged(store: Store, said: str) -> NodeId | None:
         return NodeId(said)
     if len(said) < SHORT_ID:
         return None
-    ids = [id for id in store.log.find_ids(said, PURGE_OPERATION) if was_purged(store, id)]
+    ids = [id for id in store.log.find_ids(said, _GONE) if was_purged(store, id)]
     if len(ids) > 1:
         raise BadRequestError(f"id={said!r} matches several ids: {', '.join(ids)}. Give more characters of the id.")
     return ids[0] if ids else None
@@ -113,9 +125,12 @@ def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     if node is None or node.deleted_at is None:
         return False
     is_news = bool(store.team.select_waiting([node_id])) and not has_faded(store.log, node_id)
+    # Of what is no longer shared, and nobody could be told so, the team must not keep the text.
+    is_withdrawn = is_news and node.visibility is not Visibility.SHARED
     _remove_from_chunk(store, node, now)
     _remove_from_context(store, node)
-    _delete_with_entities(store, node, store.entities.list_of_node(node.key), now)
+    operation = PURGE_OPERATION if is_withdrawn else DELETE_OPERATION
+    _delete_with_entities(store, node, store.entities.list_of_node(node.key), now, operation)
     if not is_news:
         # Nobody purged it: the team knows that it was forgotten, and another member may have restored it since.
         # What fades here is nobody else's loss, also where the team could not be reached all the time.
@@ -123,14 +138,16 @@ def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     return True
 
 
-def _delete_with_entities(store: Store, node: Node, spoken_of: Sequence[Entity], now: int) -> list[Entity]:
+def _delete_with_entities(
+    store: Store, node: Node, spoken_of: Sequence[Entity], now: int, operation: str = PURGE_OPERATION
+) -> list[Entity]:
     """Delete a memory, and the entities that only it spoke of; return those."""
-    _delete_memory(store, node, now)
+    _delete_memory(store, node, now, operation)
     lonely = [entity for entity in spoken_of if _is_unused_entity(store.connection, entity.node_key)]
     for entity in lonely:
         known = store.nodes.get_by_key(entity.node_key)
         assert known is not None
-        _delete_memory(store, known, now)
+        _delete_memory(store, known, now, operation)
     return lonely
 
 
@@ -147,7 +164,7 @@ def _remove_from_chunk(store: Store, node: Node, now: int) -> None:
             _delete_memory(store, summary, now)
 
 
-def _delete_memory(store: Store, node: Node, now: int) -> None:
+def _delete_memory(store: Store, node: Node, now: int, operation: str = PURGE_OPERATION) -> None:
     connection = store.connection
     connection.execute(
         "UPDATE entities SET mention_count = mention_count - 1, summary = NULL, last_updated = ?"
@@ -169,7 +186,7 @@ def _delete_memory(store: Store, node: Node, now: int) -> None:
     store.sparse_index.drop_memories([node.key])
     store.topics.clear_keywords(node.key)
     connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
-    store.log.add_entry(PURGE_OPERATION, [node.id], now=now)
+    store.log.add_entry(operation, [node.id], now=now)
 
 
 def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:

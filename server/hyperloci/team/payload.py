@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.model.author import Visibility
@@ -10,6 +11,7 @@ from hyperloci.model.kinds import SHARED_KINDS, NodeKey, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, Node
 from hyperloci.store import Store
 from hyperloci.store.memories.decay import has_faded
+from hyperloci.store.purge import was_deleted
 from hyperloci.store.team.shared_values import SharedPayload, SharedState
 from hyperloci.store.team.team_rows import TeamRow
 from hyperloci.system.values import dataclass
@@ -30,7 +32,10 @@ NOTHING: Final = SharedPayload(
     valid_from=0,
     valid_until=None,
 )
-"""What is told of a memory that is gone here for good."""
+"""What is told of a memory that was purged here."""
+
+OUTLASTED: Final = replace(NOTHING, state=SharedState.FORGOTTEN)
+"""What is told of one that was forgotten here unheard until its thirty days were over; others can restore it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class PayloadBuilder:
             row: as it was exchanged last; None if it never was.
         """
         if node is None:
-            return None if row is None else NOTHING
+            return None if row is None else self._describe_gone(row)
         if row is None and not is_shareable(node):
             return None
         if node.visibility is not Visibility.SHARED:
@@ -64,6 +69,12 @@ class PayloadBuilder:
         return (
             None if row is None or has_faded(self.store.log, node.id) else self._describe(node, SharedState.FORGOTTEN)
         )
+
+    def _describe_gone(self, row: TeamRow) -> SharedPayload | None:
+        if not was_deleted(self.store, row.node_id):
+            return NOTHING
+        # To a truth that lost what it had, the end of a time here is no news: others may have restored it.
+        return OUTLASTED if row.revision else None
 
     def _describe(self, node: Node, state: SharedState) -> SharedPayload | None:
         text = self.sanitize(node.content).text.strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.system.values import dataclass
@@ -52,12 +52,13 @@ class EvolutionLog:
         )
         return log_id
 
-    def find_ids(self, prefix: str, operation: str, limit: int = 5) -> list[NodeId]:
-        """Return the ids that begin so of nodes that an operation was done with."""
+    def find_ids(self, prefix: str, operations: Sequence[str], limit: int = 5) -> list[NodeId]:
+        """Return the ids that begin so of nodes that one of some operations was done with."""
         rows = self._connection.execute(
             "SELECT DISTINCT e.node_id FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id"
-            " WHERE e.node_id >= ?1 AND e.node_id < ?2 AND l.operation = ?3 ORDER BY e.node_id LIMIT ?4",
-            (prefix, prefix + "\U0010ffff", operation, limit),
+            " WHERE e.node_id >= ?1 AND e.node_id < ?2 AND l.operation IN (SELECT value FROM json_each(?3))"
+            " ORDER BY e.node_id LIMIT ?4",
+            (prefix, prefix + "\U0010ffff", json.dumps(operations), limit),
         )
         return [NodeId(row[0]) for row in rows]
 

@@ -122,7 +122,7 @@ class SharedTruth:
                 head = heads.get(revision.id)
                 if (number := known.get(revision.edit)) is not None:
                     stored.append(StoredRevision(id=revision.id, revision=number))
-                elif head is not None and _changes_nothing(head.payload, writes.weaken_erasure(revision.payload, head)):
+                elif head is not None and _changes_nothing(head.payload, writes.complete(revision.payload, head)):
                     stored.append(StoredRevision(id=revision.id, revision=head.revision))
                 else:
                     stored.append(writes.add_revision(revision, head))
@@ -240,7 +240,7 @@ class _Writes:
 
     def add_revision(self, told: OutgoingRevision, head: _Head | None) -> StoredRevision:
         """Add what was told of a memory that stands as `head`."""
-        payload = self.weaken_erasure(told.payload, head)
+        payload = self.complete(told.payload, head)
         number = 1 if head is None else head.revision + 1
         diverged = head is not None and told.base < head.revision
         if payload.state in (SharedState.PURGED, SharedState.WITHDRAWN):
@@ -261,11 +261,13 @@ class _Writes:
             self._changed.append(row | {"same_text": _is_same_text(head.payload, holds)})
         return StoredRevision(id=told.id, revision=number, diverged=diverged)
 
-    def weaken_erasure(self, payload: SharedPayload, head: _Head | None) -> SharedPayload:
-        """Return a payload; of one that is erased by who is neither author nor admin, a forgotten memory."""
-        if head is None or head.author == self._identity.member or self._identity.role == "admin":
+    def complete(self, payload: SharedPayload, head: _Head | None) -> SharedPayload:
+        """Return a payload; of what is only forgotten, or erased by who is neither author nor admin, with its text."""
+        if head is None:
             return payload
-        if payload.state in (SharedState.PURGED, SharedState.WITHDRAWN):
+        may_erase = head.author == self._identity.member or self._identity.role == "admin"
+        is_erased = payload.state in (SharedState.PURGED, SharedState.WITHDRAWN)
+        if (is_erased and not may_erase) or (payload.state is SharedState.FORGOTTEN and not payload.content):
             return replace(head.payload, state=SharedState.FORGOTTEN)
         return payload
 
