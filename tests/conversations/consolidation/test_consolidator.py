@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,7 +20,9 @@ from hyperloci.conversations.consolidation.payload_writer import PayloadWriter
 from hyperloci.conversations.host_consolidation import HostConsolidation
 from hyperloci.errors import ConfigurationError, NotFoundError, StoreError
 from hyperloci.facts.facts import Facts
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import sanitize_argument
+from hyperloci.facts.sharing.reception import forget_received, make_received_memory
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.knowledge.exceptions import EXCEPTION_LABEL, describe_exceptions
 from hyperloci.maintenance.decay import prune_faded
@@ -170,6 +173,62 @@ def test_what_is_known_is_counted_and_settles_when_a_later_session_says_it_again
     assert (node.seen_count, node.tier) == (2, Tier.LONGTERM)
     assert source.key in {member.node for edge in store.edges.list_of_node(node.key) for member in edge.members}
     assert "said again in session two" in [entry.reasoning for entry in store.log.list_of_node(node.id)]
+
+
+def receive(store: Store, clock: FakeClock, text: str) -> Node:
+    """Take in a statement of a teammate's."""
+    told = make_received_memory(
+        id=str(uuid.uuid4()),
+        kind="decision",
+        parts=(sanitize_argument("fact", text),),
+        author="Bob <bob@example.com>",
+        provenance="shared by Bob",
+        scope=PROJECT,
+        event_time=clock(),
+        valid_from=clock(),
+    )
+    with store.transaction():
+        return MemoryWriter(store).write_statement(told, PROJECT, now=clock(), operation="receive")
+
+
+def withdraw(store: Store, clock: FakeClock, node: Node) -> None:
+    with store.transaction():
+        forget_received(store, MemoryWriter(store), node, reason="no longer shared by Bob", now=clock())
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_the_user_says_in_a_teammates_words_outlives_the_teammates_memory(
+    store: Store, talk: Talk, context: MaintenanceContext, when: str
+) -> None:
+    theirs = receive(store, talk.clock, TALK[0][1])
+    if when == "before":
+        withdraw(store, talk.clock, theirs)
+    talk.session("one", TALK[0])
+    consolidate_sessions(context)
+    if when == "after":
+        withdraw(store, talk.clock, theirs)
+    (node,) = extracted(store)
+    assert node.holds
+    # Neither is said to have replaced the other.
+    assert store.edges.list_of_node(theirs.key) == []
+    talk.session("two", TALK[0])
+    consolidate_sessions(context)
+    (node,) = extracted(store)
+    assert node.seen_count == 2
+
+
+@pytest.mark.req("B.17")
+def test_what_the_assistant_repeats_of_a_teammates_memory_is_no_memory_of_its_own(
+    store: Store, talk: Talk, settings: Settings
+) -> None:
+    fact = "Invoices go into PostgreSQL, because SQLite locks up under our load."
+    theirs = receive(store, talk.clock, fact)
+    talk.session("one", (USER, "Where do the invoices go?"), (ASSISTANT, fact))
+    found = {"facts": [{"content": fact, "kind": "decision", "sources": [1]}]}
+    report = HostConsolidation(store, settings, talk.clock).save_findings("one", found)
+    assert extracted(store) == []
+    assert report.saved.known == (theirs.id,)
 
 
 def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated(

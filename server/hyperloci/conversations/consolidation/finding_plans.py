@@ -149,7 +149,7 @@ class FindingPlanner:
     ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
         if known is None and not finding.is_passing:
-            known = self._find_known(Said(text.text, finding.said.answer), progress.scope)
+            known = self._find_known(Said(text.text, finding.said.answer), progress.scope, told_by_others(sources))
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return FindingPlan(
             finding=finding,
@@ -162,10 +162,9 @@ class FindingPlanner:
             known=known,
         )
 
-    def _find_known(self, said: Said, scope: str) -> Node | None:
-        return next(
-            (node for node in self._contradictions.find_near(said.text, scope) if _is_known_by(node, said)), None
-        )
+    def _find_known(self, said: Said, scope: str, besides: Origin | None) -> Node | None:
+        near = (node for node in self._contradictions.find_near(said.text, scope) if node.origin is not besides)
+        return next((node for node in near if _is_known_by(node, said)), None)
 
 
 def _read_due(finding: ExtractedFinding, sources: Sequence[Node]) -> ExtractedFinding:
@@ -199,6 +198,14 @@ def was_forgotten(store: Store, node: Node) -> bool:
     """Return whether somebody forgot a memory on purpose; one that had only faded comes back when it is said again."""
     last = store.log.list_of_node(node.id, limit=1) if node.deleted_at is not None else []
     return node.deleted_at is not None and not (last and last[-1].operation == PRUNE_OPERATION)
+
+
+def told_by_others(sources: Sequence[Node]) -> Origin | None:
+    """Return whose memories don't count as saying what turns say: what the user says stays if a teammate unsays it.
+
+    An assistant that alone says it may repeat what it was shown.
+    """
+    return Origin.TEAMMATE if any(node.origin is Origin.USER_PROMPT for node in sources) else None
 
 
 def _is_known_by(node: Node, said: Said) -> bool:

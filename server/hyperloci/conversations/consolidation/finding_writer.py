@@ -19,6 +19,7 @@ from hyperloci.conversations.consolidation.finding_plans import (
     note_plan_days,
     said_fields,
     speaker_word,
+    told_by_others,
     trust_in,
     was_forgotten,
 )
@@ -177,7 +178,8 @@ class FindingWriter:
         self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str
     ) -> tuple[Node | None, bool]:
         now = self._clock()
-        node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
+        besides = told_by_others(plan.sources)
+        node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope, besides=besides)
         if node is None:
             node = self._find_tombstone(plan)
             if node is not None and node.deleted_at is not None:
@@ -265,7 +267,8 @@ class FindingWriter:
 
     def _find_tombstone(self, plan: FindingPlan) -> Node | None:
         """Return the forgotten node with this content: restored if it faded, as it is if forgotten on request."""
-        node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
+        besides = told_by_others(plan.sources)
+        node = self._store.nodes.find_forgotten(plan.text.text, plan.scope, besides=besides)
         if node is None or was_forgotten(self._store, node):
             return node
         if not self._store.nodes.restore_node(node.id, now=self._clock(), reason="said again"):

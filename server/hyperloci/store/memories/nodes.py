@@ -243,12 +243,12 @@ class Nodes:
         for row in rows:
             self._keywords.put_text(row["key"], title=row["title"], body=row["content"], extra="")
 
-    def find_forgotten(self, content: str, scope: str) -> Node | None:
-        """Return the node with this content that was forgotten last in a scope, or None."""
+    def find_forgotten(self, content: str, scope: str, *, besides: Origin | None = None) -> Node | None:
+        """Return the node with this content that was forgotten last in a scope, not of origin `besides`; or None."""
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.deleted_at IS NOT NULL"
-            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT 1",
-            (hash_content(content), self._scopes.find_key(scope)),
+            " AND n.origin IS NOT ? ORDER BY n.deleted_at DESC, n.key DESC LIMIT 1",
+            (hash_content(content), self._scopes.find_key(scope), besides),
         ).fetchone()
         return node_from_row(row) if row else None
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.releases import read_condition
+from hyperloci.conversations.consolidation.rewording import read_said
+from hyperloci.conversations.consolidation.text_similarity import repeats
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -64,8 +66,13 @@ def list_standing(store: Store, scope: str, *, with_passing: bool = True) -> lis
 
 
 def select_earlier(standing: Iterable[Standing], new: Node) -> list[Standing]:
-    """Return what was said before a statement, and in another breath than it."""
-    return [one for one in standing if was_said_before(one.node, new)]
+    """Return what was said before a statement, in another breath than it, and is not the same in a teammate's words."""
+    return [one for one in standing if was_said_before(one.node, new) and not _is_shared_view(one.node, new)]
+
+
+def _is_shared_view(node: Node, new: Node) -> bool:
+    """Tell whether a teammate says the same: both hold, each for as long as its author says so."""
+    return Origin.TEAMMATE in (node.origin, new.origin) and repeats(read_said(new), read_said(node))
 
 
 def was_said_before(node: Node, new: Node) -> bool:
