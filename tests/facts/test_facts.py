@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.safe_arguments import MAX_ENTITIES, sanitize_names, sanitize_reason
 from hyperloci.memory import Memory
+from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS, ONE_OCCASION_MS
 from tests.support import FakeClock
 
@@ -182,6 +184,30 @@ def test_a_deadline_in_the_words_of_a_memory_of_another_kind_is_refused(memory: 
 
 
 @pytest.mark.req("B.13", "B.14")
+def test_what_is_told_again_as_another_kind_is_of_that_kind_from_then_on(memory: Memory) -> None:
+    fact = "Invoices go out by the queue"
+    first = memory.remember_fact(fact)
+
+    assert memory.remember_fact(fact, category="decision").duplicate_of == first.id
+
+    node = memory.get_node(first.id)
+    assert node is not None
+    # It does not fade any more, as a decision that is told in words of its own.
+    assert (node.type, node.subtype, node.decay_rate) == (NodeType.DECISION, "decision", 0.0)
+    memory.remember_fact(fact)
+    assert memory.get_node(first.id) == replace(node, seen_count=3), "a kind that nobody named changes nothing"
+    told = [line for line in memory.explain_fact(first.id).log if line.operation == "tell"]
+    assert [line.reason for line in told] == ["as decision; it was kept as insight"]
+
+
+def test_a_deadline_that_is_told_as_another_kind_is_refused(memory: Memory) -> None:
+    fact = "The audit report is due on 15 January 2044"
+    memory.remember_fact(fact, category="deadline")
+
+    with pytest.raises(BadRequestError, match=r"it is known already, as deadline .*; forget that one first"):
+        memory.remember_fact(fact, category="decision")
+
+
 def test_what_was_replaced_already_is_not_replaced_again_beside_what_holds(memory: Memory, clock: FakeClock) -> None:
     first = memory.remember_fact("The port is 8000")
     clock.advance(MS_PER_DAY)

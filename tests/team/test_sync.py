@@ -96,6 +96,18 @@ def test_a_member_whose_name_is_an_order_is_nobody(join: Join) -> None:
     assert eve.memory.store.nodes.get_node(NodeId(id)) is not None
 
 
+def test_what_its_author_tells_again_as_another_kind_is_of_that_kind_everywhere(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    fact = "Deploys go out on Tuesdays"
+    id = ada.share(fact)
+    exchange(ada, bob)
+    ada.facts.remember_fact(_text(fact), category="decision", confidence=0.9, scope=ada.memory.project.id)
+    exchange(ada, bob)
+    for machine in (ada, bob):
+        assert (machine.node(id).type, machine.node(id).subtype) == (NodeType.DECISION, "decision")
+        assert machine.sync().changed == 0
+
+
 @pytest.mark.req("D.01", "B.10")
 def test_a_memory_that_a_teammate_edits_is_tied_to_the_code_and_the_things_that_it_names_now(join: Join) -> None:
     ada, bob = join("ada"), join("bob")

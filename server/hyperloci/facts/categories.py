@@ -19,6 +19,9 @@ CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
 """The five categories of D.09, and what sessions are read for besides; a dead end has two parts, and is told by
 `mark_dead_end`."""
 
+UNSPECIFIC: Final = "insight"
+"""The category of what is told without one: it says nothing of what a known statement is."""
+
 GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
 """What is about the user holds in every project unless said otherwise."""
 

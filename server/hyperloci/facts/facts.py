@@ -337,8 +337,10 @@ class Facts:
         now, changes = self._clock(), renew_known(known, new)
         self._store.nodes.count_repetition(known.key, now=now)
         self._store.nodes.update_node(known.id, now=now, **changes)
-        if "confidence" in changes:
-            self._store.log.add_entry("tell", [known.id], now=now)
+        if "confidence" in changes or "subtype" in changes:
+            kind = changes.get("subtype")
+            told = None if kind is None else f"as {kind}; it was kept as {known.subtype}"
+            self._store.log.add_entry("tell", [known.id], now=now, reasoning=told)
         if replaced is not None and replaced.valid_until is None:
             self._make_writer().supersede(replaced, known, reason, now=now, until=now)
         return self.resolve_living_node(known.id, "id")

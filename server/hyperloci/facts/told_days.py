@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
+from hyperloci.facts.categories import UNSPECIFIC
 from hyperloci.knowledge.deadlines.due_dates import names_past_day, note_days, read_due_date, read_today
 from hyperloci.model.node import NewNode, Node, last_day_of
 
@@ -47,9 +48,10 @@ def renew_days(known: Node, new: NewNode) -> dict[str, Any] | None:
     """Return the metadata of a statement that is told again in the same words, on other days; None for the same.
 
     Raises:
-        BadRequestError: a deadline is told in the words of a memory of another kind.
+        BadRequestError: a deadline is told in the words of a memory of another kind, or the other way round.
     """
-    if new.subtype == DEADLINE and known.subtype != DEADLINE:
+    is_another = new.subtype not in (known.subtype, UNSPECIFIC)
+    if is_another and DEADLINE in (new.subtype, known.subtype):
         raise BadRequestError(f"fact: it is known already, as {known.subtype} {known.id}; forget that one first.")
     days = {name: new.metadata[name] for name in ("due", "until") if name in new.metadata}
     return {**known.metadata, **days} if any(known.metadata.get(name) != day for name, day in days.items()) else None

@@ -124,7 +124,7 @@ def _describe_events(log: Sequence[LogLine], succession: str) -> Iterator[str]:
             case "confirm":
                 yield f"On {day} it was confirmed, and has been protected from fading since."
             case "tell":
-                yield f"On {day} it was remembered on purpose, in the same words."
+                yield f"On {day} it was remembered on purpose, in the same words{why}."
             case "supersede":
                 yield f"On {day} it {succession}{why}."
             case "prune":

@@ -222,6 +222,8 @@ class _IncomingPage:
             self.run.store.shared.queue_comparison(node.key)
         if payload.valid_until != node.valid_until:
             changes["valid_until"] = payload.valid_until
+        if payload.subtype != node.subtype and payload.type == SHARED_KINDS.get(payload.subtype or ""):
+            changes.update(type=payload.type, subtype=payload.subtype)
         if changes:
             self.run.store.nodes.update_node(node.id, now=self.now, reason=f"by {editor}", **changes)
             self._writer.renew_statement(node, self.project.scope_id, now=self.now)

@@ -184,6 +184,7 @@ def test_every_field_that_may_change_changes(store: Store) -> None:
         "last_accessed": NOW + 11,
         "access_count": 12,
         "metadata": {"a": 1},
+        "type": NodeType.DECISION,
         "subtype": "insight",
         "event_time": NOW - 13,
     }

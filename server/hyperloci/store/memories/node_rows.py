@@ -34,6 +34,7 @@ _UPDATABLE: Final = frozenset(
     {
         "content",
         "title",
+        "type",
         "extra_terms",
         "tier",
         "confidence",
