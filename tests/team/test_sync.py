@@ -23,7 +23,7 @@ from hyperloci.model.position import Position
 from hyperloci.store.purge import erase_memory
 from hyperloci.store.team import members, postgres
 from hyperloci.store.team.shared_truth import SharedTruth
-from hyperloci.store.team.shared_values import OutgoingRevision, SharedState
+from hyperloci.store.team.shared_values import MemberRole, OutgoingRevision, SharedState
 from hyperloci.team.membership import save_membership
 from hyperloci.team.payload import NOTHING
 from tests.team.machines import PROJECT, Machine, Team
@@ -507,9 +507,29 @@ def test_a_revoked_token_is_told_and_loses_nothing(join: Join, team: Team) -> No
     assert bob.memory.store.team.count_waiting() == 1
 
 
-def test_a_reader_reads_and_writes_nothing(join: Join, team: Team, tmp_path: Path) -> None:
-    from hyperloci.store.team.shared_values import MemberRole
+def test_a_reader_keeps_what_it_changed_and_is_still_told_of_all_else(join: Join, team: Team, tmp_path: Path) -> None:
+    ada = join("ada")
+    machine = Machine.make(tmp_path / "ci", team, "ci", token=team.invite("ci", MemberRole.READER))
+    forgotten, edited = ada.share("Deploys go out on Tuesdays"), ada.share("The API has versions")
+    exchange(ada, machine)
+    machine.forget(forgotten)
+    ada.edit(forgotten, "Deploys go out on Wednesdays")
+    ada.edit(edited, "The API has no versions")
+    ada.share("The limit is 30")
+    exchange(ada, machine)
+    assert machine.node(forgotten).deleted_at is not None
+    assert machine.texts() == {"The API has no versions", "The limit is 30"}
+    assert ada.node(forgotten).holds
+    machine.edit(edited, "The API has versions, I think")
+    ada.set_visibility(edited, Visibility.PRIVATE)
+    erase_memory(ada.memory.store, NodeId(forgotten), now=ada.clock())
+    exchange(ada, machine)
+    assert machine.find(forgotten) is None
+    assert machine.texts() == {"The limit is 30"}
+    machine.memory.close()
 
+
+def test_a_reader_reads_and_writes_nothing(join: Join, team: Team, tmp_path: Path) -> None:
     ada = join("ada")
     ada.share("Deploys go out on Tuesdays")
     ada.sync()

@@ -26,6 +26,7 @@ from hyperloci.store.purge import erase_memory, sweep_keywords, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
     IncomingRevision,
+    MemberRole,
     SharedPayload,
     SharedState,
     TeamMemory,
@@ -65,11 +66,13 @@ class IncomingChanges:
         while changes := self.truth.list_changes(project.project, cursor, PAGE_REVISIONS):
             self._erase_purged(changes)
             with self.store.transaction():
-                if self._has_changed_here(changes):
+                changed = self._find_changed_here(changes)
+                if changed and self.truth.identity.role is not MemberRole.READER:
                     return False
                 last = self.store.team.find_last_entry()
                 page = _IncomingPage(self, project, self.clock())
-                page.take_in(changes)
+                # What a reader changed here nobody can be told: it stays as it is unless its author takes it back.
+                page.take_in([one for one in changes if one.memory.id not in changed or _is_withdrawn(one)])
                 # What the team has just told need not be compared with what the team knows.
                 self.store.team.drop_entries(page.added, last)
                 self.store.team.clear_outbox([change.memory.id for change in changes if _is_purged(change)], _ALL)
@@ -78,15 +81,16 @@ class IncomingChanges:
             self.yield_to_others()
         return True
 
-    def _has_changed_here(self, changes: Sequence[IncomingRevision]) -> bool:
-        """Tell whether memories of a page have changed here since they were told, so that theirs do not replace it."""
+    def _find_changed_here(self, changes: Sequence[IncomingRevision]) -> set[str]:
+        """Return the memories of a page that have changed here since they were told, so that theirs replace none."""
         waiting = self.store.team.select_waiting(change.memory.id for change in changes if not _is_purged(change))
         rows, builder = self.store.team.get_rows(waiting), PayloadBuilder(self.store)
-        for id in waiting:
-            payload = builder.build_payload(self.store.nodes.get_node(id), rows.get(id))
-            if payload is not None and (id not in rows or rows[id].digest != payload.digest):
-                return True
-        return False
+        payloads = {id: builder.build_payload(self.store.nodes.get_node(id), rows.get(id)) for id in waiting}
+        return {
+            id
+            for id, payload in payloads.items()
+            if payload is not None and (id not in rows or rows[id].digest != payload.digest)
+        }
 
     def _erase_purged(self, changes: Sequence[IncomingRevision]) -> None:
         purged = [change.memory for change in changes if _is_purged(change)]
@@ -110,6 +114,10 @@ class IncomingChanges:
 
 def _is_purged(change: IncomingRevision) -> bool:
     return change.memory.payload.state is SharedState.PURGED
+
+
+def _is_withdrawn(change: IncomingRevision) -> bool:
+    return change.memory.payload.state is SharedState.WITHDRAWN
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.errors import TeamError
 from hyperloci.store import Store
 from hyperloci.store.team.members import identify_member
 from hyperloci.store.team.postgres import connect
@@ -69,8 +68,6 @@ class TeamSync:
                 outgoing.send_all(projects)
             if all(incoming.receive_all(project) for project in projects):
                 break
-            if not writes:
-                raise TeamError("Your token is a reader's, and a shared memory was changed here: it can't be told.")
         vectors = 0
         if writes:
             vectors = sum(outgoing.send_vectors(project) for project in self.store.team.list_projects())
