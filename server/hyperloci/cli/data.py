@@ -36,8 +36,10 @@ from hyperloci.facts.importers.importer import OWN_FORMAT
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
+from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.export_import import check_is_export, write_private_file
 from hyperloci.store.ids import shorten_id
+from hyperloci.store.integrity import count_unreadable_turns
 from hyperloci.store.projects.places import KnownProject
 from hyperloci.store.restore import check_backup, restore_backup
 
@@ -62,6 +64,8 @@ def backup(
 ) -> None:
     """Copy the whole database to a file, even while it is in use; `hyperloci restore-backup` puts it back.
 
+    The archive of old conversations is a folder beside the database and not in the copy; an export has all in one file.
+
     Example: hyperloci backup ~/memory-backup.db
     """
     if str(file) == "-":
@@ -70,7 +74,14 @@ def backup(
     with open_memory(project) as memory:
         written_at = file.stat().st_mtime if file.is_file() else None
         memory.store.back_up(file.absolute())
+        archive = Archive.for_database(memory.store.path)
     console.print(f"wrote {file}" + describe_replaced(written_at))
+    if (usage := archive.measure_usage()).days:
+        errors.print(
+            f"not in it: {usage.bytes / 1e6:.1f} MB of texts of old conversations, in {archive.folder}. Here a restored"
+            " backup finds them there; to take them elsewhere, copy that folder too, or `hyperloci export FILE`",
+            style="yellow",
+        )
 
 
 def describe_replaced(written_at: float | None) -> str:
@@ -110,6 +121,15 @@ def restore(
     console.print(f"restored {settings.database}")
     if kept:
         console.print(f"the previous one is {kept}")
+    with Store.open(settings.database, backup_dir=settings.backup_dir) as store:
+        lost = count_unreadable_turns(store)
+        archive = Archive.for_database(store.path).folder
+    if lost:
+        errors.print(
+            f"of {count_things(lost, 'turn')} of old conversations only the beginning is in it: their texts are in the"
+            f" archive that lay beside the database when the backup was made, and not in {archive}",
+            style="yellow",
+        )
 
 
 def purge(

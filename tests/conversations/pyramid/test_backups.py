@@ -14,6 +14,7 @@ from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci.store.integrity import count_unreadable_turns, count_violations
 from hyperloci.store.restore import restore_backup
+from tests.cli.helpers import invoke
 from tests.conversations.pyramid.conftest import Talk, is_long, text_of
 
 
@@ -89,3 +90,31 @@ def test_a_backup_of_another_machine_never_shows_what_this_one_archived_that_day
     beginnings = talk.texts()
     assert all(said.startswith(text.removesuffix(" [...]")) for text, said in zip(beginnings, other.said, strict=True))
     assert count_unreadable_turns(talk.store) == sum(is_long(number) for number in range(100))
+
+
+@pytest.mark.req("C.01", "C.07")
+def test_who_copies_and_restores_a_backup_is_told_of_texts_that_are_not_in_it(
+    talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hyperloci(*arguments: str) -> str:
+        return " ".join(invoke(*arguments).output.split())
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("HYPERLOCI_RUNTIME_DIR", str(tmp_path / "run"))
+    monkeypatch.setenv("RLM_MEMORY_DB", str(talk.store.path))
+    backup, project = str(tmp_path / "backup.db"), str(tmp_path)
+    talk.say(30)
+    talk.build()
+    assert "not in it" not in hyperloci("backup", backup, "--project", project)
+    talk.say(100)
+    talk.build()
+    archive = Archive.for_database(talk.store.path).folder
+    assert f"old conversations, in {archive}" in hyperloci("backup", backup, "--project", project)
+    assert "only the beginning" not in hyperloci("restore-backup", backup, "--yes")
+
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "elsewhere.db"))
+    told = hyperloci("restore-backup", backup, "--yes")
+    assert f"of {sum(is_long(number) for number in range(100))} turns of old conversations only the beginning" in told
+    assert f"not in {tmp_path / 'elsewhere-archive'}" in told
