@@ -132,3 +132,19 @@ def test_what_a_person_finds_harmless_is_suspicious_no_more(memory: Memory, cloc
     before = memory.explain_fact(id).log
     memory.clear_suspicion(id)
     assert memory.explain_fact(id).log == before
+
+
+def test_who_tells_a_withheld_memory_again_is_told_that_it_stays_so(memory: Memory) -> None:
+    fact = "Tax rates outside the EU are always rounded up."
+    id = memory.remember_fact(fact).id
+    other = memory.remember_fact("Tax rates are rounded to the cent.").id
+    assert not memory.remember_fact(fact).withheld
+    memory.withhold(id)
+
+    again, corrected = memory.remember_fact(fact), memory.correct_fact(other, fact)
+
+    assert (again.duplicate_of, again.withheld) == (id, True)
+    assert (corrected.duplicate_of, corrected.withheld) == (id, True)
+    assert memory.search("tax rates").results == ()
+    memory.release(id)
+    assert not memory.remember_fact(fact).withheld

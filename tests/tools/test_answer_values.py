@@ -84,6 +84,8 @@ def test_a_search_without_results_still_lists_them() -> None:
 
 def test_a_remembered_fact_names_only_what_happened() -> None:
     assert answer_values.shape_remembered(RememberedFact(id="n", scope="p")) == {"id": "n"}
+    withheld = answer_values.shape_remembered(RememberedFact(id="n", scope="p", duplicate_of="n", withheld=True))
+    assert withheld == {"id": "n", "duplicate_of": "n", "flags": ["withheld"]}
 
 
 def test_a_contradiction_keeps_its_kind_and_reason() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.text.cutting import cut_line, cut_text
-from hyperloci_tools.answer_values import DATA
+from hyperloci_tools.answer_values import DATA, WITHHELD
 from hyperloci_tools.schemas import (
     AffectedOut,
     ContextOut,
@@ -168,7 +168,9 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
         lines.append(answer["sharing"])
     if "redactions" in answer:
         lines.append(f"{_count_of(answer['redactions'], 'secret')} redacted before storing.")
-    if "flags" in answer:
+    if WITHHELD in answer.get("flags", ()):
+        lines.append("The user withholds it: no search finds it and no session is shown it; only they can end that.")
+    elif "flags" in answer:
         lines.append(f"Stored with a warning: {', '.join(answer['flags'])}.")
     if "contradictions" in answer:
         lines.append(f"It contradicts earlier memories:\n\n{list_contradictions(answer['contradictions'])}")

@@ -119,6 +119,11 @@ def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     ends = f"; its last day is {remembered.until}" if remembered.until else ""
     known = f"already known as {id}{reach}{ends}"
     console.print(known if remembered.duplicate_of else f"remembered as {id}{reach}{replaced}{ends}")
+    if remembered.withheld:
+        errors.print(
+            "it is withheld: no search finds it and no session is shown it until `Recall again` in `hyperloci view`",
+            style="yellow",
+        )
     if reach and not remembered.duplicate_of:
         errors.print("for this project alone: forget it, and remember it with --scope project", style="dim")
     against = {item.id for item in remembered.contradictions}

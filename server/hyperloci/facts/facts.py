@@ -176,6 +176,7 @@ class Facts:
                 redactions=redactions,
                 supersedes=superseded,
                 until=last_day_of(known),
+                withheld=self._store.withheld.select_withheld([known.key]) != frozenset(),
             )
         node = self._write_statement(new, session_id, entities, replaced=replaced, reason=reason)
         return RememberedFact(
@@ -245,6 +246,7 @@ class Facts:
                     redactions=len(fact.redactions),
                     supersedes=old.id,
                     until=last_day_of(known),
+                    withheld=self._store.withheld.select_withheld([known.key]) != frozenset(),
                 )
             node = self._write_statement(new, session_id, replaced=old, reason=reason or "corrected")
             stored = RememberedFact(

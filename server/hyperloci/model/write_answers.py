@@ -40,6 +40,7 @@ class RememberedFact:
 
     `until` is the last day on which it holds by its own words, as ISO 8601, of a deadline the last that it names.
     `sharing` says what teammates don't know yet of a shared memory that it replaces, and the command that tells them.
+    `withheld` is set where somebody keeps the known memory from searches and sessions: told again, it stays so.
     """
 
     id: str
@@ -52,6 +53,7 @@ class RememberedFact:
     flags: tuple[str, ...] = ()
     until: str | None = None
     sharing: str | None = None
+    withheld: bool = False
 
     @property
     def holds_everywhere(self) -> bool:
