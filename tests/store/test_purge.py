@@ -14,7 +14,8 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError, StoreBusyError
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.memory import Memory
-from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.kinds import NodeId, NodeKey, NodeType
+from hyperloci.model.node import NewNode
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.database.connection import BUSY_TIMEOUT_MS
@@ -170,6 +171,37 @@ def test_a_relation_of_three_loses_one_member_and_its_evidence(memory: Memory) -
     assert left is not None
     assert (len(left.members), left.evidence) == (2, None)
     assert memory.store.edges.get_edge(pair) is None
+
+
+def test_a_relation_of_many_costs_each_that_expires_no_more_than_one_of_few(memory: Memory) -> None:
+    store = memory.store
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    def expire_one_of(number: int) -> int:
+        nonlocal steps
+        with store.transaction():
+            kinds = [NewNode(type=NodeType.SNIPPET, content=f"piece {i} of {number}") for i in range(number)]
+            first, *others = [store.nodes.create_node(new, now=NOW) for new in kinds]
+            store.edges.link_nodes("modifies", first.key, [other.key for other in others], now=NOW)
+            store.nodes.delete_node(others[0].id, now=NOW)
+        steps = 0
+        store.connection.set_progress_handler(count, 10)
+        try:
+            with store.transaction():
+                assert delete_expired(store, others[0].id, now=NOW)
+        finally:
+            store.connection.set_progress_handler(None, 0)
+        (edge,) = store.edges.list_of_node(first.key)
+        assert len(edge.members) == number - 1
+        return steps
+
+    expire_one_of(3)
+    assert expire_one_of(1_000) < 2 * expire_one_of(10)
 
 
 def test_a_turn_goes_from_what_helped_to_find_the_turns_after_it(memory: Memory, tmp_path: Path) -> None:

@@ -171,10 +171,12 @@ def _delete_memory(store: Store, node: Node, now: int, operation: str = PURGE_OP
         " WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
         (now, node.key),
     )
-    edges = json.dumps([edge.key for edge in store.edges.list_of_node(node.key)])
+    joined = connection.execute("SELECT DISTINCT hyperedge_key FROM membership WHERE node_key = ?", (node.key,))
+    edges = json.dumps([row[0] for row in joined])
     connection.execute(
-        "DELETE FROM hyperedges WHERE key IN (SELECT value FROM json_each(?1)) AND"
-        " (SELECT count(*) FROM membership m WHERE m.hyperedge_key = hyperedges.key AND m.node_key <> ?2) < 2",
+        # Two others are enough: a commit joins thousands, and each of them may go.
+        "DELETE FROM hyperedges WHERE key IN (SELECT value FROM json_each(?1)) AND (SELECT count(*) FROM"
+        " (SELECT 1 FROM membership m WHERE m.hyperedge_key = hyperedges.key AND m.node_key <> ?2 LIMIT 2)) < 2",
         (edges, node.key),
     )
     connection.execute("UPDATE hyperedges SET evidence = NULL WHERE key IN (SELECT value FROM json_each(?))", (edges,))
