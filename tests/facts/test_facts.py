@@ -14,9 +14,9 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.safe_arguments import MAX_ENTITIES, sanitize_names, sanitize_reason
 from hyperloci.memory import Memory
-from hyperloci.model.kinds import NodeType
-from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS, ONE_OCCASION_MS
-from tests.support import FakeClock
+from hyperloci.model.kinds import NodeType, Origin
+from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS, ONE_OCCASION_MS, NewNode
+from tests.support import NOW, FakeClock
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
@@ -198,6 +198,46 @@ def test_what_is_told_again_as_another_kind_is_of_that_kind_from_then_on(memory:
     assert memory.get_node(first.id) == replace(node, seen_count=3), "a kind that nobody named changes nothing"
     told = [line for line in memory.explain_fact(first.id).log if line.operation == "tell"]
     assert [line.reason for line in told] == ["as decision; it was kept as insight"]
+
+
+@pytest.mark.req("B.12")
+def test_what_is_told_again_does_not_fade_as_if_nobody_had_told_it(memory: Memory, clock: FakeClock) -> None:
+    told, other = "The staging cluster lives in Frankfurt", "The old cluster lives in Dublin"
+    kept, faded = memory.remember_fact(told).id, memory.remember_fact(other).id
+    clock.advance(69 * MS_PER_DAY)
+    assert memory.remember_fact(told).duplicate_of == kept
+    clock.advance(2 * MS_PER_DAY)
+
+    assert memory.prune_faded().ids == (faded,)
+
+
+@pytest.mark.req("B.11", "B.13")
+def test_the_correction_of_what_a_session_left_fades_as_what_is_told(memory: Memory) -> None:
+    store = memory.store
+
+    def extract(kind: NodeType, subtype: str, text: str) -> str:
+        new = NewNode(
+            type=kind,
+            subtype=subtype,
+            content=text,
+            origin=Origin.EXTRACTION,
+            decay_rate=0.1,
+            scope=memory.project.id,
+        )
+        with store.transaction():
+            return store.nodes.create_node(new, now=NOW).id
+
+    old = [
+        extract(NodeType.DECISION, "decision", "We deploy on Tuesdays"),
+        extract(NodeType.FACT, "insight", "The limit is 30"),
+    ]
+
+    new = [memory.correct_fact(id, text).id for id, text in zip(old, ("We deploy on Fridays", "It is 40"), strict=True)]
+    memory.confirm_fact(new[1])
+    new.append(memory.correct_fact(new[1], "It is 50").id)
+
+    nodes = [store.nodes.get_node(id) for id in new]
+    assert [node and node.decay_rate for node in nodes] == [0.0, 0.0, 0.0]
 
 
 def test_a_deadline_that_is_told_as_another_kind_is_refused(memory: Memory) -> None:

@@ -229,7 +229,8 @@ class Facts:
                 subtype=old.subtype,
                 content=fact.text,
                 confidence=1.0,
-                decay_rate=old.decay_rate,
+                # What was confirmed stays protected; what was extracted fades as what is told from now on.
+                decay_rate=None if old.decay_rate else 0.0,
                 origin=Origin.TOOL,
                 provenance=f"correction: {reason}" if reason else "correction",
                 scope=old.scope,
@@ -338,7 +339,8 @@ class Facts:
 
         now, changes = self._clock(), renew_known(known, new)
         self._store.nodes.count_repetition(known.key, now=now)
-        self._store.nodes.update_node(known.id, now=now, **changes)
+        # Acknowledged now, it must not have faded tomorrow.
+        self._store.nodes.update_node(known.id, now=now, last_accessed=max(known.last_accessed, now), **changes)
         if "confidence" in changes or "subtype" in changes:
             kind = changes.get("subtype")
             told = None if kind is None else f"as {kind}; it was kept as {known.subtype}"
