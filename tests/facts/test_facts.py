@@ -84,6 +84,16 @@ def test_a_fact_is_found_by_the_words_of_the_fact_told_before_it_until_that_is_f
     assert memory.search("Oslo").results == ()
 
 
+def test_a_fact_that_became_a_decision_keeps_no_word_of_one_that_is_forgotten(memory: Memory) -> None:
+    before, after = memory.remember_fact("The mirror stands in Oslo.").id, "Its lease ends in May."
+    memory.remember_fact(after)
+    memory.remember_fact(after, category="decision")
+
+    memory.forget(before)
+
+    assert memory.search("Oslo").results == ()
+
+
 def test_what_was_told_long_ago_or_elsewhere_helps_to_find_nothing(memory: Memory) -> None:
     memory.remember_fact("The mirror stands in Oslo.", scope="global")
     memory.remember_fact("Its lease ends in May.")

@@ -236,8 +236,9 @@ class Nodes:
     def drop_told_before(self, node: Node) -> None:
         """Take a memory's words out of what helps find the facts that were told soon after it."""
         rows = self._connection.execute(
-            "SELECT key, title, content FROM nodes WHERE scope_key = ? AND type = 'fact' AND origin = 'tool'"
-            " AND created_at BETWEEN ? AND ? AND key > ?",
+            # A fact may have become a decision since.
+            "SELECT key, title, content FROM nodes WHERE scope_key = ? AND type IN ('fact', 'decision')"
+            " AND origin = 'tool' AND created_at BETWEEN ? AND ? AND key > ?",
             (self._scopes.find_key(node.scope), node.created_at, node.created_at + ONE_OCCASION_MS, node.key),
         ).fetchall()
         for row in rows:
