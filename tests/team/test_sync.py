@@ -327,6 +327,51 @@ def test_what_was_withdrawn_and_forgotten_unheard_leaves_no_text_with_the_team(j
     assert rows == [("",)]
 
 
+def test_what_was_withdrawn_leaves_no_text_with_the_team_though_it_faded_since(join: Join, team: Team) -> None:
+    ada = join("ada")
+    id, store = ada.share("Deploys go out on Tuesdays"), ada.memory.store
+    ada.sync()
+    ada.set_visibility(id, Visibility.PRIVATE)
+    ada.clock.advance(400 * MS_PER_DAY)
+    assert ada.memory.prune_faded().ids == (id,)
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    ada.sync()
+    with postgres.connect(team.url) as connection:
+        assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]
+
+    # Nor does a truth that is restored from a backup of before.
+    with postgres.connect(team.url) as connection:
+        connection.execute("UPDATE hyperloci.memories SET state = 'live', content = 'Deploys go out on Tuesdays'")
+    with store.transaction():
+        for project in store.team.list_projects():
+            store.team.restart_project(project)
+    ada.sync()
+    with postgres.connect(team.url) as connection:
+        assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]
+
+
+def test_what_was_withdrawn_and_heard_is_withdrawn_from_a_truth_that_was_restored(join: Join, team: Team) -> None:
+    ada, bob = join("ada"), join("bob")
+    id, store = ada.share("Deploys go out on Tuesdays"), ada.memory.store
+    exchange(ada, bob)
+    ada.set_visibility(id, Visibility.PRIVATE)
+    exchange(ada, bob)
+    ada.forget(id)
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    ada.sync()
+    with postgres.connect(team.url) as connection:
+        connection.execute("UPDATE hyperloci.memories SET state = 'live', content = 'Deploys go out on Tuesdays'")
+    with store.transaction():
+        for project in store.team.list_projects():
+            store.team.restart_project(project)
+    exchange(ada, bob)
+    with postgres.connect(team.url) as connection:
+        assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]
+    assert bob.texts() == set()
+
+
 def test_a_truth_that_was_restored_is_not_told_to_forget_what_only_one_machine_outlived(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     id = ada.share("Deploys go out on Tuesdays")

@@ -124,9 +124,12 @@ def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     node = store.nodes.get_node(node_id)
     if node is None or node.deleted_at is None:
         return False
-    is_news = bool(store.team.select_waiting([node_id])) and not has_faded(store.log, node_id)
-    # Of what is no longer shared, and nobody could be told so, the team must not keep the text.
-    is_withdrawn = is_news and node.visibility is not Visibility.SHARED
+    row = store.team.get_rows([node_id]).get(node_id)
+    is_shared = node.visibility is Visibility.SHARED
+    # Of what its author shares no longer, the team must not keep the text, nor have it again from a backup.
+    is_withdrawn = not is_shared and row is not None and row.is_mine
+    is_told = not has_faded(store.log, node_id) if is_shared else is_withdrawn
+    is_news = is_told and bool(store.team.select_waiting([node_id]))
     _remove_from_chunk(store, node, now)
     _remove_from_context(store, node)
     operation = PURGE_OPERATION if is_withdrawn else DELETE_OPERATION
