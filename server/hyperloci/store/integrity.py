@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from hyperloci.errors import StoreCorruptError
-from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
+from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT, uncomplaining
 from hyperloci.store.database.error_translation import translate_error
 from hyperloci.store.store import Store
 from hyperloci.system.values import dataclass
@@ -127,12 +127,13 @@ def count_unreadable_turns(store: Store) -> int:
 
     This cannot be repaired: only the beginning of each text is in the database.
     """
-    row = store.connection.execute(
-        f"SELECT count(*) FROM nodes n{JOIN_PACKED} WHERE packed.node_key IS NOT NULL"
-        " AND (chunk.ctf IS NOT NULL OR chunk.archive_day IS NOT NULL)"
-        " AND packed_text(chunk.id, length(chunk.ctf), chunk.archive_day, chunk.archive_offset, chunk.archive_length,"
-        " packed.place) IS NULL"
-    ).fetchone()
+    with uncomplaining():
+        row = store.connection.execute(
+            f"SELECT count(*) FROM nodes n{JOIN_PACKED} WHERE packed.node_key IS NOT NULL"
+            " AND (chunk.ctf IS NOT NULL OR chunk.archive_day IS NOT NULL)"
+            " AND packed_text(chunk.id, length(chunk.ctf), chunk.archive_day, chunk.archive_offset,"
+            " chunk.archive_length, packed.place) IS NULL"
+        ).fetchone()
     return int(row[0])
 
 

@@ -94,7 +94,7 @@ def test_a_backup_of_another_machine_never_shows_what_this_one_archived_that_day
 
 @pytest.mark.req("C.01", "C.07")
 def test_who_copies_and_restores_a_backup_is_told_of_texts_that_are_not_in_it(
-    talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def hyperloci(*arguments: str) -> str:
         return " ".join(invoke(*arguments).output.split())
@@ -118,3 +118,5 @@ def test_who_copies_and_restores_a_backup_is_told_of_texts_that_are_not_in_it(
     told = hyperloci("restore-backup", backup, "--yes")
     assert f"of {sum(is_long(number) for number in range(100))} turns of old conversations only the beginning" in told
     assert f"not in {tmp_path / 'elsewhere-archive'}" in told
+    # Nor is each of them told of besides.
+    assert "can't be read" not in caplog.text

@@ -7,10 +7,11 @@ n`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -60,6 +61,16 @@ def register_functions(connection: sqlite3.Connection, database: Path) -> None:
             return None
 
     connection.create_function("packed_text", 6, packed_text)
+
+
+@contextlib.contextmanager
+def uncomplaining() -> Iterator[None]:
+    """Warn of no text that can't be read: where they are counted, a missing archive would tell of thousands."""
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = False
 
 
 def _archive_place(day: str, offset: int, length: int) -> ArchivePlace:
