@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.sessions import end_session
+from hyperloci.conversations.consolidation import consolidator
 from hyperloci.conversations.consolidation.consolidator import HOST_WAIT_MS, Consolidation, consolidate_sessions
+from hyperloci.conversations.consolidation.findings import ConsolidationPayload, ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.payload_writer import PayloadWriter
 from hyperloci.conversations.host_consolidation import HostConsolidation
 from hyperloci.errors import ConfigurationError, NotFoundError, StoreError
@@ -229,6 +231,18 @@ def test_what_the_assistant_repeats_of_a_teammates_memory_is_no_memory_of_its_ow
     report = HostConsolidation(store, settings, talk.clock).save_findings("one", found)
     assert extracted(store) == []
     assert report.saved.known == (theirs.id,)
+
+
+@pytest.mark.req("B.17")
+def test_what_the_user_says_in_passing_in_a_teammates_words_changes_nothing(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive(store, talk.clock, TALK[0][1])
+    talk.session("one", TALK[0])
+    found = ExtractedFinding(kind=FindingKind.DECISION, content=TALK[0][1], sources=(0,), is_tentative=True)
+    monkeypatch.setattr(consolidator, "extract", lambda *_, **__: ConsolidationPayload(findings=(found,)))
+    consolidate_sessions(context)
+    assert extracted(store) == []
 
 
 def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated(

@@ -31,6 +31,7 @@ from hyperloci.conversations.consolidation.replacement.scorer import load_replac
 from hyperloci.conversations.consolidation.replacement.standing import (
     Standing,
     holds_for_a_time,
+    is_shared_view,
     list_holding,
     list_standing,
     read_compared,
@@ -136,9 +137,8 @@ class ReplacementResolver:
         """Tell whether what some turns say likely replaces a statement of earlier ones, or takes it back."""
         said = max(sources, key=lambda node: node.seq or 0)
         turn = (said.session_id, said.seq)
-        statements = [
-            one for one in list_standing(self._store, scope, with_passing=False) if read_place(one.node) != turn
-        ]
+        standing = list_standing(self._store, scope, with_passing=False)
+        statements = [one for one in standing if read_place(one.node) != turn and not is_shared_view(one, finding.said)]
         living = [one for one in statements if one.node.event_time <= said.event_time]
         around = self._find_surroundings(*turn) if living else NOTHING_HEARD
         return any(score >= CHANGES for score in _score_finding(finding, living, around))

@@ -11,7 +11,7 @@ from typing import Final
 from hyperloci.conversations.consolidation.replacement.features import ComparedStatement, read_statement
 from hyperloci.conversations.consolidation.replacement.releases import read_condition
 from hyperloci.conversations.consolidation.rewording import read_said
-from hyperloci.conversations.consolidation.text_similarity import repeats
+from hyperloci.conversations.consolidation.text_similarity import Said, repeats
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -73,6 +73,11 @@ def select_earlier(standing: Iterable[Standing], new: Node) -> list[Standing]:
 def _is_shared_view(node: Node, new: Node) -> bool:
     """Tell whether a teammate says the same: both hold, each for as long as its author says so."""
     return Origin.TEAMMATE in (node.origin, new.origin) and repeats(read_said(new), read_said(node))
+
+
+def is_shared_view(one: Standing, said: Said) -> bool:
+    """Tell whether a teammate's memory says what somebody says here: that changes nothing of what holds."""
+    return one.node.origin is Origin.TEAMMATE and repeats(said, read_said(one.node))
 
 
 def was_said_before(node: Node, new: Node) -> bool:
