@@ -47,9 +47,15 @@ class ImportedRelation:
 
 @dataclass(frozen=True, slots=True)
 class ImportedMemory:
-    """All of one file, in its order; `format` names the kind of file."""
+    """All of one file, in its order; `format` names the kind of file.
+
+    `hidden_lines` and `redactions` count what was left out of it before it was read: lines that are private or belong
+    to a key, and secrets.
+    """
 
     format: str
     facts: tuple[ImportedFact, ...]
     things: tuple[ImportedEntity, ...] = ()
     relations: tuple[ImportedRelation, ...] = ()
+    hidden_lines: int = 0
+    redactions: int = 0

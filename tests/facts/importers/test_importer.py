@@ -19,6 +19,19 @@ from hyperloci.store.export_import import export_memory
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
+KEY_LINE = "MIIE" + "a1B2c3D4e5F6g7H8" * 3
+ENCRYPTED_KEY = "\n".join(
+    [
+        "-----BEGIN RSA PRIVATE" + " KEY-----",
+        "Proc-Type: 4,ENCRYPTED",
+        "DEK-Info: AES-128-CBC,0123456789ABCDEF0123456789ABCDEF",
+        "",
+        KEY_LINE,
+        KEY_LINE,
+        "-----END RSA PRIVATE" + " KEY-----",
+    ]
+)
+
 
 def written(path: Path, *records: dict[str, Any]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
@@ -161,6 +174,37 @@ def test_secrets_and_private_parts_stay_outside(memory: Memory, tmp_path: Path) 
     assert len(report.skipped) == 1
     [node] = [node for node in memory.store.nodes.query_nodes() if node.content.startswith("Ignore")]
     assert node.metadata["flags"]
+
+
+@pytest.mark.req("SPEC-02.34")
+@pytest.mark.parametrize(
+    ("hidden", "told"),
+    [
+        ("<private>\n\nAda earns 9,000.\n\n- Bob is ill\n- Carol leaves\n\n</private>", {}),
+        (
+            "Ada <private>earns\n\n9,000.\n\n- Bob is ill\n\nand Carol leaves</private> is here.",
+            {4: "Ada [private] is here."},
+        ),
+        ("- Ada <private>\n- earns 9,000\n- Bob is ill\n- Carol</private> leaves", {4: "Ada [private] leaves"}),
+        ("<private>\n\nAda earns 9,000.\n\n<private>Bob is ill</private>\n\nCarol leaves.\n\n</private>", {}),
+        (f"The key:\n\n{ENCRYPTED_KEY}", {4: "The key:", 6: "[redacted:private-key]"}),
+    ],
+)
+def test_what_is_private_stays_outside_also_where_it_spans_several_notes(
+    memory: Memory, tmp_path: Path, hidden: str, told: dict[int, str]
+) -> None:
+    source = tmp_path / "notes.md"
+    source.write_text(f"# Notes\n\n\n{hidden}\n\nWe use Postgres.\n")
+    report = memory.import_file(source)
+    facts = {
+        int(str(node.provenance).removesuffix(" (notes)").rpartition(":")[2]): node.content
+        for node in memory.store.nodes.query_nodes()
+        if node.origin is Origin.IMPORT
+    }
+    assert facts == {**told, 6 + hidden.count("\n"): "We use Postgres."}
+    data = b"".join(path.read_bytes() for path in tmp_path.glob("memory.db*"))
+    assert not [word for word in (b"9,000", b"Bob", b"Carol", b"MIIE") if word in data]
+    assert any("private or belong to a key" in line for line in report.skipped)
 
 
 def test_what_can_not_be_kept_is_told_with_its_line(memory: Memory, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,7 @@ from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.export_import import import_memory
 from hyperloci.system.values import dataclass
+from hyperloci.text.place_map import PlaceMap
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 OWN_FORMAT: Final = "hyperloci"
@@ -161,9 +162,25 @@ def _read_graph_file(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
 
 def _read_note_files(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
     text = _read_text(source)
-    yield source, markdown_notes.read_notes(source.name, text)
-    for path in markdown_notes.linked_notes(source, text):
-        yield path, markdown_notes.read_notes(path.name, _read_text(path))
+    yield source, _read_notes(source, text)
+    for path in markdown_notes.linked_notes(source, sanitize(text).text):
+        yield path, _read_notes(path, _read_text(path))
+
+
+def _read_notes(path: Path, text: str) -> ImportedMemory:
+    """Return the statements of notes, without the private parts and keys that span several of them.
+
+    What is private on one line is left to who stores the statement.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    prepared = sanitize(text)
+    hidden_lines = text.count("\n") - prepared.text.count("\n")
+    if not hidden_lines:
+        return markdown_notes.read_notes(path.name, text)
+    memory = markdown_notes.read_notes(path.name, prepared.text)
+    lines = PlaceMap.between(text, prepared.text).line_of
+    facts = tuple(replace(fact, line=lines[fact.line - 1] + 1) for fact in memory.facts)
+    return replace(memory, facts=facts, hidden_lines=hidden_lines, redactions=len(prepared.redactions))
 
 
 def _display_path(path: Path, root: Path) -> str:
@@ -192,6 +209,12 @@ class _ImportRun:
             self._add_fact(path, memory.format, fact)
         for relation in memory.relations:
             self._add_relation(path, relation)
+        self.redactions += memory.redactions
+        if memory.hidden_lines:
+            self.skipped.append(
+                f"{path}: {memory.hidden_lines} lines are private or belong to a key; "
+                "a <private> that is not closed reaches to the end."
+            )
 
     def _add_fact(self, path: str, format: str, fact: ImportedFact) -> None:
         try:
