@@ -155,6 +155,24 @@ def test_they_belong_to_the_project_unless_told_otherwise(memory: Memory, tmp_pa
         memory.import_file(first, scope="all")
 
 
+def test_what_was_corrected_or_forgotten_since_does_not_come_back(memory: Memory, tmp_path: Path) -> None:
+    source = tmp_path / "notes.md"
+    source.write_text("# Notes\n\nSessions are kept in Redis.\n\nThe build server is gimli.\n")
+    memory.import_file(source)
+    ids = {node.content: node.id for node in memory.store.nodes.query_nodes()}
+    memory.correct_fact(ids["Sessions are kept in Redis."], "Sessions are kept in PostgreSQL.")
+    memory.forget(ids["The build server is gimli."], reason="no longer")
+    source.write_text(f"{source.read_text()}\nWe release on Mondays.\n")
+    report = memory.import_file(source)
+    assert (report.added, report.known) == ({"facts": 1}, 1)
+    [told] = report.skipped
+    assert told.endswith(
+        f"notes.md:5: it was forgotten; `hyperloci restore {ids['The build server is gimli.'][:8]}` brings it back."
+    )
+    memory.restore(ids["The build server is gimli."])
+    assert memory.import_file(source).known == 3
+
+
 @pytest.mark.req("SPEC-02.34")
 def test_secrets_and_private_parts_stay_outside(memory: Memory, tmp_path: Path) -> None:
     source = written(

@@ -26,6 +26,8 @@ from hyperloci.model.node import MAX_NAME_CHARS, NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.export_import import import_memory
+from hyperloci.store.ids import shorten_id
+from hyperloci.store.memories.decay import has_faded
 from hyperloci.system.values import dataclass
 from hyperloci.text.place_map import PlaceMap
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -226,6 +228,14 @@ class _ImportRun:
         self.redactions += len(text.redactions)
         if self.store.nodes.find_duplicate(text.text, self.scope) is not None:
             self.known += 1
+            return
+        past = self.store.nodes.find_past(text.text, self.scope, Origin.IMPORT)
+        if past is not None and past.deleted_at is None:
+            self.known += 1  # It was brought before, and has been replaced since.
+            return
+        if past is not None and not has_faded(self.store.log, past.id):
+            id = shorten_id(past.id)
+            self.skipped.append(f"{path}:{fact.line}: it was forgotten; `hyperloci restore {id}` brings it back.")
             return
         about = (self._find_entity(sanitize(name).text.strip()) for name in fact.about)
         self.writer.write_statement(

@@ -253,6 +253,15 @@ class Nodes:
         ).fetchone()
         return node_from_row(row) if row else None
 
+    def find_past(self, content: str, scope: str, origin: Origin) -> Node | None:
+        """Return the newest node of an origin with this content in a scope that was forgotten or has ended, or None."""
+        row = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.place = '' AND n.origin = ?"
+            " AND (n.deleted_at IS NOT NULL OR n.valid_until IS NOT NULL) ORDER BY n.key DESC LIMIT 1",
+            (hash_content(content), self._scopes.find_key(scope), origin),
+        ).fetchone()
+        return node_from_row(row) if row else None
+
     def count_repetition(self, key: NodeKey, *, now: int) -> None:
         """Note that the same content was stored once more."""
         self._connection.execute(
