@@ -16,7 +16,8 @@ The tree, by what a caller can do about it; those that one module alone raises a
     ├── EmbedderError            the embedder process could not answer
     │   ├── ProtocolError        its socket is answered by something else
     │   ├── ConnectionLostError  it went away before it had answered
-    │   └── DeadlineError        it did not answer in time
+    │   ├── DeadlineError        it did not answer in time
+    │   └── RefusedTextError     an endpoint refuses these texts, and takes others
     ├── TeamError                the team's database refused or failed; says what
     │   ├── TeamRefusedError     it can't keep a value as it is
     │   └── TeamUnreachableError  it did not answer, or not in time; what waits is sent later

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.models.endpoint import EndpointEncoder
+from hyperloci.embedder.models.endpoint import EndpointEncoder, RefusedTextError
 from hyperloci.embedder.models.profile_models import load_profile_stages
 from hyperloci.errors import ConfigurationError, EmbedderError
 
@@ -150,6 +150,22 @@ def test_vectors_that_change_their_length_are_an_error(endpoint: Endpoint) -> No
     endpoint.answer = lambda request: (200, {"data": [item(0, 1.0, 2.0, 3.0)]})
     with pytest.raises(EmbedderError, match="answered with 3 dimensions, not 2"):
         encoder.encode(["a"])
+
+
+@pytest.mark.req("B.03")
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+def test_texts_that_are_refused_are_told_from_a_server_that_refuses_all(endpoint: Endpoint, status: int) -> None:
+    encoder = EndpointEncoder(f"{endpoint.address}#m")
+    endpoint.answer = lambda request: lengths(request) if len("".join(request["input"])) < 100 else (status, b"")
+    assert encoder.encode(["a"]).shape == (1, 2)
+    with pytest.raises(RefusedTextError, match=f"answered {status}") as refused:
+        encoder.encode(["a" * 60, "b" * 60])
+    # The queue then takes them one at a time.
+    assert isinstance(refused.value, ValueError)
+    endpoint.answer = lambda request: (status, b"")
+    with pytest.raises(EmbedderError, match=f"answered {status}") as failed:
+        encoder.encode(["a"])
+    assert not isinstance(failed.value, ValueError)
 
 
 def test_nobody_there_is_an_error(endpoint: Endpoint) -> None:

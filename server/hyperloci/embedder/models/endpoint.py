@@ -29,6 +29,15 @@ _MAX_TOKENS: Final = 8_192
 
 _BATCH_TOKENS: Final = 16_384
 
+_REFUSALS: Final = frozenset({400, 413, 422, 500})
+"""What servers answer where a text is too long for them, or where there are too many."""
+
+_SHORT_TEXT: Final = "dimensions"
+
+
+class RefusedTextError(EmbedderError, ValueError):
+    """The endpoint refuses these texts; by themselves, or in fewer, some of them may be taken."""
+
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Keeps memory text from being sent on to an address that nobody configured."""
@@ -58,22 +67,34 @@ class EndpointEncoder:
                 f"model={address!r} is not an endpoint: use http(s)://host/v1/embeddings#model-name."
             )
         self._opener = urllib.request.build_opener(_NoRedirects())
-        self.dimensions = int(self._request_embeddings(["dimensions"]).shape[1])
+        self.dimensions = int(self._request_embeddings([_SHORT_TEXT]).shape[1])
         self.model_id = f"{self._model}@{urlsplit(self._url).netloc}/{self.dimensions}"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: `(len(texts), dimensions)`, rows in the order given, each of length one.
 
         Raises:
-            EmbedderError: the endpoint does not answer, or not as it should.
+            RefusedTextError: it refuses these texts.
+            EmbedderError: it does not answer, or not as it should.
         """
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for batch in plan_batches([estimate_tokens(text, self.max_tokens) for text in texts], _BATCH_TOKENS):
-            answer = self._request_embeddings([texts[index] for index in batch])
+            answer = self._request_batch([texts[index] for index in batch])
             if answer.shape[1] != self.dimensions:
                 raise EmbedderError(f"{self._url} answered with {answer.shape[1]} dimensions, not {self.dimensions}.")
             vectors[batch] = answer
         return vectors
+
+    def _request_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        try:
+            return self._request_embeddings(texts)
+        except RefusedTextError as refusal:
+            # A server that has lost its model says the same, and then it is not for these texts.
+            try:
+                self._request_embeddings([_SHORT_TEXT])
+            except RefusedTextError:
+                raise EmbedderError(str(refusal)) from None
+            raise
 
     def _request_embeddings(self, texts: Sequence[str]) -> NDArray[np.float32]:
         body = json.dumps({"model": self._model, "input": list(texts), "encoding_format": "float"}).encode("ascii")
@@ -86,7 +107,8 @@ class EndpointEncoder:
             return _read_unit_rows(json.loads(answer), len(texts))
         except urllib.error.HTTPError as error:
             with error:
-                raise EmbedderError(f"{self._url} answered {error.code} {error.reason}") from None
+                kind = RefusedTextError if error.code in _REFUSALS else EmbedderError
+                raise kind(f"{self._url} answered {error.code} {error.reason}") from None
         except (OSError, HTTPException) as error:
             raise EmbedderError(f"{self._url} cannot be reached: {error}") from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
