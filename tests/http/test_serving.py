@@ -186,11 +186,17 @@ async def test_a_page_that_a_browser_was_led_to_gets_nothing(
         assert (await page.get("/.well-known/oauth-protected-resource")).status_code == status
 
 
-async def test_further_names_and_origins_are_those_that_were_allowed(house: HttpHouse) -> None:
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [("mem.example.org", "https://app.example.org"), ("Mem.Example.org", "https://App.example.org")],
+)
+async def test_further_names_and_origins_are_those_that_were_allowed_however_they_are_written(
+    house: HttpHouse, host: str, origin: str
+) -> None:
     _, token = house.give_token()
     names = {"host": "mem.example.org", "origin": "https://app.example.org"}
     async with (
-        house.serving(hosts=["mem.example.org"], origins=["https://app.example.org"]),
+        house.serving(hosts=[host], origins=[origin]),
         house.knock(token, **names) as client,
     ):
         assert (await client.post("/mcp", json=HELLO, headers=JSON)).status_code == 200

@@ -202,7 +202,9 @@ async def open_application(
     verifier: TokenVerifier = _EitherVerifier(
         IssuedTokenVerifier(door, clock), None if options.issuer is None else IssuerVerifier(options.issuer)
     )
-    hosts, origins = _list_hosts(options, port), [own, *options.origins]
+    # As clients send them: the SDK compares letter by letter.
+    hosts = _list_hosts(options, port)
+    origins = [origin.lower() for origin in (own, *options.origins)]
     server = build_server(
         settings,
         served.folder,
@@ -276,7 +278,7 @@ def _list_hosts(options: HttpOptions, port: int) -> list[str]:
     named = {options.host, *(("127.0.0.1", "localhost", "::1") if _is_loopback(options.host) else ())}
     usual = HTTP_PORT if options.certificate is None else HTTPS_PORT
     short = {_bracket(name) for name in named} if port == usual else set()
-    return sorted({*(_join_host(name, port) for name in named), *short, *options.hosts})
+    return sorted({host.lower() for host in (*(_join_host(name, port) for name in named), *short, *options.hosts)})
 
 
 def _join_host(host: str, port: int) -> str:
