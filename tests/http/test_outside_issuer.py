@@ -101,6 +101,25 @@ async def test_a_token_that_it_signed_speaks_for_the_verified_address(issuer: Is
     assert (holder.subject, holder.scopes) == ("ada@example.org", [READ, WRITE])
 
 
+@pytest.mark.parametrize(
+    ("claims", "granted"),
+    [
+        ({"scope": None, "scp": ["openid", READ, WRITE]}, [READ, WRITE]),
+        ({"scope": None, "scp": f"openid {READ}"}, [READ]),
+        ({"scope": [READ]}, [READ]),
+        ({"scope": None, "scp": [f"{READ}s", 5, None, {"a": WRITE}]}, []),
+        ({"scope": None}, []),
+    ],
+    ids=str,
+)
+async def test_what_is_granted_may_be_told_as_a_text_or_as_a_list(
+    issuer: Issuer, claims: dict[str, Any], granted: list[str]
+) -> None:
+    holder = await trust(issuer).verify_token(issuer.sign(**claims))
+    assert holder is not None
+    assert holder.scopes == granted
+
+
 async def test_an_address_that_nobody_verified_names_nobody(issuer: Issuer) -> None:
     holder = await trust(issuer).verify_token(issuer.sign(email_verified=False))
     assert holder is not None

@@ -165,7 +165,7 @@ class IssuerVerifier:
         return keys
 
     def _describe_holder(self, claims: Mapping[str, Any]) -> AccessToken | None:
-        granted = str(claims.get("scope", claims.get("scp", ""))).split()
+        granted = _list_scopes(claims.get("scope", claims.get("scp")))
         scopes = [READ, WRITE] if WRITE in granted else [READ] if READ in granted else []
         return AccessToken(
             token="",  # nosec: nothing needs it further, and what is not there can't be logged
@@ -175,6 +175,11 @@ class IssuerVerifier:
             expires_at=int(claims["exp"]),
             claims={"iss": self._issuer.issuer},
         )
+
+
+def _list_scopes(told: object) -> list[str]:
+    """Return what a claim grants: words in one text (RFC 8693), or a list of texts, as some providers have it."""
+    return [word for part in (told if isinstance(told, list) else [told]) for word in str(part or "").split()]
 
 
 def _name_person(claims: Mapping[str, Any]) -> str:
