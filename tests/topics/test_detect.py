@@ -163,9 +163,10 @@ def test_a_run_is_due_when_a_tenth_is_new_and_some_time_is_past(
     assert not is_due(store, scope, model, now=NOW + REST_MS)
     for number in range(round(DUE_CHANGE_SHARE * EACH * len(THEMES)) + 1):
         add(store, sentence("billing", 100 + number), place=f"new{number}")
-    embed(settings, encoder)
+    embed(settings, encoder, lambda: NOW)
     assert not is_due(store, scope, model, now=NOW + REST_MS - 1)
     assert is_due(store, scope, model, now=NOW + REST_MS)
+    assert is_due(store, scope, model, now=NOW - MS_PER_DAY), "the clock was set back"
     with store.transaction():
         store.topics.request_run(scope)
     assert is_due(store, scope, model, now=NOW)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.process.embedding_queue import drain_queue
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
@@ -48,9 +49,9 @@ def fill(store: Store, each: int, *, start: int = 0, scope: str = GLOBAL_SCOPE) 
     }
 
 
-def embed(settings: Settings, encoder: FakeEncoder) -> None:
+def embed(settings: Settings, encoder: FakeEncoder, clock: Clock = system_clock) -> None:
     """Give all that wait their fingerprints; topics are looked for at the end, where they are due."""
-    while drain_queue(settings.database, encoder, lambda: False):
+    while drain_queue(settings.database, encoder, lambda: False, clock):
         pass
 
 

@@ -52,7 +52,8 @@ MAX_NAMING_TEXTS: Final = 300
 def is_due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
     """Return whether the topics of a scope are due for a new run."""
     run = store.topics.get_run(scope_key)
-    if run is not None and (run.wanted or now - run.run_at < REST_MS):
+    # A clock that was set back must not put a run off for years.
+    if run is not None and (run.wanted or 0 <= now - run.run_at < REST_MS):
         return run.wanted
     memories = store.topics.count_candidates(scope_key, model_key)
     if run is None:

@@ -56,7 +56,7 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
             done += len(nodes)
             if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
                 break
-        _look_for_topics(store, model, is_idle=not done)
+        _look_for_topics(store, model, is_idle=not done, now=clock())
         return done
 
 
@@ -85,7 +85,7 @@ def _take_next_nodes(store: Store, max_tokens: int, at_hand: int | None) -> list
     return batch
 
 
-def _look_for_topics(store: Store, model: int, *, is_idle: bool) -> None:
+def _look_for_topics(store: Store, model: int, *, is_idle: bool, now: int) -> None:
     """Run topics where somebody waits for them and all is embedded; with the queue empty, where they are due (E.09)."""
     waiting = [key for key, scope in store.topics.list_wanted() if not store.vectors.count_pending([scope])]
     if is_idle or waiting:
@@ -93,9 +93,9 @@ def _look_for_topics(store: Store, model: int, *, is_idle: bool) -> None:
         from hyperloci.topics.detect import detect_due_topics, detect_topics
 
         for key in waiting:
-            detect_topics(store, key, model, now=system_clock())
+            detect_topics(store, key, model, now=now)
         if is_idle:
-            detect_due_topics(store, model, now=system_clock())
+            detect_due_topics(store, model, now=now)
 
 
 def read_encoder_inputs(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
