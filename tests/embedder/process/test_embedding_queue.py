@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.batching import CHARS_PER_TOKEN
-from hyperloci.embedder.process.embedding_queue import BATCH, BATCH_TOKENS, drain_queue, read_encoder_inputs
+from hyperloci.embedder.process import embedding_queue
+from hyperloci.embedder.process.embedding_queue import BATCH, BATCH_TOKENS, RIVAL_MS, drain_queue, read_encoder_inputs
 from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeType
@@ -135,6 +136,28 @@ def test_another_model_sees_everything_again_and_can_be_stopped_half_way(store: 
     while drain_queue(settings.database, newer, never):
         pass
     assert store.vectors.count_fingerprints(model) == BATCH + 1
+
+
+@pytest.mark.req("D.13")
+def test_two_embedders_with_different_models_do_not_take_a_database_from_each_other_in_turn(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_queue, "BATCH", 4)
+    older, newer = FakeEncoder(model_id="older"), FakeEncoder(model_id="newer")
+    for number in range(6):
+        add(store, f"fact {number}")
+
+    def drain(encoder: FakeEncoder) -> int:
+        return drain_queue(settings.database, encoder, always)
+
+    assert [drain(older), drain(older), drain(older)] == [4, 2, 0]
+    assert [drain(newer), drain(older), drain(newer), drain(older), drain(newer)] == [4, 0, 2, 0, 0]
+    add(store, "one more")
+    assert (drain(older), store.vectors.get_model_in_use(), store.vectors.count_pending()) == (0, "newer", 1)
+    # The newer one has gone, or has nothing to do.
+    later = system_clock() + RIVAL_MS
+    monkeypatch.setattr(embedding_queue, "system_clock", lambda: later)
+    assert (drain(older), store.vectors.get_model_in_use()) == (4, "older")
 
 
 def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, settings: Settings) -> None:

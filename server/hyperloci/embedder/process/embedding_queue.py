@@ -37,16 +37,28 @@ OPEN_SECONDS: Final = 1.0
 """A database is kept open so long: to close it puts the log into the file, a sixth of all work where a GPU embeds a
 batch in milliseconds. A CPU mostly takes longer for its first batch, and others' databases wait their turn."""
 
+RIVAL_MS: Final = 15 * 60_000
+"""How long a database is left to an embedder with other models that took it over, after its last fingerprint: as long
+as an idle one lives. Else two sessions with different profiles would embed what the other just did, for ever."""
+
+_held: Final[set[tuple[Path, str]]] = set()
+"""The databases that this process made fingerprints for, each with the model."""
+
 
 def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool], clock: Clock = system_clock) -> int:
     """Give fingerprints to the next queued nodes, a batch or as many as fit into a second; return how many, 0 if none.
 
-    Nodes embedded by another model are queued again first, once (D.13).
+    Nodes embedded by another model are queued again first, once (D.13). A database that another embedder took over from
+    this one, with other models, is left to that while it is at work.
 
     Raises:
         StoreError: the database can't be opened or written.
     """
     with Store.open(database) as store:
+        if (database, encoder.model_id) in _held and _has_rival(store, encoder.model_id):
+            logger.info("%s is left to an embedder with other models, which took it over", database)
+            return 0
+        _held.add((database, encoder.model_id))
         with store.transaction():
             model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=clock())
         opened, done = time.monotonic(), 0
@@ -58,6 +70,14 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
                 break
         _look_for_topics(store, model, is_idle=not done, now=clock())
         return done
+
+
+def _has_rival(store: Store, model_id: str) -> bool:
+    """Tell whether an embedder with other models has the database, and made a fingerprint not long ago."""
+    if store.vectors.get_model_in_use() == model_id:
+        return False
+    last = store.embedding_pace.get_last_time()
+    return last is not None and 0 <= system_clock() - last < RIVAL_MS
 
 
 def _embed_batch(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:

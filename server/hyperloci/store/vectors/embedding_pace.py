@@ -29,6 +29,11 @@ class EmbeddingPace:
         known = self._read_pace()
         return known[1] if known is not None and 0 <= now - known[0] <= PACE_MS and known[1] > 0 else None
 
+    def get_last_time(self) -> int | None:
+        """Return when fingerprints were last made (Unix ms), None if never."""
+        known = self._read_pace()
+        return None if known is None else known[0]
+
     def _read_pace(self) -> tuple[int, float] | None:
         noted = self._meta.get(_PACE)
         if noted is None:
