@@ -140,10 +140,15 @@ def test_models_devices_and_profiles_meet_at_places_of_their_own(settings: Setti
         settings,
         replace(settings, model="x"),
         replace(settings, profile="x"),
+        replace(settings, profile="x", profiles={"x": {"e12": "m"}}),
+        replace(settings, profile="x", profiles={"x": {"e13": "m"}}),
         replace(settings, device="cpu"),
     ]
     assert len({find_embedder_address(other).path for other in others}) == len(others)
-    assert find_embedder_address(replace(settings, log_level="DEBUG")) == find_embedder_address(settings)
+    unused = {"x": {"e12": "m"}}
+    assert find_embedder_address(replace(settings, log_level="DEBUG", profiles=unused)) == find_embedder_address(
+        settings
+    )
 
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])

@@ -67,7 +67,10 @@ def find_embedder_address(settings: Settings, transport: str | None = None) -> E
         ConfigurationError: `runtime_dir` is too long a path for a socket.
     """
     chosen = transport or (UNIX if is_supported() else LOOPBACK)
-    what = json.dumps([protocol.VERSION, settings.profile, settings.model, settings.device])
+    models = [protocol.VERSION, settings.profile, settings.model, settings.device]
+    if settings.profile in settings.profiles:
+        models.append(settings.profiles[settings.profile])  # The user may change it under its name.
+    what = json.dumps(models, sort_keys=True, default=str)
     place = EmbedderAddress(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
     if chosen == UNIX:
         require_short_path(place.path)
