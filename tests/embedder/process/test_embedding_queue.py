@@ -160,6 +160,40 @@ def test_two_embedders_with_different_models_do_not_take_a_database_from_each_ot
     assert (drain(older), store.vectors.get_model_in_use()) == (4, "older")
 
 
+@pytest.mark.req("D.13")
+def test_a_batch_that_was_on_its_way_when_another_embedder_took_over_is_left_to_that(
+    store: Store, settings: Settings
+) -> None:
+    newer = FakeEncoder(model_id="newer")
+
+    class Overtaken(FakeEncoder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            while drain_queue(settings.database, newer, never):
+                pass
+            return super().encode(texts)
+
+    for number in range(3):
+        add(store, f"fact {number}")
+    assert drain_queue(settings.database, Overtaken(model_id="older"), never) == 0
+    model = store.vectors.find_model("newer")
+    assert model is not None
+    assert (store.vectors.count_fingerprints(model), store.vectors.count_pending()) == (3, 0)
+
+
+@pytest.mark.req("D.13")
+def test_an_embedder_that_takes_texts_one_at_a_time_is_at_work_too(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, newer = FakeEncoder(model_id="older"), Choosy(model_id="newer")
+    add(store, "fact")
+    drain_queue(settings.database, older, always)
+    add(store, "poison")
+    later = system_clock() + RIVAL_MS
+    monkeypatch.setattr(embedding_queue, "system_clock", lambda: later)
+    drain_queue(settings.database, newer, always)
+    assert (drain_queue(settings.database, older, always), store.vectors.get_model_in_use()) == (0, "newer")
+
+
 def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, settings: Settings) -> None:
     node = add(store, "before")
 

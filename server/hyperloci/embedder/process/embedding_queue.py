@@ -65,6 +65,8 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
         at_hand = store.sessions.find_scope_at_hand(now=clock())
         while nodes := _take_next_nodes(store, encoder.max_tokens, at_hand):
             _embed_batch(store, encoder, model, nodes)
+            if _is_taken_over(store, model):
+                return done
             done += len(nodes)
             if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
                 break
@@ -78,6 +80,12 @@ def _has_rival(store: Store, model_id: str) -> bool:
         return False
     last = store.embedding_pace.get_last_time()
     return last is not None and 0 <= system_clock() - last < RIVAL_MS
+
+
+def _is_taken_over(store: Store, model: int) -> bool:
+    """Tell whether an embedder with other models has taken the database over."""
+    in_use = store.vectors.get_model_in_use()
+    return in_use is None or store.vectors.find_model(in_use) != model
 
 
 def _embed_batch(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
@@ -135,12 +143,13 @@ def read_encoder_inputs(store: Store, nodes: Sequence[Node]) -> list[EncoderInpu
 
 
 def _write_fingerprints(
-    store: Store, model: int, nodes: Sequence[Node], made: Sequence[Fingerprint], *, seconds: float | None = None
+    store: Store, model: int, nodes: Sequence[Node], made: Sequence[Fingerprint], *, seconds: float
 ) -> None:
     now = system_clock()
     with store.transaction():
-        if seconds is not None:
-            store.embedding_pace.note_pace(len(nodes), seconds, now=now)
+        if _is_taken_over(store, model):
+            return  # They would leave the queue, and those that search with the other models never find them.
+        store.embedding_pace.note_pace(len(nodes), seconds, now=now)
         present = store.nodes.get_by_keys([node.key for node in nodes])
         fresh: dict[NodeKey, Fingerprint] = {}
         for node, fingerprint in zip(nodes, made, strict=True):
@@ -155,8 +164,10 @@ def _write_fingerprints(
 
 def _embed_one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
     for node in nodes:
+        started = time.monotonic()
         try:
-            _write_fingerprints(store, model, [node], compute_fingerprints(read_encoder_inputs(store, [node]), encoder))
+            made = compute_fingerprints(read_encoder_inputs(store, [node]), encoder)
+            _write_fingerprints(store, model, [node], made, seconds=time.monotonic() - started)
         except (ValueError, RuntimeError) as reason:
             logger.warning("node %s could not be embedded: %s", node.id, reason)
             with store.transaction():
