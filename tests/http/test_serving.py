@@ -186,15 +186,16 @@ async def test_a_page_that_a_browser_was_led_to_gets_nothing(
         assert (await page.get("/.well-known/oauth-protected-resource")).status_code == status
 
 
+@pytest.mark.parametrize("sent", ["mem.example.org", "Mem.Example.org"])
 @pytest.mark.parametrize(
     ("host", "origin"),
     [("mem.example.org", "https://app.example.org"), ("Mem.Example.org", "https://App.example.org")],
 )
 async def test_further_names_and_origins_are_those_that_were_allowed_however_they_are_written(
-    house: HttpHouse, host: str, origin: str
+    house: HttpHouse, host: str, origin: str, sent: str
 ) -> None:
     _, token = house.give_token()
-    names = {"host": "mem.example.org", "origin": "https://app.example.org"}
+    names = {"host": sent, "origin": "https://app.example.org"}
     async with (
         house.serving(hosts=[host], origins=[origin]),
         house.knock(token, **names) as client,

@@ -202,9 +202,7 @@ async def open_application(
     verifier: TokenVerifier = _EitherVerifier(
         IssuedTokenVerifier(door, clock), None if options.issuer is None else IssuerVerifier(options.issuer)
     )
-    # As clients send them: the SDK compares letter by letter.
-    hosts = _list_hosts(options, port)
-    origins = [origin.lower() for origin in (own, *options.origins)]
+    hosts, origins = _list_hosts(options, port), [own, *options.origins]
     server = build_server(
         settings,
         served.folder,
@@ -223,7 +221,8 @@ async def open_application(
         max_sessions=options.max_sessions,
         # No tool served here tells anything before its answer, and a stream for each costs a fifth of the event loop.
         json_response=True,
-        transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins),
+        # The guard compares names and origins, as the standards have it: the SDK does so letter by letter.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     try:
         async with app.router.lifespan_context(app):
@@ -278,7 +277,7 @@ def _list_hosts(options: HttpOptions, port: int) -> list[str]:
     named = {options.host, *(("127.0.0.1", "localhost", "::1") if _is_loopback(options.host) else ())}
     usual = HTTP_PORT if options.certificate is None else HTTPS_PORT
     short = {_bracket(name) for name in named} if port == usual else set()
-    return sorted({host.lower() for host in (*(_join_host(name, port) for name in named), *short, *options.hosts)})
+    return sorted({*(_join_host(name, port) for name in named), *short, *options.hosts})
 
 
 def _join_host(host: str, port: int) -> str:
