@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.importers import importer
@@ -16,6 +17,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, Origin
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci.store import integrity
 from hyperloci.store.export_import import export_memory
+from tests.support import FakeClock
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
@@ -171,6 +173,21 @@ def test_what_was_corrected_or_forgotten_since_does_not_come_back(memory: Memory
     )
     memory.restore(ids["The build server is gimli."])
     assert memory.import_file(source).known == 3
+
+
+@pytest.mark.parametrize("days", [29, 31])
+def test_what_was_told_and_forgotten_stays_so_while_it_can_be_restored(
+    memory: Memory, tmp_path: Path, clock: FakeClock, days: int
+) -> None:
+    source = tmp_path / "notes.md"
+    source.write_text("# Notes\n\nThe build server is gimli.\n")
+    told = memory.remember_fact("The build server is gimli.").id
+    assert memory.import_file(source).known == 1
+    memory.forget(told)
+    clock.advance(days * MS_PER_DAY)
+    report = memory.import_file(source)
+    can_be_restored = days == 29
+    assert (report.added, len(report.skipped)) == (({}, 1) if can_be_restored else ({"facts": 1}, 0))
 
 
 @pytest.mark.req("SPEC-02.34")

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from hyperloci.clock import Clock
+from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.importers import markdown_notes, mcp_memory
 from hyperloci.facts.memory_writer import MemoryWriter
@@ -22,12 +22,13 @@ from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.imported_memory import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
-from hyperloci.model.node import MAX_NAME_CHARS, NewNode
+from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.export_import import import_memory
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.memories.decay import has_faded
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.system.values import dataclass
 from hyperloci.text.place_map import PlaceMap
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -229,12 +230,12 @@ class _ImportRun:
         if self.store.nodes.find_duplicate(text.text, self.scope) is not None:
             self.known += 1
             return
-        past = self.store.nodes.find_past(text.text, self.scope, Origin.IMPORT)
-        if past is not None and past.deleted_at is None:
+        if self.store.nodes.has_ended(text.text, self.scope, Origin.IMPORT):
             self.known += 1  # It was brought before, and has been replaced since.
             return
-        if past is not None and not has_faded(self.store.log, past.id):
-            id = shorten_id(past.id)
+        forgotten = self._find_forgotten(text.text)
+        if forgotten is not None:
+            id = shorten_id(forgotten.id)
             self.skipped.append(f"{path}:{fact.line}: it was forgotten; `hyperloci restore {id}` brings it back.")
             return
         about = (self._find_entity(sanitize(name).text.strip()) for name in fact.about)
@@ -245,6 +246,14 @@ class _ImportRun:
             about=[key for key in about if key is not None],
         )
         self.added["facts"] += 1
+
+    def _find_forgotten(self, content: str) -> Node | None:
+        """Return the fact with this content that somebody forgot, while it can be restored."""
+        node = self.store.nodes.find_forgotten(content, self.scope)
+        if node is None or node.deleted_at is None or node.type != NodeType.FACT:
+            return None
+        is_late = self.clock() - node.deleted_at > RESTORE_DAYS * MS_PER_DAY
+        return None if is_late or has_faded(self.store.log, node.id) else node
 
     def _add_entity(self, path: str, thing: ImportedEntity) -> None:
         name = sanitize(thing.name).text.strip()

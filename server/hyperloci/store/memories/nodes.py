@@ -253,14 +253,14 @@ class Nodes:
         ).fetchone()
         return node_from_row(row) if row else None
 
-    def find_past(self, content: str, scope: str, origin: Origin) -> Node | None:
-        """Return the newest node of an origin with this content in a scope that was forgotten or has ended, or None."""
+    def has_ended(self, content: str, scope: str, origin: Origin) -> bool:
+        """Tell whether a node of an origin with this content in a scope has ended and was not forgotten."""
         row = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.place = '' AND n.origin = ?"
-            " AND (n.deleted_at IS NOT NULL OR n.valid_until IS NOT NULL) ORDER BY n.key DESC LIMIT 1",
+            "SELECT 1 FROM nodes WHERE content_hash = ? AND scope_key = ? AND place = '' AND origin = ?"
+            " AND deleted_at IS NULL AND valid_until IS NOT NULL LIMIT 1",
             (hash_content(content), self._scopes.find_key(scope), origin),
         ).fetchone()
-        return node_from_row(row) if row else None
+        return row is not None
 
     def count_repetition(self, key: NodeKey, *, now: int) -> None:
         """Note that the same content was stored once more."""
