@@ -63,6 +63,17 @@ def test_a_backup_makes_a_database_where_there_is_none(backup: Path, tmp_path: P
     assert database.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
 
 
+def test_what_a_database_that_is_gone_left_beside_it_is_not_kept_as_one(backup: Path, tmp_path: Path) -> None:
+    database = tmp_path / "new" / "memory.db"
+    database.parent.mkdir()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{database}{suffix}").write_bytes(b"left")
+    assert restore_backup(backup, database) is None
+    assert [path.name for path in database.parent.iterdir()] == ["memory.db"]
+    with Store.open(database) as store:
+        assert texts(store) == {"of the backup"}
+
+
 def forbid_writing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a folder look like one that can't be written to, also for a user who may write everywhere."""
     may, closed = os.access, os.path.realpath(folder)

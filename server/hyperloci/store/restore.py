@@ -35,7 +35,9 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
         kept = database.with_name(_KEPT.format(stem=database.stem, time=clock()))
         was_there = database.exists()
         if not (was_there and _overwrite_database(backup, database, kept, clock)):
-            _move_away(database, kept)
+            if was_there:
+                _move_away(database, kept)
+            # What a database that is gone left beside it goes: nobody could open it again.
             copy_to_file(backup, database)
     return kept if was_there else None
 
