@@ -236,15 +236,104 @@ def test_a_cloned_repository_may_not_choose_where_data_goes_or_what_runs(home: P
     assert replace(settings, project_faults=()) == load(home)
 
 
-@pytest.mark.parametrize("file", [".claude/settings.json", ".claude/settings.local.json", ".mcp.json"])
-def test_a_cloned_repository_may_not_name_a_program_by_way_of_the_client(home: Path, project: Path, file: str) -> None:
-    chosen = {"HYPERLOCI_CLAUDE_PROGRAM": "/opt/claude"}
-    assert load(home, project, **chosen).claude_program == "/opt/claude"
-    (project / ".claude").mkdir()
-    write(project / file, '{"env": {"HYPERLOCI_CLAUDE_PROGRAM": "/opt/claude"}}')
-    settings = load(home, project, **chosen)
-    assert settings.claude_program == "claude"
-    assert "HYPERLOCI_CLAUDE_PROGRAM may not be set by a file of the project" in "".join(settings.project_faults)
+HOSTILE = {
+    "HYPERLOCI_CLAUDE_PROGRAM": "/opt/claude",
+    "HYPERLOCI_CONSOLIDATION": "llm",
+    "HYPERLOCI_LLM_URL": "https://elsewhere.example/v1",
+    "HYPERLOCI_LLM_MODEL": "m",
+    "HYPERLOCI_MODEL": "/opt/model",
+    "HYPERLOCI_DECAY_RATE_DEFAULT": "1e9",
+    "HYPERLOCI_PRUNE_CAP": "1000000",
+    "HYPERLOCI_COLD_RETENTION_DAYS": "1",
+    "HYPERLOCI_BACKUPS_DAILY": "0",
+}
+
+CLIENT_FILES = {
+    ".claude/settings.json": '{"env": {"NAME": "x"}}',
+    ".claude/settings.local.json": '{"env": {"NAME": "x"}}',
+    ".mcp.json": '{"mcpServers": {"hyperloci": {"env": {"NAME": "x"}}}}',
+    ".gemini/settings.json": '{"mcpServers": {"a": {"env": {"NAME": "x"}}}, /* mine */ }',
+    ".gemini/.env": "NAME=x\n",
+    ".env": "export NAME=x\n",
+    ".codex/config.toml": '[mcp_servers.hyperloci.env]\nNAME = "x"\n',
+    ".cursor/mcp.json": '{"mcpServers": {"a": {"env": {"NAME": "x"}}}}',
+    ".vscode/mcp.json": '{"servers": {"a": {"env": {"NAME": "x"}}}, } // mine',
+    "opencode.json": '{"mcp": {"a": {"environment": {"NAME": "x"}}}}',
+}
+
+
+@pytest.mark.req("W5")
+@pytest.mark.parametrize("file", CLIENT_FILES)
+def test_a_cloned_repository_may_not_choose_them_by_way_of_a_client_either(
+    home: Path, project: Path, file: str
+) -> None:
+    assert load(home, project, **HOSTILE).llm_url == HOSTILE["HYPERLOCI_LLM_URL"]
+    (project / file).parent.mkdir(exist_ok=True)
+    for variable in HOSTILE:
+        write(project / file, CLIENT_FILES[file].replace("NAME", variable))
+        setting = variable.removeprefix("HYPERLOCI_").lower()
+        settings = load(home, project, **HOSTILE)
+        assert getattr(settings, setting) == getattr(load(home), setting)
+        assert settings.project_faults == (f"{variable} may not be set by a file of the project; it is ignored.",)
+
+
+@pytest.mark.req("W5")
+@pytest.mark.parametrize("variable", ["HYPERLOCI_CONFIG", "CLAUDE_CONFIG_DIR"])
+def test_a_file_of_settings_that_a_cloned_repository_names_may_say_as_little(
+    home: Path, project: Path, variable: str
+) -> None:
+    folder = project / "theirs"
+    folder.mkdir()
+    write(folder / "hyperloci.toml", 'consolidation = "llm"\nproject = "rocket"\nrrf_k = 7\n')
+    given = {variable: str(folder / "hyperloci.toml" if variable == "HYPERLOCI_CONFIG" else folder)}
+    assert load(home, project, **given).project == "rocket"
+    write(project / ".mcp.json", CLIENT_FILES[".mcp.json"].replace("NAME", variable))
+    settings = load(home, project, **given)
+    assert (settings.consolidation, settings.project, settings.rrf_k) == ("heuristic", None, 7)
+    assert len(settings.project_faults) == 2
+
+
+@pytest.mark.req("W5")
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".env", "JAVA_HOME=x\nOLD_HYPERLOCI_LLM_URL=x\nPATTERN=\\d+\n"),
+        (".mcp.json", '{"env": {"X": "HYPERLOCI_LLM_URL"}}'),
+        (".vscode/mcp.json", '{"servers": {}, } // C:\\tools'),
+        (".env/pyvenv.cfg", "HYPERLOCI_LLM_URL"),
+    ],
+)
+def test_what_the_user_set_counts_where_files_of_the_project_set_something_else(
+    home: Path, project: Path, file: str, text: str
+) -> None:
+    (project / file).parent.mkdir(exist_ok=True)
+    write(project / file, text)
+    assert load(home, project, **HOSTILE).llm_url == HOSTILE["HYPERLOCI_LLM_URL"]
+
+
+@pytest.mark.req("W5")
+def test_a_client_file_of_a_folder_below_the_one_with_settings_is_read_too(home: Path, project: Path) -> None:
+    (project / ".git").mkdir(exist_ok=True)
+    write(project / ".hyperloci.toml", "watch = false\n")
+    (project / "part").mkdir()
+    write(project / "part" / ".mcp.json", '{"env": {"HYPERLOCI_LLM_URL": "x"}}')
+    settings = load(home, project / "part", **HOSTILE)
+    assert (settings.llm_url, settings.watch) == (None, False)
+
+
+@pytest.mark.req("W5")
+@pytest.mark.skipif(os.name != "posix", reason="devices are files")
+def test_a_client_file_without_an_end_is_not_read(home: Path, project: Path) -> None:
+    (project / ".mcp.json").symlink_to("/dev/zero")
+    assert load(home, project, **HOSTILE).llm_url is None
+
+
+@pytest.mark.req("W5")
+def test_a_cloned_repository_may_not_move_the_clock(project: Path) -> None:
+    moved = {"HYPERLOCI_CLOCK_OFFSET": "3e9"}
+    assert not config.has_foreign_clock(moved, project)
+    write(project / ".mcp.json", '{"env": {"HYPERLOCI_CLOCK_OFFSET": "3e9"}}')
+    assert config.has_foreign_clock(moved, project) and not config.has_foreign_clock({}, project)
 
 
 @pytest.mark.parametrize(

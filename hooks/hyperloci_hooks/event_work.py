@@ -151,8 +151,8 @@ class EventWork:
 
     def _make_record(self, event: EventRule, told: Mapping[str, Any]) -> tuple[Settings, Path, CaptureRecord] | None:
         """Return what has to be kept of an event, where and under which settings; None for nothing."""
-        from hyperloci.clock import read_clock
-        from hyperloci.config import Settings
+        from hyperloci.clock import forget_offset, read_clock
+        from hyperloci.config import Settings, has_foreign_clock
         from hyperloci.conversations.capture.records import RecordFactory
         from hyperloci.project.identity import identify_project
 
@@ -164,10 +164,13 @@ class EventWork:
         if get_text(told, "agent_id") and not settings.capture_subagents:
             return None
         project = identify_project(place, override=settings.project)
+        has_own_clock = not has_foreign_clock(self._environ, place)
+        if self._by_itself and not has_own_clock:
+            forget_offset()
         records = RecordFactory(
             project,
             get_text(told, "session_id"),
-            now=read_clock(self._environ),
+            now=read_clock(self._environ if has_own_clock else {}),
             mark=self._mark,
             client=self._client,
             client_version=get_text(told, "client_version") or None,

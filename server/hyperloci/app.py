@@ -16,7 +16,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci.config import Settings
+from hyperloci.clock import OFFSET_VARIABLE, forget_offset
+from hyperloci.config import Settings, has_foreign_clock
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
 from hyperloci.log_file import configure_logging
@@ -311,6 +312,9 @@ def main() -> NoReturn:
         settings = Settings.from_env(environ, project_path)
     except ConfigurationError as error:
         fault, settings = error, _read_default_settings(environ)
+    if has_foreign_clock(environ, project_path):
+        del environ[OFFSET_VARIABLE]  # Nor do processes that are started go by it.
+        forget_offset()
     try:
         code = serve_stdio_session(
             settings,

@@ -7,6 +7,8 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
+from hyperloci.system.data_paths import CLOCK_VARIABLE
+
 Clock = Callable[[], int]
 """A function that returns now, in milliseconds since 1970-01-01 UTC."""
 
@@ -28,7 +30,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
 
-OFFSET_VARIABLE = "HYPERLOCI_CLOCK_OFFSET"
+OFFSET_VARIABLE = CLOCK_VARIABLE
 """Seconds added to the clock of every process, so that recorded sessions are replayed at their own dates. For replays
 and tests only: memories made under it carry the shifted times."""
 
@@ -52,6 +54,12 @@ def read_offset(environ: Mapping[str, str]) -> int:
 
 
 _OFFSET_MS = read_offset(os.environ)
+
+
+def forget_offset() -> None:
+    """Go by the system's clock from now on: the offset is not the user's."""
+    global _OFFSET_MS
+    _OFFSET_MS = 0
 
 
 def system_clock() -> int:

@@ -15,8 +15,14 @@ from typing import Any, Final
 from hyperloci.errors import ConfigurationError
 from hyperloci.names import find_document_name, suggest_name
 from hyperloci.setting_values import CHOICES, PROFILES, RANGES, convert_value, require_allowed, require_profile
-from hyperloci.settings_files import find_project_file, is_chosen_by_files, read_toml
-from hyperloci.system.data_paths import InstallationPaths, choose_runtime_dir, find_claude_dir, find_user_file
+from hyperloci.settings_files import find_chosen_by_files, find_project_file, read_toml
+from hyperloci.system.data_paths import (
+    CLOCK_VARIABLE,
+    InstallationPaths,
+    choose_runtime_dir,
+    find_claude_dir,
+    find_user_file,
+)
 from hyperloci.system.values import dataclass
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
@@ -27,8 +33,20 @@ CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"}
 """Fields that only a project's own file can set."""
 
 
-PROGRAM_VARIABLE: Final = "HYPERLOCI_CLAUDE_PROGRAM"
-"""It names a program that is run; like `project`, it counts only if the user set it."""
+_USERS_ALONE: Final = frozenset(
+    {
+        *("profile", "profiles", "model", "nli_model", "device", "embedding_dimensions"),
+        *("consolidation", "llm_url", "llm_model", "llm_api_key", "claude_program", "claude_model"),
+        *("claude_calls_per_day", "claude_chars_per_day"),
+        *("decay_threshold", "decay_rate_default", "prune_cap", "cold_retention_days"),
+        *("backups_daily", "backups_weekly", "backups_monthly"),
+    }
+)
+"""What names a program, a model or an endpoint, and what makes all projects' memories go: it counts only if the user
+set it, not where a client took the variable from a file of the project."""
+
+_FILE_VARIABLES: Final = ("HYPERLOCI_CONFIG", "CLAUDE_CONFIG_DIR")
+"""They say which file is the user's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,15 +286,13 @@ def _read_settings(environ: Mapping[str, str], project_root: Path | None, faults
         state_dir=folder / "hyperloci",
         runtime_dir=Path(choose_runtime_dir(known)),
     )
-    settings = _apply_usable(settings, read_toml(users), str(users), faults)
-    from_environment = _read_environment(environ)
+    from_file, from_environment = read_toml(users), _read_environment(environ)
+    own = None
     if project_root is not None:
         own = _ProjectFile.read_file(find_project_file(project_root.absolute()))
-        if "project" in from_environment and is_chosen_by_files(project_root.absolute(), "HYPERLOCI_PROJECT"):
-            own.values["project"] = from_environment.pop("project")
-        if "claude_program" in from_environment and is_chosen_by_files(project_root.absolute(), PROGRAM_VARIABLE):
-            del from_environment["claude_program"]
-            own.faults.append(f"{PROGRAM_VARIABLE} may not be set by a file of the project; it is ignored.")
+        _drop_foreign(environ, project_root.absolute(), from_file, from_environment, own)
+    settings = _apply_usable(settings, from_file, str(users), faults)
+    if own is not None:
         settings = own.apply_to(settings)
     settings = _apply_usable(settings, from_environment, "environment", faults)
     try:
@@ -287,6 +303,33 @@ def _read_settings(environ: Mapping[str, str], project_root: Path | None, faults
         faults.append(str(error))
         settings = replace(settings, profile=PROFILES[0])
     return settings
+
+
+def has_foreign_clock(environ: Mapping[str, str], project_root: Path) -> bool:
+    """Whether it is a file of the project that moves the clock: then all that fades would, in every project."""
+    return bool(find_chosen_by_files(project_root.absolute(), {CLOCK_VARIABLE} & set(environ)))
+
+
+def _drop_foreign(
+    environ: Mapping[str, str],
+    folder: Path,
+    from_file: dict[str, Any],
+    from_environment: dict[str, str],
+    own: _ProjectFile,
+) -> None:
+    """Take out what only the user may set and a file of the project did; its `project` is a claim."""
+    guarded = (name_variable(name) for name in (*_USERS_ALONE, "project"))
+    given = {name for name in (*guarded, *_FILE_VARIABLES, CLOCK_VARIABLE) if environ.get(name)}
+    for variable in sorted(find_chosen_by_files(folder, given)):
+        if variable in _FILE_VARIABLES:
+            for name in sorted((_USERS_ALONE | {"project"}) & set(from_file)):
+                del from_file[name]
+                own.faults.append(f"{name} does not count from a file that {variable} names in a file of the project.")
+        elif variable == name_variable("project"):
+            own.values["project"] = from_environment.pop("project")
+        else:
+            from_environment.pop(variable.removeprefix("HYPERLOCI_").lower(), None)
+            own.faults.append(f"{variable} may not be set by a file of the project; it is ignored.")
 
 
 _WHOSE: Final = frozenset({"database", "state_dir", "runtime_dir", "project"})

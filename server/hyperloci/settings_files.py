@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
+import stat
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +19,7 @@ MAX_SETTINGS_BYTES: Final = 1 << 20
 
 
 MAX_CLIENT_FILE_BYTES: Final = 1_000_000
-"""Bytes read of a client's settings file; a longer one is cut and then fails to parse."""
+"""A client's settings file that is longer is not read, and may contain anything."""
 
 
 def find_project_file(folder: Path) -> Path:
@@ -30,36 +34,59 @@ def _folders_up_to_root(folder: Path) -> list[Path]:
     return folders[: root + 1]
 
 
-_CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
-"""Files of a project from which Claude Code takes variables of the environment."""
+_CLIENT_FILES: Final = (
+    *(".claude/settings.json", ".claude/settings.local.json", ".mcp.json"),
+    *(".gemini/settings.json", ".gemini/.env", ".env"),
+    *(".codex/config.toml", ".cursor/mcp.json", ".vscode/mcp.json", "opencode.json", "opencode.jsonc"),
+)
+"""Files of a project from which clients take variables of the environment."""
 
 
-def is_chosen_by_files(folder: Path, variable: str) -> bool:
-    """Whether files of the project set a variable: then the repository chose its value, not the user."""
-
-    for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
-        try:
-            value = json.loads(path.read_bytes()[:MAX_CLIENT_FILE_BYTES])
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, ValueError, RecursionError):
-            return True  # A file that can't be read may contain it.
-        if _has_key(value, variable):
-            return True
-    return False
+_WORD: Final = re.compile(rb"\w++")
+_WRITTEN_OTHERWISE: Final = re.compile(rb"\\[uUx]|\0")
 
 
-def _has_key(value: object, name: str) -> bool:
+def find_chosen_by_files(folder: Path, variables: Collection[str]) -> frozenset[str]:
+    """Return those of some variables that files of the project set: the repository chose their values, not the user."""
+    chosen: set[str] = set()
+    if variables:
+        for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
+            chosen |= _find_in_file(path, variables)
+    return frozenset(chosen)
+
+
+def _find_in_file(path: Path, variables: Collection[str]) -> set[str]:
+    try:
+        kind = path.stat().st_mode
+        if not stat.S_ISREG(kind):
+            return set() if stat.S_ISDIR(kind) else set(variables)  # A device or a pipe has no end.
+        with path.open("rb") as file:
+            content = file.read(MAX_CLIENT_FILE_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
+    except OSError:
+        return set(variables)  # A file that can't be read may contain them.
+    if len(content) > MAX_CLIENT_FILE_BYTES:
+        return set(variables)
+    if path.suffix == ".json":
+        with contextlib.suppress(ValueError, RecursionError):
+            return _find_keys(json.loads(content), variables)
+    # JSON with comments, TOML, or lines of a shell. A name may be written with escapes, or in another encoding.
+    words = set(_WORD.findall(content))
+    return set(variables) if _WRITTEN_OTHERWISE.search(content) else {one for one in variables if one.encode() in words}
+
+
+def _find_keys(value: object, names: Collection[str]) -> set[str]:
+    found: set[str] = set()
     waiting = [value]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
-            if name in item:
-                return True
+            found.update(name for name in names if name in item)
             waiting.extend(item.values())
         elif isinstance(item, list):
             waiting.extend(item)
-    return False
+    return found
 
 
 def read_toml(path: Path) -> dict[str, Any]:

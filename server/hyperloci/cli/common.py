@@ -18,7 +18,8 @@ from typer.core import TyperOption
 
 from hyperloci.cli.command_group import PlainCommand
 from hyperloci.cli.folding import FoldingConsole
-from hyperloci.config import Settings
+from hyperloci.clock import OFFSET_VARIABLE, forget_offset
+from hyperloci.config import Settings, has_foreign_clock
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.store.database.error_translation import translate_block_errors
@@ -56,8 +57,13 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 
 
 def load_settings(project: Path | None = None) -> Settings:
-    """Return the settings in force."""
-    return Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
+    """Return the settings in force; a clock that a file of the project moves is put right."""
+    environ = os.environ  # noqa: TID251 - a process's entry point
+    settings = Settings.from_env(environ, project)
+    if project is not None and has_foreign_clock(environ, project):
+        del environ[OFFSET_VARIABLE]
+        forget_offset()
+    return settings
 
 
 def find_claude_folder() -> Path:

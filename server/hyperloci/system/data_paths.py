@@ -19,6 +19,9 @@ RUNTIME_VARIABLE = "HYPERLOCI_RUNTIME_DIR"
 HOOKS_VARIABLE, HOOKS_OFF = "HYPERLOCI_HOOKS", "off"
 """A hook whose environment says so stores nothing and answers nothing: it belongs to no session of the user's."""
 
+CLOCK_VARIABLE = "HYPERLOCI_CLOCK_OFFSET"
+"""Moves the clock of every process (`hyperloci.clock`)."""
+
 _SETTINGS = (("database", DATABASE_VARIABLE), ("state_dir", STATE_VARIABLE), ("runtime_dir", RUNTIME_VARIABLE))
 
 _FNV_OFFSET, _FNV_PRIME, _KEY_MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
