@@ -387,6 +387,35 @@ def test_a_repository_that_was_begun_in_a_session_is_known_by_its_claims_later(
     assert told(settings, theirs)[1] == ["it claims the same first commit"]
 
 
+@pytest.mark.req("E.02")
+def test_a_session_whose_clone_is_moved_away_and_cloned_anew_goes_on_with_the_new_ones_memory(
+    settings: Settings, clone: Path, tmp_path: Path
+) -> None:
+    with Memory.open(settings, clone) as running:
+        running.remember_fact("We deploy on Tuesdays", category="decision")
+        moved = clone.rename(tmp_path / "ship")
+        running.follow_place()
+        assert {hit.content for hit in running.latest()} == {"We deploy on Tuesdays"}
+        git(tmp_path, "clone", "-q", str(moved), str(clone))
+        running.follow_place()
+        assert {hit.content for hit in running.latest()} == set()
+        running.remember_fact("We deploy on Fridays", category="decision")
+        anew = running.project
+        running.follow_place()
+        assert running.project == anew
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    assert recalled(settings, clone) == {"We deploy on Fridays"}
+
+
+def test_a_token_that_can_not_be_read_makes_no_session_switch(settings: Settings, clone: Path, tmp_path: Path) -> None:
+    with Memory.open(settings, clone) as running:
+        project, token = running.project, clone / ".git" / TOKEN_FILE
+        token.rename(tmp_path / "token")
+        token.symlink_to(tmp_path / "token")
+        running.follow_place()
+        assert running.project == project
+
+
 def test_a_memory_that_can_only_be_read_stays_as_its_folder_becomes_a_repository(
     settings: Settings, notes: Path
 ) -> None:

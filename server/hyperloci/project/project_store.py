@@ -11,7 +11,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError, StoreError, StoreReadOnlyError
-from hyperloci.project.clone_token import read_token
+from hyperloci.project.clone_token import TOKEN_FILE, read_token
 from hyperloci.project.git_folder import BrokenRepositoryError, open_repository
 from hyperloci.project.identity import (
     IdentityBasis,
@@ -92,10 +92,12 @@ def identify_known_project(store: Store, settings: Settings, path: Path, now: in
 
 
 def follow_project(store: Store, settings: Settings, project: Project, now: int) -> Project:
-    """Return the project that an open one's folder is by now: it became a repository, or its place was linked.
+    """Return the project that an open one's folder is by now.
 
-    One whose folder or Git folder is gone stays what it is: its session keeps its memory. So does one whose memory can
-    only be read, or would be another in the repository: that of a folder which was empty when it was opened.
+    It became a repository, its place was linked, or it was moved away and another clone stands there, which is a
+    project of its own. One whose folder or Git folder is gone stays what it is: its session keeps its memory. So does
+    one whose memory can only be read, or would be another in the repository: that of a folder which was empty when it
+    was opened.
 
     Raises:
         StoreBusyError: a place that is new can't be noted now.
@@ -105,6 +107,8 @@ def follow_project(store: Store, settings: Settings, project: Project, now: int)
         return found if found.id == project.id else project
     if not project.place_id:
         return project
+    if project.token is not None and not store.read_only and _is_another_clone(project):
+        return identify_known_project(store, settings, project.root, now)
     scope = store.places.get_scope_id(project.place_id)
     return project if scope == project.id else replace(project, id=scope)
 
@@ -113,6 +117,18 @@ def _has_new_place(project: Project) -> bool:
     """Whether a plain folder is a repository now, not a part of one; one that leads elsewhere is no folder to ask."""
     has_git = os.path.lexists(project.root / ".git") and os.path.realpath(project.root) == str(project.root)
     return has_git and find_place_folder(project.root) != project.place
+
+
+def _is_another_clone(project: Project) -> bool:
+    """Whether another Git folder stands where the project's was; a token that can't be read now tells nothing."""
+    token = read_token(project.place)
+    if token == project.token or (token is None and os.path.lexists(project.place / TOKEN_FILE)):
+        return False
+    try:
+        repository = open_repository(project.root)
+    except BrokenRepositoryError:
+        return False
+    return repository is not None and repository.common_dir == project.place
 
 
 def read_inode(folder: Path) -> str | None:
