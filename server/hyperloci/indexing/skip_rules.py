@@ -146,6 +146,11 @@ def reason_to_skip_folder(folder: Path) -> str | None:
     return reason if any(os.path.lexists(folder.parent / manifest) for manifest in beside) else None
 
 
+def is_folder_mark(name: str) -> bool:
+    """Whether a file of this name shows what the folder is that it lies in, so that all in it is skipped."""
+    return name in _MARKED_FOLDERS
+
+
 def reason_to_skip_name(name: str, folder: str = "") -> str | None:
     """Say why a file of this name is never indexed; `folder` is the name of the one it lies in."""
     if is_secret_file(name, folder):

@@ -172,6 +172,43 @@ def test_every_way_of_changing_a_tree_is_followed(
     until(lambda: indexed() == {"two"})
 
 
+@pytest.mark.req("D.01")
+def test_what_git_excludes_here_alone_is_left_out_at_once(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    tree.git("init", "-q")
+    tree.write("a.py", function("one"))
+    tree.write("b.py", function("two"))
+    start()
+    until(lambda: indexed() == {"one", "two"})
+
+    tree.write(".git/info/exclude", "b.py\n")
+    until(lambda: indexed() == {"one"})
+
+    tree.write(".git/info/exclude", "")
+    until(lambda: indexed() == {"one", "two"})
+
+
+@pytest.mark.req("D.01")
+@pytest.mark.parametrize("mark", ["CACHEDIR.TAG", "pyvenv.cfg"])
+def test_a_folder_that_is_marked_as_a_cache_is_left_out_at_once_and_taken_in_without_the_mark(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]], mark: str
+) -> None:
+    tree.write("a.py", function("one"))
+    tree.write("kept/b.py", function("two"))
+    start()
+    until(lambda: indexed() == {"one", "two"})
+
+    tree.write(f"kept/{mark}", "")
+    until(lambda: indexed() == {"one"})
+
+    tree.remove(f"kept/{mark}")
+    until(lambda: indexed() == {"one", "two"})
+
+    tree.write("kept/b.py", function("three"))
+    until(lambda: indexed() == {"one", "three"})
+
+
 def test_ignored_folders_wake_nobody(
     start: START, tree: WorkingTree, indexed: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,7 @@
-"""Git events: which of Git's files show that a branch or HEAD moved: commits, checkouts, merges, rebases, fetches."""
+"""Git events: which of Git's files show that a branch or HEAD moved: commits, checkouts, merges, rebases, fetches.
+
+One more says which files are ignored.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,15 @@ def git_watches(repository: Repository) -> Iterator[tuple[Path, bool]]:
     for name in ("refs", "reftable"):
         if (repository.common_dir / name).is_dir():
             yield repository.common_dir / name, True
+    if (repository.common_dir / "info").is_dir():
+        yield repository.common_dir / "info", False
     if (repository.git_dir / "logs").is_dir():
         yield repository.git_dir / "logs", False
+
+
+def is_exclude_file(repository: Repository, path: str) -> bool:
+    """Whether a file is that of Git's folder which says what is ignored."""
+    return path.endswith("exclude") and Path(path) == repository.common_dir / "info" / "exclude"
 
 
 def is_git_state(repository: Repository, path: Path) -> bool:

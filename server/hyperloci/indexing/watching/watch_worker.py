@@ -13,9 +13,10 @@ from typing import Final
 from hyperloci.clock import Clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.indexing.indexer import Indexer
+from hyperloci.indexing.skip_rules import is_folder_mark
 from hyperloci.indexing.watching.event_queue import LONGEST_SECONDS, QUIET_SECONDS, ChangeBatch, ChangeInbox
 from hyperloci.indexing.watching.file_events import MAX_WATCHES, FileWatch, is_on_network, plan_watches
-from hyperloci.indexing.watching.git_events import git_watches, is_git_state
+from hyperloci.indexing.watching.git_events import git_watches, is_exclude_file, is_git_state
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.git_folder import BrokenRepositoryError, Head, Repository, open_repository, read_head
 from hyperloci.project.identity import Project
@@ -159,7 +160,7 @@ class WatchWorker:
         """Take an event, in one of watchdog's threads: note it and be gone."""
         if self._is_git_change(path):
             self._inbox.add_git_change()
-        elif path == str(self._root):
+        elif path == str(self._root) or self._changes_what_is_left_out(path):
             self._inbox.add_everything()
         elif path.startswith(f"{self._root}{os.sep}") and not path.startswith(self._left_out):
             self._inbox.add_paths(path)
@@ -169,6 +170,12 @@ class WatchWorker:
         if self._repository is None:
             return path == str(self._marker) or path.startswith(f"{self._marker}{os.sep}")
         return path == str(self._marker) or is_git_state(self._repository, Path(path))
+
+    def _changes_what_is_left_out(self, path: str) -> bool:
+        """Whether it may be that folders are ignored now which were not, or the other way about."""
+        if is_folder_mark(os.path.basename(path)) and path.startswith(f"{self._root}{os.sep}"):
+            return not path.startswith(self._left_out) or f"{os.path.dirname(path)}{os.sep}" in self._left_out
+        return self._repository is not None and is_exclude_file(self._repository, path)
 
     # -- indexing ----------------------------------------------------------------------------------------------------
 
