@@ -105,6 +105,10 @@ _BLAMED: Final = re.compile(rb"([0-9a-f]{40,64}) \d+ (\d+) (\d+)\n")
 """A line of `git blame --incremental` that begins a run: commit, first line then, first line now, lines."""
 
 
+_IGNORED_REVISIONS: Final = "object name"
+"""Of what Git complains that can't read `blame.ignoreRevsFile`, or finds no commits in it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineRun:
     """Neighbouring lines of a file that one commit wrote; `first` is counted from 1."""
@@ -220,9 +224,18 @@ class GitRepository:
     def blame_lines(self, path: str) -> list[LineRun]:
         """Return which commits wrote the lines of a file as it is in the commit that is checked out.
 
-        What only changed white space wrote nothing.
+        What only changed white space wrote nothing, nor did commits in the files of `blame.ignoreRevsFile`. That may
+        be set for all of a user's repositories: where one has no such file, or a broken one, Git is asked without.
         """
-        arguments = ["blame", "--incremental", "-w", "--no-textconv", "HEAD", "--", path]
+        try:
+            return self._blame_file(path)
+        except GitError as error:
+            if _IGNORED_REVISIONS not in str(error):
+                raise
+            return self._blame_file(path, "--no-ignore-revs-file")
+
+    def _blame_file(self, path: str, *options: str) -> list[LineRun]:
+        arguments = ["blame", *options, "--incremental", "-w", "--no-textconv", "HEAD", "--", path]
         with self._stream_git(arguments, "", BLAME_TIMEOUT_SECONDS) as lines:
             found = [match for line in lines if (match := _BLAMED.fullmatch(line))]
         return [LineRun(sha=match[1].decode("ascii"), first=int(match[2]), count=int(match[3])) for match in found]

@@ -135,6 +135,31 @@ def test_the_commits_with_the_most_lines_are_chosen_and_those_a_clone_is_cut_off
 
 
 @pytest.mark.req("D.06")
+@pytest.mark.parametrize("content", [None, "nonsense\n"])
+def test_a_list_of_ignored_commits_that_git_can_not_read_hides_no_authors(
+    tree: WorkingTree, content: str | None
+) -> None:
+    tree.git("init", "-q")
+    tree.commit("One", a_py=ONE)
+    tree.git("config", "blame.ignoreRevsFile", ".git-blame-ignore-revs")
+    if content is not None:
+        tree.write(".git-blame-ignore-revs", content)
+
+    assert [(run.first, run.count) for run in GitRepository(tree.root).blame_lines("a.py")] == [(1, 4)]
+
+
+@pytest.mark.req("D.06")
+def test_a_commit_that_the_repository_has_blame_ignore_wrote_no_lines(tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    tree.commit("One", a_py=ONE)
+    tree.commit("Rename all", a_py=ONE.replace("header", "heading"))
+    tree.git("config", "blame.ignoreRevsFile", ".git-blame-ignore-revs")
+    tree.write(".git-blame-ignore-revs", tree.git("rev-parse", "HEAD"))
+
+    assert len({run.sha for run in GitRepository(tree.root).blame_lines("a.py")}) == 1
+
+
+@pytest.mark.req("D.06")
 def test_blame_runs_nothing_that_a_repository_names(tree: WorkingTree, tmp_path: Path) -> None:
     tree.git("init", "-q")
     tree.commit("One", a_py=ONE)
