@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError, NotFoundError, QuerySyntaxError
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
@@ -72,6 +72,18 @@ def test_where_nothing_is_related_fewer_conditions_are_advised(memory: Memory) -
     assert memory.search_by_query_line(f"related:{alone}").hints == (
         "Nothing found; try other words or fewer conditions.",
     )
+
+
+@pytest.mark.req("D.08")
+@pytest.mark.parametrize("words", ["", "gateway "])
+@pytest.mark.parametrize("wrong", ["profile:nonsense", "strategy:nonsense", "relation:nonsense"])
+def test_a_wrong_name_is_refused_at_its_column_with_and_without_words(memory: Memory, words: str, wrong: str) -> None:
+    id = memory.remember_fact("The gateway listens on 8443.").id
+
+    line = f"{words}related:{id} {wrong}"
+    with pytest.raises(QuerySyntaxError, match=f"{wrong} is unknown") as caught:
+        memory.search_by_query_line(line)
+    assert caught.value.column == line.index(wrong) + 1
 
 
 def test_an_empty_answer_says_what_to_try(memory: Memory) -> None:

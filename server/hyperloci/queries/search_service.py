@@ -187,10 +187,10 @@ class SearchService:
             raise locate_error(line, error) from None
 
     def _list_memories(self, line: str, *, limit: int, profile: str = "auto", **narrowed: Any) -> SearchAnswer:
-        """List what meets the conditions of a line without words; no `profile` matters to that."""
+        """List what meets the conditions of a line without words; no `profile` matters to that, but it must exist."""
         started = time.perf_counter()
         conditions = self._build_conditions(**narrowed)
-        found = self.searcher.list_memories(conditions, limit=limit)
+        found = self.searcher.list_memories(conditions, limit=limit, profile=profile)
         more = f"{found.unlisted:,} more meet these conditions; `limit:` lists {MAX_LIMIT} at most."
         shown = self.present_hits(found.nodes)
         return self._compose(line, found, shown, conditions, started, (more,) if found.unlisted else ())

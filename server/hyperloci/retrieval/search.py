@@ -205,15 +205,14 @@ class Searcher:
             named=None if leading is None else leading.described,
         )
 
-    def list_memories(self, conditions: Conditions, *, limit: int) -> SearchResult:
+    def list_memories(self, conditions: Conditions, *, limit: int, profile: str = "auto") -> SearchResult:
         """Return what meets conditions, without a query: by file and line, then the latest first.
 
         Raises:
-            BadRequestError: a limit outside 1..50.
+            BadRequestError: a limit outside 1..50, an unknown profile or strategy, though neither changes the list.
             NotFoundError: `related_to` names no memory.
         """
-        if not 1 <= limit <= MAX_LIMIT:
-            raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
+        _check_choices(limit, profile, conditions)
         with self._store.snapshot():
             allowed = self._allowed_nodes(conditions)
             keys = self._store.filters.list_in_order(allowed, limit)
@@ -386,6 +385,10 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
         raise BadRequestError("query is empty: say what to look for.")
     if len(query) > MAX_QUERY_CHARS:
         raise BadRequestError(f"query has {len(query)} characters; at most {MAX_QUERY_CHARS} are allowed.")
+    _check_choices(limit, profile, conditions)
+
+
+def _check_choices(limit: int, profile: str, conditions: Conditions) -> None:
     if not 1 <= limit <= MAX_LIMIT:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
     if profile not in PERSPECTIVES:
