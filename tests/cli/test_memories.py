@@ -177,3 +177,10 @@ def test_a_hit_in_a_notebook_says_in_which_cell_it_is(tmp_path: Path) -> None:
     run("index", "--no-wait")
     assert "gauge.ipynb:1  cell 2, read_level" in run("query", "read_level")
     assert "gauge.ipynb:1  cell 1, Gauges" in run("query", "centimetres above the zero")
+
+
+@pytest.mark.req("D.08")
+@pytest.mark.parametrize("command", [["list"], ["list", "--json"], ["prune"], ["audit"]])
+def test_a_number_that_no_database_takes_is_a_wrong_argument(command: list[str]) -> None:
+    result = invoke(*command, "--limit", "9223372036854775808")
+    assert (result.exit_code, "1000000000" in result.stderr) == (2, True)

@@ -32,6 +32,10 @@ console = FoldingConsole(**_PLAIN)
 errors = FoldingConsole(stderr=True, **_PLAIN)
 
 
+MAX_LISTED: Final = 1_000_000_000
+"""Nobody has as many rows, and SQLite takes no number that is much larger."""
+
+
 class Exit(IntEnum):
     """Exit codes of all commands."""
 

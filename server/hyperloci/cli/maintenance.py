@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import (
+    MAX_LISTED,
     Exit,
     JsonOption,
     ProjectOption,
@@ -72,7 +73,9 @@ def upkeep(
 def prune(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Forget at most this many.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, max=MAX_LISTED, help="Forget at most this many.")
+    ] = None,
     edges: Annotated[bool, typer.Option("--edges", help="Prune faded relations that rules found, instead.")] = False,
     json: JsonOption = False,
 ) -> None:

@@ -9,7 +9,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
+from hyperloci.cli.common import (
+    MAX_LISTED,
+    Exit,
+    JsonOption,
+    ProjectOption,
+    console,
+    open_memory,
+    print_error,
+    print_json,
+)
 from hyperloci.cli.layout import NO_FACTS, NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
 from hyperloci.model.answers import Explanation
 from hyperloci.model.kinds import Origin
@@ -81,9 +90,6 @@ def _describe_state(hit: Hit) -> str:
 SHOWN: Final = 20
 """Memories that are listed for people: a screen."""
 
-EVERYTHING: Final = 1_000_000_000
-"""A program that asks for JSON is not left in the dark about the rest."""
-
 
 def list_memories(
     project: ProjectOption = Path("."),
@@ -99,7 +105,7 @@ def list_memories(
     ] = None,
     every: Annotated[bool, typer.Option("--all", "-a", help="Also what was replaced or forgotten.")] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="How many; 20 unless --json lists all.")
+        int | None, typer.Option("--limit", "-n", min=1, max=MAX_LISTED, help="How many; 20 unless --json lists all.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show whole memories.")] = False,
     json: JsonOption = False,
@@ -111,7 +117,8 @@ def list_memories(
       hyperloci list --type decision --since last_week
       hyperloci list --all --json | jq '.[] | select(.current | not)'
     """
-    most = limit or (EVERYTHING if json else SHOWN)
+    # A program that asks for JSON is not left in the dark about the rest.
+    most = limit or (MAX_LISTED if json else SHOWN)
     with open_memory(project) as memory:
         found = memory.list_memories(
             kinds=kinds or (), origins=origin or (), since=since, include_ended=every, limit=most

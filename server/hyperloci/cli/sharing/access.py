@@ -9,7 +9,15 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, errors, load_settings, print_json
+from hyperloci.cli.common import (
+    MAX_LISTED,
+    JsonOption,
+    ProjectOption,
+    console,
+    errors,
+    load_settings,
+    print_json,
+)
 from hyperloci.cli.layout import count_things, make_table
 from hyperloci.clock import format_age, system_clock, to_iso
 from hyperloci.errors import BadRequestError
@@ -210,7 +218,7 @@ def audit(
     person: Annotated[str | None, typer.Option(help="Only calls of this person.")] = None,
     memory_id: Annotated[str | None, typer.Option("--memory", help="Only calls whose answer named this id.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since then: a date, or 'yesterday'.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MAX_LISTED, help="At most so many.")] = 50,
     json: JsonOption = False,
 ) -> None:
     """Print who called what over HTTP, the latest first; `stdio` sessions are not noted.
