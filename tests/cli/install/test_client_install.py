@@ -179,6 +179,25 @@ def test_every_event_of_a_client_is_wired_to_its_own_dialect(folders: ClientFold
         assert f"'/opt/my tools/hyperloci-hook' --client {client} {event}\"" in written
 
 
+@pytest.mark.parametrize(
+    "arguments", ['[\n  "serve", # the server\n]', "[\n  \"-c\", \"[x]\", '''\n]''',\n\n]  # mine", '["a",\n"b"]']
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_arguments_that_take_several_lines_are_replaced_as_a_whole(
+    folders: ClientFolders, arguments: str, ending: str
+) -> None:
+    text = f"[mcp_servers.hyperloci]\nargs = {arguments}\ncommand = 'old'\nenabled = true\n\n[other]\nx = 1\n"
+    write_files(folders.home, {".codex/config.toml": text.replace("\n", ending)})
+
+    install("codex", folders)
+
+    config = tomllib.loads((folders.codex / "config.toml").read_text())
+    assert config["mcp_servers"]["hyperloci"] == {
+        "args": ["serve"], "command": "/opt/my tools/hyperloci", "enabled": True
+    }  # fmt: skip
+    assert config["other"] == {"x": 1}
+
+
 def test_gemini_counts_in_milliseconds_and_codex_gives_an_end_no_more_than_it_may_take(folders: ClientFolders) -> None:
     install("gemini", folders)
     install("codex", folders)

@@ -18,6 +18,7 @@ TomlValues = Mapping[str, str | Sequence[str]]
 _HEADER: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _REMARK_APART: Final = re.compile(r"^[ \t]*+#[^\r\n]*+\r?\n[ \t]*+\r?\n", re.MULTILINE)
+_LINE_END: Final = re.compile(r"\r?\n")
 _EMPTY_LINE_AT_END: Final = re.compile(r"[^\r\n]\r?\n(\r?\n)\Z")
 
 
@@ -130,14 +131,20 @@ def _replace_lines(text: str, path: Sequence[str], values: TomlValues) -> Iterat
     for start, end in _find_blocks(text, path):
         block = text[start:end]
         for name, value in values.items():
-            line = _compile_line(name)
             rendered = f"{name} = {json.dumps(_plain(value), ensure_ascii=False)}"
-            if line.search(block):
-                block = line.sub(lambda found, rendered=rendered: found[1] + rendered, block, count=1)  # type: ignore[misc]
+            if found := _compile_line(name).search(block):
+                block = block[: found.end(1)] + rendered + block[_find_value_end(block, found) :]
             else:
                 head, newline, rest = block.partition("\n")
                 block = f"{head}{newline}{rendered}{newline}{rest}"
         yield text[:start] + block + text[end:]
+
+
+def _find_value_end(block: str, line: re.Match[str]) -> int:
+    """Return where the value that begins in a line ends: there, or some lines on, as that of a long array does."""
+    ends = (found.start() for found in _LINE_END.finditer(block, line.end()))
+    whole = (end for end in (*ends, len(block)) if _parse_or_none(block[line.start() : end]) is not None)
+    return next(whole, line.end())
 
 
 def _compile_line(name: str) -> re.Pattern[str]:
