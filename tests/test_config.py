@@ -312,6 +312,24 @@ def test_what_the_user_set_counts_where_files_of_the_project_set_something_else(
 
 
 @pytest.mark.req("W5")
+@pytest.mark.parametrize("folder", [".", "notes"])
+def test_what_clients_files_in_the_home_folder_set_is_the_users_own(home: Path, folder: str) -> None:
+    (home / ".git").mkdir()
+    (home / folder).mkdir(exist_ok=True)
+    write(home / ".claude" / "settings.json", '{"env": {"HYPERLOCI_LLM_URL": "x", "HYPERLOCI_CLOCK_OFFSET": "60"}}')
+    settings = load(home, home / folder, **HOSTILE)
+    assert (settings.llm_url, settings.project_faults) == (HOSTILE["HYPERLOCI_LLM_URL"], ())
+    assert not config.has_foreign_clock({"HOME": str(home), "HYPERLOCI_CLOCK_OFFSET": "60"}, home / folder)
+
+
+@pytest.mark.req("W5")
+@pytest.mark.parametrize("file", [".mcp.json", ".env"])
+def test_a_variable_is_known_by_its_name_in_any_case_as_on_windows(home: Path, project: Path, file: str) -> None:
+    write(project / file, CLIENT_FILES[file].replace("NAME", "Hyperloci_llm_Url"))
+    assert load(home, project, **HOSTILE).llm_url is None
+
+
+@pytest.mark.req("W5")
 def test_a_client_file_of_a_folder_below_the_one_with_settings_is_read_too(home: Path, project: Path) -> None:
     (project / ".git").mkdir(exist_ok=True)
     write(project / ".hyperloci.toml", "watch = false\n")

@@ -21,6 +21,7 @@ from hyperloci.system.data_paths import (
     InstallationPaths,
     choose_runtime_dir,
     find_claude_dir,
+    find_home,
     find_user_file,
 )
 from hyperloci.system.values import dataclass
@@ -307,7 +308,7 @@ def _read_settings(environ: Mapping[str, str], project_root: Path | None, faults
 
 def has_foreign_clock(environ: Mapping[str, str], project_root: Path) -> bool:
     """Whether it is a file of the project that moves the clock: then all that fades would, in every project."""
-    return bool(find_chosen_by_files(project_root.absolute(), {CLOCK_VARIABLE} & set(environ)))
+    return bool(find_chosen_by_files(project_root.absolute(), {CLOCK_VARIABLE} & set(environ), find_home(environ)))
 
 
 def _drop_foreign(
@@ -320,7 +321,7 @@ def _drop_foreign(
     """Take out what only the user may set and a file of the project did; its `project` is a claim."""
     guarded = (name_variable(name) for name in (*_USERS_ALONE, "project"))
     given = {name for name in (*guarded, *_FILE_VARIABLES, CLOCK_VARIABLE) if environ.get(name)}
-    for variable in sorted(find_chosen_by_files(folder, given)):
+    for variable in sorted(find_chosen_by_files(folder, given, find_home(environ))):
         if variable in _FILE_VARIABLES:
             for name in sorted((_USERS_ALONE | {"project"}) & set(from_file)):
                 del from_file[name]

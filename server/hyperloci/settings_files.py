@@ -46,11 +46,19 @@ _WORD: Final = re.compile(rb"\w++")
 _WRITTEN_OTHERWISE: Final = re.compile(rb"\\[uUx]|\0")
 
 
-def find_chosen_by_files(folder: Path, variables: Collection[str]) -> frozenset[str]:
-    """Return those of some variables that files of the project set: the repository chose their values, not the user."""
+def find_chosen_by_files(folder: Path, variables: Collection[str], home: str) -> frozenset[str]:
+    """Return those of some variables that files of the project set: the repository chose their values, not the user.
+
+    Args:
+        folder: the project's, or one in it.
+        variables: names in upper case.
+        home: the user's folder: the files in it are the user's, whose session may be there.
+    """
     chosen: set[str] = set()
     if variables:
-        for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
+        users = os.path.realpath(home)
+        places = [place for place in _folders_up_to_root(folder) if os.path.realpath(place) != users]
+        for path in (place / name for place in places for name in _CLIENT_FILES):
             chosen |= _find_in_file(path, variables)
     return frozenset(chosen)
 
@@ -72,7 +80,7 @@ def _find_in_file(path: Path, variables: Collection[str]) -> set[str]:
         with contextlib.suppress(ValueError, RecursionError):
             return _find_keys(json.loads(content), variables)
     # JSON with comments, TOML, or lines of a shell. A name may be written with escapes, or in another encoding.
-    words = set(_WORD.findall(content))
+    words = set(_WORD.findall(content.upper()))
     return set(variables) if _WRITTEN_OTHERWISE.search(content) else {one for one in variables if one.encode() in words}
 
 
@@ -82,7 +90,7 @@ def _find_keys(value: object, names: Collection[str]) -> set[str]:
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
-            found.update(name for name in names if name in item)
+            found.update(set(names).intersection(map(str.upper, item)))  # Windows knows no case of a variable.
             waiting.extend(item.values())
         elif isinstance(item, list):
             waiting.extend(item)

@@ -10,7 +10,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Mapping, MutableMapping
 
 DATABASE_VARIABLE = "RLM_MEMORY_DB"
 STATE_VARIABLE = "HYPERLOCI_STATE_DIR"
@@ -108,10 +108,14 @@ def drop_empty_home(environ: MutableMapping[str, str]) -> None:
         del environ["HOME"]
 
 
+def find_home(environ: Mapping[str, str]) -> str:
+    """Return the user's home folder."""
+    return environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~")
+
+
 def find_claude_dir(environ: dict[str, str]) -> str:
     """Return Claude Code's folder, in which the database and the user's settings lie unless they say otherwise."""
-    home = environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~")
-    return absolute_path(environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"))
+    return absolute_path(environ.get("CLAUDE_CONFIG_DIR") or os.path.join(find_home(environ), ".claude"))
 
 
 def find_user_file(environ: dict[str, str]) -> str:
