@@ -95,6 +95,7 @@ def test_a_noun_beside_a_time_asks_for_that_kind_of_that_time(query: str, target
         ("what did we decide in the last session?", RecallTarget.SESSIONS),
         ("what failed in the last session?", RecallTarget.SESSIONS),
         ("what did we do last week?", RecallTarget.SESSIONS),
+        ("what was the outcome of the session with the commits?", RecallTarget.SESSIONS),
     ],
 )
 def test_a_kind_of_the_past_is_asked_for_unless_a_session_is_named(query: str, target: RecallTarget) -> None:
