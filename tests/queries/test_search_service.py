@@ -76,7 +76,7 @@ def test_where_nothing_is_related_fewer_conditions_are_advised(memory: Memory) -
 
 @pytest.mark.req("D.08")
 @pytest.mark.parametrize("words", ["", "gateway "])
-@pytest.mark.parametrize("wrong", ["profile:nonsense", "strategy:nonsense", "relation:nonsense"])
+@pytest.mark.parametrize("wrong", ["profile:nonsense", "strategy:nonsense"])
 def test_a_wrong_name_is_refused_at_its_column_with_and_without_words(memory: Memory, words: str, wrong: str) -> None:
     id = memory.remember_fact("The gateway listens on 8443.").id
 
