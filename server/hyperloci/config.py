@@ -33,7 +33,6 @@ _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project
 CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
 """Fields that only a project's own file can set."""
 
-
 _USERS_ALONE: Final = frozenset(
     {
         *("profile", "profiles", "model", "nli_model", "device", "embedding_dimensions"),
