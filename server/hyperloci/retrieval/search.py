@@ -23,7 +23,7 @@ from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage
-from hyperloci.names import describe_unknown_value, suggest_name
+from hyperloci.names import suggest_name
 from hyperloci.retrieval import intent_exemplars
 from hyperloci.retrieval.filters import Conditions, RelatedTo
 from hyperloci.retrieval.graph_expansion import expand_candidates
@@ -32,8 +32,7 @@ from hyperloci.retrieval.names.leading import LeadingMemories, find_leading
 from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.scoring import Scores, combine_scores
 from hyperloci.retrieval.space_scorer import SpaceScorer
-from hyperloci.retrieval.space_weights import PERSPECTIVES
-from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
+from hyperloci.retrieval.strategies import SearchStrategy, check_ranking, rank_candidates
 from hyperloci.retrieval.vector_coverage import measure_vector_coverage
 from hyperloci.spaces.query import MeaningEncoder, QueryFingerprint, SearchEncoder
 from hyperloci.spaces.space import SPACES
@@ -391,12 +390,4 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
 def _check_choices(limit: int, profile: str, conditions: Conditions) -> None:
     if not 1 <= limit <= MAX_LIMIT:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
-    if profile not in PERSPECTIVES:
-        raise BadRequestError(describe_unknown_value("profile", profile, PERSPECTIVES))
-    _check_name("strategy", conditions.strategy, tuple(SearchStrategy))
-    _check_name("first_space", conditions.first_space, FIRST_SPACES)
-
-
-def _check_name(name: str, value: str | None, allowed: Sequence[str]) -> None:
-    if value is not None and value not in allowed:
-        raise BadRequestError(describe_unknown_value(f"where.{name}", value, allowed))
+    check_ranking(profile, conditions.strategy, conditions.first_space)

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
+from hyperloci.names import describe_unknown_value
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.reranking.reranker import rerank_candidates
 from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
@@ -24,7 +26,7 @@ from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_k
 from hyperloci.retrieval.sources.question_shape import find_shape
 from hyperloci.retrieval.sources.source_factors import LINE_COMMIT_WEIGHTS
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
-from hyperloci.retrieval.space_weights import AUTO
+from hyperloci.retrieval.space_weights import AUTO, PERSPECTIVES
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
 from hyperloci.system.values import dataclass
@@ -65,6 +67,18 @@ class SearchStrategy(StrEnum):
 
 FIRST_SPACES: Final = tuple(name for name in SPACES if name != "e4")
 """Spaces that may lead; E4 is an order of turns, no score: `timeline` and questions of before and after walk it."""
+
+
+def check_ranking(profile: str, strategy: str | None, first_space: str | None) -> None:
+    """Raise BadRequestError for a profile, a strategy or a first space that there is none of."""
+    if profile not in PERSPECTIVES:
+        raise BadRequestError(describe_unknown_value("profile", profile, PERSPECTIVES))
+    for name, value, allowed in (
+        ("strategy", strategy, tuple(SearchStrategy)),
+        ("first_space", first_space, FIRST_SPACES),
+    ):
+        if value is not None and value not in allowed:
+            raise BadRequestError(describe_unknown_value(f"where.{name}", value, allowed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
