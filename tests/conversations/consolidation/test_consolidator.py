@@ -161,6 +161,20 @@ def test_two_processes_that_are_as_quick_store_it_once(
     assert all(node.seen_count == 1 for node in extracted(store))
 
 
+@pytest.mark.req("B.11")
+def test_what_a_later_session_says_again_fades_anew_from_then_on(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
+    talk.session("one", *TALK)
+    consolidate_sessions(context)
+    talk.clock.advance(364 * MS_PER_DAY)
+    talk.session("two", *TALK)
+    consolidate_sessions(context)
+    talk.clock.advance(2 * MS_PER_DAY)
+    assert all(node.seen_count == 2 for node in extracted(store))
+    assert prune_faded(context).ids == ()
+
+
 @pytest.mark.req("B.17")
 def test_what_is_known_is_counted_and_settles_when_a_later_session_says_it_again(
     store: Store, talk: Talk, context: MaintenanceContext
