@@ -50,9 +50,9 @@ precision is .860 by words, .804 by the reading, .879 with this share and .877 w
 (docs/benchmarks/extraction.md, "Read with what was said around")."""
 
 CHOSEN_READING: Final = 0.4
-"""From where on the choice of an option is kept by the reading of that option, whatever its words say: of 386 choices
-by three writers, nearly half of them of the moment (`which file first?`), 166 of 212 that last and 51 of 174 others; by
-words 140 and 96 (docs/benchmarks/extraction.md, "Options")."""
+"""From where on the choice of an option is kept by the reading of that option, whatever its words say: of 381 choices
+by three writers, nearly half of them of the moment (`which file first?`), 165 of 211 that last and 51 of 170 others; by
+words 139 and 94 (docs/benchmarks/extraction.md, "Options")."""
 
 SURE_READING: Final = 0.6
 """From where on a brief answer (`context.assents`) is kept by its reading, whatever its words say. From .5 on half as

@@ -81,6 +81,40 @@ def test_marks_that_do_not_count_from_the_first_on_offer_nothing(reply: str) -> 
     assert option_of("b", reply) is None
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [*("at most 3", "make it 2", "max retries: 3", "python 3", "undo 2", "all 3", "commit 1 and 2"), "why 2?", "not 2"],
+)
+def test_a_number_that_something_else_is_said_with_is_no_mark(answer: str) -> None:
+    done = "Done:\n1. added a retry loop\n2. wrote two tests\n3. bumped the version\nHow many retries at most?"
+    assert option_of(answer, done) is None
+
+
+@pytest.mark.parametrize("answer", ["neither a nor b", "both a and b", "not b", "anything but b", "rename b"])
+def test_a_letter_that_something_else_is_said_with_is_no_mark(answer: str) -> None:
+    assert option_of(answer, LETTERED) is None
+    assert option_of(answer, "It is `def scale(self, a: int, b: float)` now") is None
+
+
+@pytest.mark.parametrize("answer", ["I'd say 2", "ok, then 2.", "Let’s do 2", "lieber 2!", "давай 2", "тогда 2"])
+def test_a_mark_may_stand_behind_the_words_of_who_chooses(answer: str) -> None:
+    assert option_of(answer, LISTED) == "an advisory lock in Postgres"
+
+
+def test_options_that_are_weighed_by_name_behind_the_offer_are_those_of_the_offer() -> None:
+    weighed = f"{BOLD}\n\nOption 1 is easy to parse, option 2 needs no work."
+    assert option_of("2", weighed) == "text, as now"
+    assert option_of("option 2", weighed) == "text, as now"
+
+
+@pytest.mark.parametrize(
+    ("answer", "chooses"), [("2?", False), ("option 2?", False), ("2, can you add tests too?", True)]
+)
+def test_who_asks_about_an_option_has_not_chosen_it(answer: str, chooses: bool) -> None:
+    found = find_choice([TurnView(0, ASSISTANT, LISTED), TurnView(1, USER, answer)], 1)
+    assert (found is not None) is chooses
+
+
 def test_only_a_short_turn_of_the_users_chooses() -> None:
     def chosen(answer: str, speaker: str = USER) -> bool:
         return find_choice([TurnView(0, ASSISTANT, LISTED), TurnView(1, speaker, answer)], 1) is not None

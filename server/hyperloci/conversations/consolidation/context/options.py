@@ -10,7 +10,7 @@ from typing import Final
 from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, USER, TurnView, find_reply_before
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import sentence_spans
-from hyperloci.text.language.word_tables import phrase_pattern, read_table
+from hyperloci.text.language.word_tables import phrase_pattern, read_table, word_set
 
 MAX_ANSWER_WORDS: Final = 14
 """In a longer one `first` is a word like any other."""
@@ -39,8 +39,8 @@ _ROWS: Final = ("123456789", "abcdefgh")
 """What options are counted by."""
 
 _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
-_LAST: Final = re.compile(r"(?<=\s)(?P<mark>\d|[A-Ha-h])\W{0,3}$")
-"""The mark that a short answer ends with: `nimm 2`, `la 1`, `b` in `go with b`."""
+_LAST: Final = re.compile(r"(?<=\s)(?P<mark>\d|[A-Ha-h])[^\w?]{0,3}$")
+"""The mark that a short answer ends with: `nimm 2`, `la 1`, `b` in `go with b`; none in `why b?`."""
 
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
 
@@ -67,8 +67,11 @@ def find_option(answer: str, reply: TurnView) -> Option | None:
 def find_choice(turns: Sequence[TurnView], at: int) -> Option | None:
     """Return the option that a short turn of the user's chooses of what the assistant offered right before."""
     turn, reply = turns[at], find_reply_before(turns, at)
-    if reply is None or turn.speaker != USER or len(turn.text.split()) > MAX_ANSWER_WORDS:
+    words = len(turn.text.split())
+    if reply is None or turn.speaker != USER or words > MAX_ANSWER_WORDS:
         return None
+    if words <= MAX_PLACE_WORDS and turn.text.rstrip().endswith("?"):
+        return None  # Who asks about one (`option 2?`) has not chosen it.
     return find_option(turn.text, reply)
 
 
@@ -92,21 +95,28 @@ def _list_counted_options(text: str) -> dict[str, Option]:
     Of the last one its first sentence: behind that the assistant says which it would take.
     """
     read = text[:MAX_READ_CHARS]
-    for pattern in (phrase_pattern("consolidation.option_names", _NAMED), _COUNTED):
-        marks: dict[str, re.Match[str]] = {}
-        for match in pattern.finditer(read):
-            marks.setdefault(match["mark"].lower(), match)
-        if len(marks) < 2 or not any(row.startswith("".join(marks)) for row in _ROWS):
-            continue
-        found = list(marks.values())
-        ends = [*(match.start() for match in found[1:]), len(read)]
-        told = [read[match.end() : end].partition("\n")[0] for match, end in zip(found, ends, strict=True)]
-        told[-1] = next((told[-1][start:end] for start, end in sentence_spans(told[-1])), told[-1])
-        return {
-            mark: Option(each.strip(" ,;*_"), match.end())
-            for (mark, match), each in zip(marks.items(), told, strict=True)
-        }
-    return {}
+    patterns = (phrase_pattern("consolidation.option_names", _NAMED), _COUNTED)
+    # Which stands first: behind the offer its options are often weighed by name (`option 2 is there already`).
+    found = min(
+        filter(None, (_find_row(pattern, read) for pattern in patterns)), key=lambda row: row[0].start(), default=[]
+    )
+    if not found:
+        return {}
+    ends = [*(match.start() for match in found[1:]), len(read)]
+    told = [read[match.end() : end].partition("\n")[0] for match, end in zip(found, ends, strict=True)]
+    told[-1] = next((told[-1][start:end] for start, end in sentence_spans(told[-1])), told[-1])
+    return {
+        match["mark"].lower(): Option(each.strip(" ,;*_"), match.end()) for match, each in zip(found, told, strict=True)
+    }
+
+
+def _find_row(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Return the first match of each mark, if they count from the first on; else nothing."""
+    marks: dict[str, re.Match[str]] = {}
+    for match in pattern.finditer(text):
+        marks.setdefault(match["mark"].lower(), match)
+    counts = len(marks) > 1 and any(row.startswith("".join(marks)) for row in _ROWS)
+    return list(marks.values()) if counts else []
 
 
 def _list_placed_options(text: str) -> dict[str, Option]:
@@ -140,10 +150,21 @@ def _find_chosen_option(answer: str, options: Mapping[str, Option]) -> Option | 
         # `I take the first` begins with no mark.
         named = phrase_pattern("consolidation.option_names", r"\b@\s++(?P<mark>\d{1,2}|[a-z])\b").search(answer)
         if named is None and len(answer.split()) <= MAX_PLACE_WORDS:
-            named = _LAST.search(answer)
+            named = _find_last_mark(answer)
         mark = named["mark"].lower() if named else None
         mark = mark if mark in options else _read_ordinal(answer, list(options))
     return options.get(mark) if mark else None
+
+
+def _find_last_mark(answer: str) -> re.Match[str] | None:
+    """Return the mark that an answer ends with, where nothing else is before it than who chooses says.
+
+    What is named there counts something else (`at most 3`, `python 3`), and `not 2` chooses none.
+    """
+    found = _LAST.search(answer)
+    before = answer[: found.start()].lower().replace("’", "'").split() if found else ()
+    chooses = all(word.strip(",:;!") in word_set("consolidation.choosing_words") for word in before)
+    return found if chooses else None
 
 
 def _read_ordinal(answer: str, marks: Sequence[str]) -> str | None:
