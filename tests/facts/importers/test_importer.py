@@ -175,6 +175,15 @@ def test_what_was_corrected_or_forgotten_since_does_not_come_back(memory: Memory
     assert memory.import_file(source).known == 3
 
 
+def test_what_was_told_as_a_decision_and_forgotten_stays_so(memory: Memory, tmp_path: Path) -> None:
+    source = tmp_path / "notes.md"
+    source.write_text("# Notes\n\nThe build server is gimli.\n")
+    told = memory.remember_fact("The build server is gimli.", category="decision").id
+    memory.forget(told)
+    report = memory.import_file(source)
+    assert (report.added, len(report.skipped)) == ({}, 1)
+
+
 @pytest.mark.parametrize("days", [29, 31])
 def test_what_was_told_and_forgotten_stays_so_while_it_can_be_restored(
     memory: Memory, tmp_path: Path, clock: FakeClock, days: int

@@ -21,7 +21,7 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.imported_memory import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
-from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.model.position import Position
 from hyperloci.store import Store
@@ -250,8 +250,10 @@ class _ImportRun:
     def _find_forgotten(self, content: str) -> Node | None:
         """Return the fact with this content that somebody forgot, while it can be restored."""
         node = self.store.nodes.find_forgotten(content, self.scope)
-        if node is None or node.deleted_at is None or node.type != NodeType.FACT:
+        if node is None or node.deleted_at is None:
             return None
+        if node.type != NodeType.FACT and node.subtype not in SHARED_KINDS:
+            return None  # A turn or a commit says it, no statement.
         is_late = self.clock() - node.deleted_at > RESTORE_DAYS * MS_PER_DAY
         return None if is_late or has_faded(self.store.log, node.id) else node
 
