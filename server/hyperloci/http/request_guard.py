@@ -1,6 +1,7 @@
 """Request guard: what is checked of every request before anything reads it: its address, and how many there were.
 
-The SDK checks Host and Origin too, but only behind the token; here a page that a browser was led to learns nothing.
+Nothing else checks Host and Origin: the SDK could, letter by letter, but only behind the token. Here a page that a
+browser was led to learns nothing.
 """
 
 from __future__ import annotations
