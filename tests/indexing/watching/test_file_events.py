@@ -246,6 +246,7 @@ def test_git_is_watched_where_its_pointers_are(tree: WorkingTree, tmp_path: Path
         (common / "worktrees/linked", False),
         (common, False),
         (common / "refs", True),
+        (common / "info", False),
         (common / "worktrees/linked/logs", False),
     }
 
