@@ -30,7 +30,7 @@ from hyperloci.knowledge.exceptions import EXCEPTION_LABEL, describe_exceptions
 from hyperloci.maintenance.decay import prune_faded
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeId, Tier
 from hyperloci.model.node import Node
-from hyperloci.model.turn import TurnKind
+from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.store.integrity import count_violations
@@ -173,6 +173,23 @@ def test_what_a_later_session_says_again_fades_anew_from_then_on(
     talk.clock.advance(2 * MS_PER_DAY)
     assert all(node.seen_count == 2 for node in extracted(store))
     assert prune_faded(context).ids == ()
+
+
+@pytest.mark.req("B.11")
+@pytest.mark.parametrize("speaker", [USER, ASSISTANT])
+def test_only_what_the_user_says_again_fades_anew(
+    store: Store, talk: Talk, settings: Settings, speaker: Speaker
+) -> None:
+    rule = "Invoices go into PostgreSQL, because SQLite locks up under our load."
+    asked = [(USER, "Where do the invoices go?")] if speaker == ASSISTANT else []
+    for session, turns in (("one", [(USER, rule)]), ("two", [*asked, (speaker, rule)])):
+        talk.session(session, *turns)
+        found = {"facts": [{"content": rule, "kind": "decision", "sources": [len(turns) - 1]}]}
+        HostConsolidation(store, settings, talk.clock).save_findings(session, found)
+        talk.clock.advance(MS_PER_DAY)
+    (node,) = extracted(store)
+    assert node.seen_count == 2
+    assert (node.last_accessed > node.created_at + MS_PER_DAY // 2) == (speaker == USER)
 
 
 @pytest.mark.req("B.17")
