@@ -140,6 +140,13 @@ def test_of_the_choice_of_an_option_the_reading_alone_tells() -> None:
         assert all((finding.about or "").endswith("Postgres") for finding in found)
 
 
+def test_a_rule_that_begins_like_a_choice_is_kept_by_its_own_words() -> None:
+    offer = "Two ways: (1) merge at once, (2) wait for a review. I'd take 1."
+    turns = talk_of(offer, "2 reviewers for each PR from now on", "Noted.")
+    assert read_statements(ReadingSession(Reader(0.1)), turns, 1, [0.8]) == [0.8]
+    assert read_statements(ReadingSession(Reader(0.1)), talk_of(offer, "2", "Noted."), 1, [0.8]) == [0.1]
+
+
 @pytest.mark.model
 def test_a_choice_that_lasts_is_kept_and_one_of_the_moment_is_not() -> None:
     lasting = "For the queue we can take (a) Redis Streams, (b) a table in Postgres or (c) RabbitMQ."

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from hyperloci.conversations.consolidation.context.assents import is_brief_answer, names_nothing
 from hyperloci.conversations.consolidation.context.options import find_choice
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
+from hyperloci.conversations.referents import count_subject_words
 from hyperloci.errors import HyperlociError
 from hyperloci.knowledge.cross_reading import PairScorer, join_readings, may_answer_soon
 
@@ -53,6 +54,10 @@ CHOSEN_READING: Final = 0.4
 """From where on the choice of an option is kept by the reading of that option, whatever its words say: of 381 choices
 by three writers, nearly half of them of the moment (`which file first?`), 165 of 211 that last and 51 of 170 others; by
 words 139 and 94 (docs/benchmarks/extraction.md, "Options")."""
+
+OWN_WORDS_FROM: Final = 0.5
+"""From where on what begins like a choice is kept by its own words, if two of them tell something: `2 reviewers for
+each PR from now on`, `first of all: never push to main`. Of the 381 choices three that last and five others more."""
 
 SURE_READING: Final = 0.6
 """From where on a brief answer (`context.assents`) is kept by its reading, whatever its words say. From .5 on half as
@@ -181,7 +186,7 @@ def read_statements(
     Raises:
         LateReadingError: the model can't read them now, and the turn may wait for it.
     """
-    joined = list(scores)
+    joined, sentences = list(scores), turns[at].sentences
     if reading is None:
         return joined
     is_chosen = find_choice(turns, at) is not None
@@ -194,6 +199,8 @@ def read_statements(
             # Of few words the words tell little: what was proposed does, and only the reading knows it.
             both = join_readings(scores[number], told, READ_SHARE, READ_BASE)
             joined[number] = told if is_bare else max(both, told) if is_brief and told >= SURE_READING else both
+            if is_chosen and scores[number] >= OWN_WORDS_FROM and count_subject_words(sentences[number].text) > 1:
+                joined[number] = max(told, scores[number])
     return joined
 
 
