@@ -21,7 +21,7 @@ from hyperloci.conversations.consolidation.statement_reading import CHOSEN_READI
 from hyperloci.conversations.consolidation.statement_scorer import load_weights
 from hyperloci.embedder.models.cross_encoder import STATEMENT_ADAPTER, load_cross_encoder
 
-GATES = (0.3, CHOSEN_READING, 0.5, 0.6)
+GATES = (CHOSEN_READING, 0.3, 0.4, 0.5, 0.6)
 
 
 def main() -> None:

@@ -134,7 +134,7 @@ def test_an_option_that_is_chosen_is_read_in_the_place_of_its_mark() -> None:
 def test_of_the_choice_of_an_option_the_reading_alone_tells() -> None:
     turns = talk_of("Where do all sessions lie?\n1. Redis\n2. Postgres", "2", "Sessions lie in Postgres now.")
     assert read_statements(ReadingSession(Reader(0.9)), turns, 1, [0.001]) == [0.9]
-    for answer, kept in ((0.6, ["2"]), (0.3, [])):
+    for answer, kept in ((0.6, ["2"]), (0.1, [])):
         found = list(extract_findings(turns, reading=ReadingSession(Reader(answer))))
         assert [finding.content for finding in found] == kept
         assert all((finding.about or "").endswith("Postgres") for finding in found)
