@@ -64,6 +64,27 @@ def expire(machine: Machine) -> None:
     assert expire_forgotten(context) == 1
 
 
+def outlive_forgotten(ada: Machine, bob: Machine) -> str:
+    """Have ada forget what she shared and bob restore it, until its time is over with her; return its id."""
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.forget(id)
+    exchange(ada, bob)
+    bob.facts.restore_memory(id, reason=None)
+    bob.sync()
+    ada.clock.advance(31 * MS_PER_DAY)
+    expire(ada)
+    return id
+
+
+def read_all_again(machine: Machine) -> None:
+    """Begin from the first revision, as where the team's database was restored from a backup."""
+    store = machine.memory.store
+    with store.transaction():
+        for project in store.team.list_projects():
+            store.team.restart_project(project)
+
+
 def test_what_is_shared_reaches_the_others_and_nothing_else_does(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     ada.share("Deploys go out on Tuesdays")
@@ -329,7 +350,7 @@ def test_what_was_withdrawn_and_forgotten_unheard_leaves_no_text_with_the_team(j
 
 def test_what_was_withdrawn_leaves_no_text_with_the_team_though_it_faded_since(join: Join, team: Team) -> None:
     ada = join("ada")
-    id, store = ada.share("Deploys go out on Tuesdays"), ada.memory.store
+    id = ada.share("Deploys go out on Tuesdays")
     ada.sync()
     ada.set_visibility(id, Visibility.PRIVATE)
     ada.clock.advance(400 * MS_PER_DAY)
@@ -343,9 +364,7 @@ def test_what_was_withdrawn_leaves_no_text_with_the_team_though_it_faded_since(j
     # Nor does a truth that is restored from a backup of before.
     with postgres.connect(team.url) as connection:
         connection.execute("UPDATE hyperloci.memories SET state = 'live', content = 'Deploys go out on Tuesdays'")
-    with store.transaction():
-        for project in store.team.list_projects():
-            store.team.restart_project(project)
+    read_all_again(ada)
     ada.sync()
     with postgres.connect(team.url) as connection:
         assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]
@@ -353,7 +372,7 @@ def test_what_was_withdrawn_leaves_no_text_with_the_team_though_it_faded_since(j
 
 def test_what_was_withdrawn_and_heard_is_withdrawn_from_a_truth_that_was_restored(join: Join, team: Team) -> None:
     ada, bob = join("ada"), join("bob")
-    id, store = ada.share("Deploys go out on Tuesdays"), ada.memory.store
+    id = ada.share("Deploys go out on Tuesdays")
     exchange(ada, bob)
     ada.set_visibility(id, Visibility.PRIVATE)
     exchange(ada, bob)
@@ -363,9 +382,7 @@ def test_what_was_withdrawn_and_heard_is_withdrawn_from_a_truth_that_was_restore
     ada.sync()
     with postgres.connect(team.url) as connection:
         connection.execute("UPDATE hyperloci.memories SET state = 'live', content = 'Deploys go out on Tuesdays'")
-    with store.transaction():
-        for project in store.team.list_projects():
-            store.team.restart_project(project)
+    read_all_again(ada)
     exchange(ada, bob)
     with postgres.connect(team.url) as connection:
         assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]
@@ -374,19 +391,9 @@ def test_what_was_withdrawn_and_heard_is_withdrawn_from_a_truth_that_was_restore
 
 def test_a_truth_that_was_restored_is_not_told_to_forget_what_only_one_machine_outlived(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
-    id = ada.share("Deploys go out on Tuesdays")
-    exchange(ada, bob)
-    ada.forget(id)
-    exchange(ada, bob)
-    bob.facts.restore_memory(id, reason=None)
-    bob.sync()
-    ada.clock.advance(31 * MS_PER_DAY)
-    expire(ada)
+    id = outlive_forgotten(ada, bob)
     ada.sync()
-    store = ada.memory.store
-    with store.transaction():
-        for project in store.team.list_projects():
-            store.team.restart_project(project)
+    read_all_again(ada)
     exchange(ada, bob)
     assert bob.node(id).holds
 
@@ -394,14 +401,7 @@ def test_a_truth_that_was_restored_is_not_told_to_forget_what_only_one_machine_o
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_an_author_purges_for_all_what_another_restored_after_its_time_was_over_here(join: Join, is_seen: bool) -> None:
     ada, bob = join("ada"), join("bob")
-    id = ada.share("Deploys go out on Tuesdays")
-    exchange(ada, bob)
-    ada.forget(id)
-    exchange(ada, bob)
-    bob.facts.restore_memory(id, reason=None)
-    bob.sync()
-    ada.clock.advance(31 * MS_PER_DAY)
-    expire(ada)
+    id = outlive_forgotten(ada, bob)
     if is_seen:
         ada.sync()
     assert ada.memory.purge([id]).ids == (id,)
