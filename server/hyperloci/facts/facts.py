@@ -338,9 +338,9 @@ class Facts:
         from hyperloci.facts.told_again import renew_known
 
         now, changes = self._clock(), renew_known(known, new)
-        self._store.nodes.count_repetition(known.key, now=now)
         # Acknowledged now, it must not have faded tomorrow.
-        self._store.nodes.update_node(known.id, now=now, last_accessed=max(known.last_accessed, now), **changes)
+        self._store.nodes.count_repetition(known.key, now=now, said_at=now)
+        self._store.nodes.update_node(known.id, now=now, **changes)
         if "confidence" in changes or "subtype" in changes:
             kind = changes.get("subtype")
             told = None if kind is None else f"as {kind}; it was kept as {known.subtype}"

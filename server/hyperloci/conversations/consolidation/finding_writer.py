@@ -192,13 +192,10 @@ class FindingWriter:
         if self._link_sources(node, plan.sources, strategy, now):
             if (until := note_plan_days(plan).get("until")) is not None and until != node.metadata.get("until"):
                 self._store.nodes.update_node(node.id, now=now, metadata={**node.metadata, "until": until})
-            self._store.nodes.count_repetition(node.key, now=now)
-            # Said again by the user, it fades anew; the assistant may repeat what it was shown. By the session's time,
-            # so that an import of old ones revives nothing.
+            # The assistant may repeat what it was shown: only what the user says again fades anew. By the session's
+            # time, so that an import of old ones revives nothing.
             said = [source.event_time for source in plan.sources if source.origin is Origin.USER_PROMPT]
-            if said:
-                renewed = max(node.last_accessed, min(max(said), now))
-                self._store.nodes.update_node(node.id, now=now, last_accessed=renewed)
+            self._store.nodes.count_repetition(node.key, now=now, said_at=max(said, default=None))
             self._promote_repeated(node, progress, now)
         return node, False
 

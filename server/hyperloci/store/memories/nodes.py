@@ -262,10 +262,18 @@ class Nodes:
         ).fetchone()
         return row is not None
 
-    def count_repetition(self, key: NodeKey, *, now: int) -> None:
-        """Note that the same content was stored once more."""
+    def count_repetition(self, key: NodeKey, *, now: int, said_at: int | None = None) -> None:
+        """Note that the same content was stored once more.
+
+        Args:
+            key: the memory.
+            now: the time.
+            said_at: when it was said again, from when on it fades anew; None where nobody said it.
+        """
         self._connection.execute(
-            "UPDATE nodes SET seen_count = seen_count + 1, updated_at = ? WHERE key = ?", (now, key)
+            "UPDATE nodes SET seen_count = seen_count + 1, updated_at = ?1,"
+            " last_accessed = max(last_accessed, min(?1, ifnull(?2, 0))) WHERE key = ?3",
+            (now, said_at, key),
         )
 
     def set_visibility(self, key: NodeKey, visibility: Visibility, *, now: int) -> None:
