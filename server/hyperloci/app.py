@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci.clock import OFFSET_VARIABLE, forget_offset
+from hyperloci.clock import forget_offset
 from hyperloci.config import Settings, has_foreign_clock
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
@@ -313,8 +313,7 @@ def main() -> NoReturn:
     except ConfigurationError as error:
         fault, settings = error, _read_default_settings(environ)
     if has_foreign_clock(environ, project_path):
-        del environ[OFFSET_VARIABLE]  # Nor do processes that are started go by it.
-        forget_offset()
+        forget_offset(environ)
     try:
         code = serve_stdio_session(
             settings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 
 from hyperloci.system.data_paths import CLOCK_VARIABLE
 
@@ -56,10 +56,12 @@ def read_offset(environ: Mapping[str, str]) -> int:
 _OFFSET_MS = read_offset(os.environ)
 
 
-def forget_offset() -> None:
-    """Go by the system's clock from now on: the offset is not the user's."""
+def forget_offset(environ: MutableMapping[str, str] | None = None) -> None:
+    """Go by the system's clock from now on, as do processes started with `environ`: the offset is not the user's."""
     global _OFFSET_MS
     _OFFSET_MS = 0
+    if environ is not None:
+        environ.pop(OFFSET_VARIABLE, None)
 
 
 def system_clock() -> int:

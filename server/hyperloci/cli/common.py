@@ -18,7 +18,7 @@ from typer.core import TyperOption
 
 from hyperloci.cli.command_group import PlainCommand
 from hyperloci.cli.folding import FoldingConsole
-from hyperloci.clock import OFFSET_VARIABLE, forget_offset
+from hyperloci.clock import forget_offset
 from hyperloci.config import Settings, has_foreign_clock
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
@@ -65,8 +65,7 @@ def load_settings(project: Path | None = None) -> Settings:
     environ = os.environ  # noqa: TID251 - a process's entry point
     settings = Settings.from_env(environ, project)
     if project is not None and has_foreign_clock(environ, project):
-        del environ[OFFSET_VARIABLE]
-        forget_offset()
+        forget_offset(environ)
     return settings
 
 
