@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from bench._labelled_sessions import FOLDER, KeptStatement, LabelledProject, read_projects
 from bench._shared import MarkdownTable
-from bench.push import KINDS, fit_logistic
+from bench.push import KINDS
 from bench.sessions import load_encoder
-from bench.train_prompts import RIDGE, read_prompts, score_prompts, see_prompts
+from bench.train_prompts import SeenPrompts, fit_prompts, read_prompts, see_prompts
 from hyperloci.conversations.capture.prompt_context import DECISIVE_ITEMS
 from hyperloci.conversations.consolidation.turn_view import USER
 from hyperloci.conversations.unasked.bearing import read_map
@@ -93,17 +93,18 @@ def _tell(kept: KeptStatement) -> tuple[str, str]:
 class Scorers:
     """The scorers of quietness, each trained without one writer."""
 
-    def __init__(self, vectors: NDArray[np.float64]) -> None:
+    def __init__(self, seen: SeenPrompts) -> None:
         prompts = read_prompts()
         self._weights = {
-            writer: fit_logistic(vectors[rest], prompts.quiet[rest], ridge=RIDGE)
+            writer: fit_prompts(seen.choose(rest), prompts.quiet[rest])
             for writer in sorted(set(prompts.writers))
             for rest in (prompts.writers != writer,)
         }
 
-    def score(self, writer: str, seen: NDArray[np.float64]) -> float:
-        """Return how likely a writer's prompt is quiet (`train_prompts.see_prompts`)."""
-        return float(score_prompts(self._weights[writer], seen[None, :])[0])
+    def score(self, writers: Sequence[str], seen: SeenPrompts) -> list[float]:
+        """Return how likely each prompt is quiet, by the weights without its writer."""
+        scores = {writer: self._weights[writer].score(seen) for writer in set(writers)}
+        return [float(scores[writer][row]) for row, writer in enumerate(writers)]
 
 
 def bring(case: SessionPrompt, vectors: dict[str, NDArray[np.float64]], quietness: float) -> list[str]:
@@ -144,8 +145,9 @@ def main() -> None:
     vectors = dict(zip(texts, np.asarray(encode(texts), dtype=np.float64), strict=True))
     table = MarkdownTable("writer", NEEDY, CHANGE, f"{EVERYDAY} given something", "shown")
     tallies: dict[str, dict[str, list[int]]] = {}
-    for case, seen in zip(cases, see_prompts([case.prompt for case in cases]), strict=True):
-        given = bring(case, vectors, scorers.score(case.project[0], seen))
+    seen = see_prompts([case.prompt for case in cases])
+    for case, quietness in zip(cases, scorers.score([case.project[0] for case in cases], seen), strict=True):
+        given = bring(case, vectors, quietness)
         hit = case.decides in given if case.decides else bool(given)
         for name in (case.project[0], "all"):
             tally = tallies.setdefault(name, {kind: [0, 0, 0] for kind in (NEEDY, CHANGE, EVERYDAY)})[case.kind]

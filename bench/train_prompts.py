@@ -4,8 +4,10 @@
 
 The prompts of `bench/data/prompt_kinds.jsonl`: requests for work and questions about what was said, and chores,
 explanations, looks and small talk. Those with a `writer` are turns of the labelled sessions (the writer's letter) or
-were written in a voice (`terse`); the others were written for it by one hand. Judged by cross-validation, a writer left
-out at a time, and with `--sessions` on the prompts of projects with gold labels beside the words of `prompt_forms`.
+were written in a voice (`terse`) or by a writer of several voices (`a2`, those with a `tongue`); the others were
+written for it by one hand. One regression sees their vectors, one their letters. Judged by cross-validation, a writer
+left out at a time, and with `--sessions` on the prompts of projects with gold labels beside the words of
+`prompt_forms`.
 `--write` puts the weights into `conversations/unasked/data/prompt_scorer.json`. The same data gives the same file.
 """
 
@@ -19,24 +21,28 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from bench._labelled_sessions import FOLDER
 from bench._shared import MarkdownTable
-from bench.push import fit_logistic
 from bench.sessions import load_encoder
 from hyperloci.conversations.unasked.decisive import profile_prompt
-from hyperloci.conversations.unasked.quiet_prompts import WEIGHTS, read_shape
+from hyperloci.conversations.unasked.quiet_prompts import LETTER_GROUPS, WEIGHTS, read_letters, read_shape
 from hyperloci.embedder.models.bundled import MODEL_ID
 
 PROMPTS_FILE = FOLDER.parent / "prompt_kinds.jsonl"
 
 WORK = "work"
 
-RIDGE = 1.0
-"""At .3 a point more is right from .5 on, and at .7 twice as many requests for work are called quiet."""
+INVERSE_RIDGES = (1.0, 0.5)
+"""By meaning and by letters. By meaning, at 3 a point more is right from .5 on, and at .7 twice as many requests for
+work are called quiet."""
+
+ROUNDS = 2000
+"""Far more than the fit needs."""
 
 DIGITS = 3
-"""Of a weight: the file is 3 KB, and no prompt's score changes by more than .002."""
+"""Of a weight: the file is 34 KB, and no prompt's score changes by more than .002."""
 
 GATES = (0.5, 0.6, 0.7)
 """From where on prompts are called quiet in the tables; the product weighs the score itself."""
@@ -73,28 +79,76 @@ def read_session_prompts(folder: Path) -> Iterator[tuple[str, bool]]:
             yield prompt["prompt"], not prompt["have"]
 
 
-def see_prompts(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return what the scorer sees of prompts: their vectors in E1, then their shapes."""
+@dataclass(frozen=True, slots=True)
+class SeenPrompts:
+    """What the scorer sees of prompts, a row each: vectors in E1 beside shapes, and shapes beside letters."""
+
+    by_meaning: NDArray[np.float64]
+    by_letters: NDArray[np.float64]
+
+    def choose(self, rows: NDArray[np.bool_]) -> SeenPrompts:
+        """Return some of them."""
+        return SeenPrompts(self.by_meaning[rows], self.by_letters[rows])
+
+
+def see_prompts(texts: Sequence[str]) -> SeenPrompts:
+    """Return what the scorer sees of prompts."""
+    vectors = np.asarray(load_encoder()(texts), dtype=np.float64)
     shapes = np.array([list(read_shape(text).values()) for text in texts])
-    seen: NDArray[np.float64] = np.c_[np.asarray(load_encoder()(texts), dtype=np.float64), shapes]
-    return seen
+    letters = np.zeros((len(texts), LETTER_GROUPS))
+    for row, text in enumerate(texts):
+        for group, value in read_letters(text).items():
+            letters[row, group] = value
+    return SeenPrompts(np.c_[vectors, shapes], np.c_[shapes, letters])
 
 
-def score_prompts(weights: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how likely each prompt is quiet."""
-    scores: NDArray[np.float64] = 1 / (1 + np.exp(-(weights[0] + vectors @ weights[1:])))
-    return scores
+@dataclass(frozen=True, slots=True)
+class PromptWeights:
+    """Bias and weights by what is seen of a prompt."""
+
+    by_meaning: NDArray[np.float64]
+    by_letters: NDArray[np.float64]
+
+    def score(self, seen: SeenPrompts) -> NDArray[np.float64]:
+        """Return how likely each prompt is quiet."""
+        by_meaning = self.by_meaning[0] + seen.by_meaning @ self.by_meaning[1:]
+        return _to_shares((by_meaning + self._weigh_letters(seen)) / 2)
+
+    def score_letters(self, seen: SeenPrompts) -> NDArray[np.float64]:
+        """Return how likely each prompt is quiet by its letters and its shape alone."""
+        return _to_shares(self._weigh_letters(seen))
+
+    def _weigh_letters(self, seen: SeenPrompts) -> NDArray[np.float64]:
+        weighed: NDArray[np.float64] = self.by_letters[0] + seen.by_letters @ self.by_letters[1:]
+        return weighed
 
 
-def cross_validate(vectors: NDArray[np.float64], prompts: LabelledPrompts, folds: int) -> NDArray[np.float64]:
-    """Return the score of each prompt by weights of others: other writers, and other folds of the one hand."""
+def _to_shares(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
+    return shares
+
+
+def fit_prompts(seen: SeenPrompts, quiet: NDArray[np.float64]) -> PromptWeights:
+    """Return the weights that tell quiet prompts."""
+    models = (
+        LogisticRegression(C=inverse, max_iter=ROUNDS).fit(rows, quiet)
+        for inverse, rows in zip(INVERSE_RIDGES, (seen.by_meaning, seen.by_letters), strict=True)
+    )
+    return PromptWeights(*(np.r_[model.intercept_, model.coef_[0]] for model in models))
+
+
+def cross_validate(
+    seen: SeenPrompts, prompts: LabelledPrompts, folds: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the score of each prompt, and that by its letters, by weights of other writers and other folds."""
     fold = np.random.default_rng(SEED).integers(0, folds, len(prompts.texts)).astype(str)
     part = np.where(prompts.writers == "", fold, prompts.writers)
-    scores = np.zeros(len(part))
+    scores, by_letters = np.zeros(len(part)), np.zeros(len(part))
     for name in sorted(set(part)):
         rest = part != name
-        scores[~rest] = score_prompts(fit_logistic(vectors[rest], prompts.quiet[rest], ridge=RIDGE), vectors[~rest])
-    return scores
+        weights, left_out = fit_prompts(seen.choose(rest), prompts.quiet[rest]), seen.choose(~rest)
+        scores[~rest], by_letters[~rest] = weights.score(left_out), weights.score_letters(left_out)
+    return scores, by_letters
 
 
 def measure_order(scores: NDArray[np.float64], quiet: NDArray[np.float64]) -> float:
@@ -108,29 +162,51 @@ def measure_noise(scores: NDArray[np.float64], quiet: NDArray[np.float64], kept:
     return float((scores[quiet == 1] <= np.quantile(scores[quiet == 0], kept)).mean())
 
 
-def _print_writers(scores: NDArray[np.float64], prompts: LabelledPrompts) -> None:
+def _print_writers(scores: NDArray[np.float64], by_letters: NDArray[np.float64], prompts: LabelledPrompts) -> None:
     noise = (f"quiet and not told at {kept:.0%} of the requests" for kept in KEPT)
-    table = MarkdownTable("writer", "prompts", "order", *noise, "requests from .5", "others from .5")
+    table = MarkdownTable("writer", "prompts", "order", "by letters", *noise, "requests from .5", "others from .5")
     for writer in sorted(set(prompts.writers)):
         rows = prompts.writers == writer
         some, quiet = scores[rows], prompts.quiet[rows]
-        shares = [measure_order(some, quiet), *(measure_noise(some, quiet, kept) for kept in KEPT)]
+        shares = [measure_order(some, quiet), measure_order(by_letters[rows], quiet)]
+        shares += [measure_noise(some, quiet, kept) for kept in KEPT]
         shares += [float((some[quiet == kind] > 0.5).mean()) for kind in (0, 1)]
         table.add(writer or "the one hand", int(rows.sum()), *(f"{share:.2f}" for share in shares))
     table.print()
 
 
-def _print_sessions(folders: Sequence[Path], weights: NDArray[np.float64]) -> None:
+def _print_sessions(folders: Sequence[Path], weights: PromptWeights) -> None:
     table = MarkdownTable("projects", "gate", "needs something, called quiet", "needs nothing, found")
     for folder in folders:
         prompts = list(read_session_prompts(folder))
-        scores = score_prompts(weights, see_prompts([text for text, _ in prompts]))
+        scores = weights.score(see_prompts([text for text, _ in prompts]))
         nothing = np.array([needs_nothing for _, needs_nothing in prompts])
         by_words = np.array([(profile := profile_prompt(text)) is None or profile.is_quiet for text, _ in prompts])
         for gate, quiet in (("words", by_words), *((f"from {gate}", scores >= gate) for gate in GATES)):
             cells = (f"{quiet[rows].sum()} of {rows.sum()}" for rows in (~nothing, nothing))
             table.add(f"{folder.parent.name}/{folder.name}", gate, *cells)
     table.print()
+
+
+def describe_weights(weights: PromptWeights) -> dict[str, object]:
+    """Return the weights as the product reads them (`quiet_prompts`)."""
+    names = list(read_shape(""))
+
+    def round_all(values: NDArray[np.float64]) -> list[float]:
+        return [round(float(value), DIGITS) for value in values]
+
+    bias, *meaning = round_all(weights.by_meaning)
+    other_bias, *letters = round_all(weights.by_letters)
+    vector, shape = meaning[: -len(names)], meaning[-len(names) :]
+    return {
+        "model": MODEL_ID,
+        "by_meaning": {"bias": bias, "shape": dict(zip(names, shape, strict=True)), "vector": vector},
+        "by_letters": {
+            "bias": other_bias,
+            "shape": dict(zip(names, letters[: len(names)], strict=True)),
+            "letters": letters[len(names) :],
+        },
+    }
 
 
 def main() -> None:
@@ -143,16 +219,12 @@ def main() -> None:
     parser.add_argument("--sessions", type=Path, nargs="*", default=[], help="folders of projects with gold labels")
     options = parser.parse_args()
     prompts = read_prompts()
-    vectors = see_prompts(prompts.texts)
-    _print_writers(cross_validate(vectors, prompts, options.folds), prompts)
-    weights = fit_logistic(vectors, prompts.quiet, ridge=RIDGE)
+    seen = see_prompts(prompts.texts)
+    _print_writers(*cross_validate(seen, prompts, options.folds), prompts)
+    weights = fit_prompts(seen, prompts.quiet)
     _print_sessions(options.sessions, weights)
     if options.write:
-        names = list(read_shape(""))
-        bias, *rounded = (round(float(weight), DIGITS) for weight in weights)
-        shape = dict(zip(names, rounded[-len(names) :], strict=True))
-        scorer = {"model": MODEL_ID, "bias": bias, "weights": rounded[: -len(names)], "shape": shape}
-        WEIGHTS.write_text(json.dumps(scorer) + "\n", encoding="utf-8")
+        WEIGHTS.write_text(json.dumps(describe_weights(weights)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pytest
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
-from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
+from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness
 from hyperloci.embedder.client import DEFAULT_SECONDS, NOTICE_SECONDS, EmbedderClient
 from hyperloci.embedder.models.profile_models import load_light_encoder
 from hyperloci.embedder.process.embedding_queue import drain_queue, read_encoder_inputs
@@ -844,7 +844,7 @@ def test_a_prompt_waits_once_for_an_embedder_that_answers_at_once(
         measured = memory.measure_prompt("where do logins go", [node.key])
         found = memory.search("logins in Redis", quick=True)
     assert waited == [HURRIED_SECONDS]
-    assert measured == MeasuredPrompt()
+    assert measured == MeasuredPrompt(quietness=score_quietness("where do logins go"))
     assert [hit.id for hit in found.results] == [id] and found.mode == "keyword"
 
 

@@ -1358,7 +1358,7 @@ class Memory:
     def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
         """Return how near a prompt is to memories in E1, whether it is quiet, and what bears on it.
 
-        Of memories without a vector nothing is told.
+        Of memories without a vector nothing is told. Without the prompt's, whether it is quiet is told by its words.
         """
         from hyperloci.conversations.unasked.bearing import move_request
         from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness
@@ -1367,10 +1367,10 @@ class Memory:
         ready = self._hurried_encoder is not None and self._hurried_encoder.is_ready()
         seen = self._searcher.measure_meaning(prompt, keys) if ready else None
         if seen is None:
-            return MeasuredPrompt()
+            return MeasuredPrompt(quietness=score_quietness(prompt))
         moved = move_request(seen.model_id, seen.vector)
         bearings = {} if moved is None else self._searcher.multiply_vectors(moved, keys, seen.model_id)
-        return MeasuredPrompt(seen.cosines, score_quietness(seen.model_id, seen.vector, prompt), bearings)
+        return MeasuredPrompt(seen.cosines, score_quietness(prompt, seen.model_id, seen.vector), bearings)
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
         """Return what was last put before the assistant unasked in this project's sessions, latest first."""

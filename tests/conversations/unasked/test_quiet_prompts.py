@@ -1,11 +1,23 @@
-"""Quiet prompts: what their meaning tells, with the bundled model."""
+"""Quiet prompts: what their letters, their shape and, with the bundled model, their meaning tell."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hyperloci.config import Settings
-from hyperloci.conversations.unasked.quiet_prompts import QUIET_FROM, discount_quiet, score_quietness
+from hyperloci.conversations.unasked.quiet_prompts import (
+    LETTERS_LENGTH,
+    QUIET_FROM,
+    READ_CHARS,
+    discount_quiet,
+    read_letters,
+    score_quietness,
+)
 from hyperloci.embedder.models.profile_models import load_light_encoder
 
 # Prompts that neither the tables nor the training lines hold.
@@ -17,14 +29,22 @@ ASIDES = ("ha, my neighbour says the same about his goats", "lovely, that one I 
 RECALLS = (
     "what did we settle for the refunds, ten days?",
     "is the lock still at ninety seconds",
-    "who signs it off now",
+    "who has to sign off a refund",
+)
+
+# Of tongues that the bundled model hardly knows.
+THANKS = ("perfekt, danke dir", "super, merci à toi", "genial, gracias tío")
+ABROAD = (
+    "bau in den export noch die rechnungsnummer ein",
+    "ajoute un cache devant l'api des tarifs",
+    "añade un límite de peticiones por cliente",
 )
 
 
 def _score(settings: Settings, *prompts: str) -> list[float]:
     encoder = load_light_encoder(settings)
     vectors = encoder.encode(prompts)
-    return [score_quietness(encoder.model_id, vector, prompt) for vector, prompt in zip(vectors, prompts, strict=True)]
+    return [score_quietness(prompt, encoder.model_id, vector) for vector, prompt in zip(vectors, prompts, strict=True)]
 
 
 def test_what_needs_nothing_is_quieter_than_requests_for_work(settings: Settings) -> None:
@@ -38,6 +58,25 @@ def test_an_aside_is_quieter_than_a_question_about_what_was_settled(settings: Se
     assert min(scores[: len(ASIDES)]) > max(scores[len(ASIDES) :]), scores
 
 
-def test_a_model_that_was_not_trained_for_tells_nothing() -> None:
-    assert score_quietness("another/384", np.zeros(384, dtype=np.float32), "ok") == 0
+def test_what_needs_nothing_is_quieter_in_other_tongues_and_by_letters_alone(settings: Settings) -> None:
+    for scores in (_score(settings, *THANKS, *ABROAD), [score_quietness(prompt) for prompt in (*THANKS, *ABROAD)]):
+        assert min(scores[: len(THANKS)]) > QUIET_FROM > max(scores[len(THANKS) :]), scores
+
+
+def test_of_a_model_that_was_not_learned_from_letters_alone_tell() -> None:
+    vector = np.full(384, 384**-0.5, dtype=np.float32)
+    assert score_quietness("ok", "another/384", vector) == score_quietness("ok") > QUIET_FROM
     assert discount_quiet(0.0) == discount_quiet(QUIET_FROM) == 0 < discount_quiet(0.9)
+
+
+def test_of_a_pasted_log_the_beginning_is_read() -> None:
+    log = " ".join(f"{number:08x} worker {number} done" for number in range(60))
+    assert len(log) > READ_CHARS
+    assert read_letters(log + " merci beaucoup") == read_letters(log)
+
+
+@given(st.text())
+def test_any_text_has_letters_of_one_length_or_none(prompt: str) -> None:
+    length = math.sqrt(sum(value * value for value in read_letters(prompt).values()))
+    assert length == pytest.approx(LETTERS_LENGTH) or not prompt[:READ_CHARS].split()
+    assert 0 <= score_quietness(prompt) <= 1

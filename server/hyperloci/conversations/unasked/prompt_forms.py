@@ -18,8 +18,8 @@ BEGINNING_TERMS: Final = 4
 `git status`, but not `why does git hang when we release`."""
 
 MAX_TERMS: Final = 12
-"""A longer prompt says more than its form: of 1,958 labelled prompts (`bench/data/prompt_kinds.jsonl`) up to here 151
-of those that have a form need nothing and 13 are requests for work, of longer ones 12 and 23."""
+"""A longer prompt says more than its form: of the first 1,958 labelled prompts (`bench/data/prompt_kinds.jsonl`) up
+to here 151 of those that have a form need nothing and 13 are requests for work, of longer ones 12 and 23."""
 
 
 def find_forms(terms: Sequence[str]) -> frozenset[str]:

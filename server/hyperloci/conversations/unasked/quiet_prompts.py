@@ -1,9 +1,11 @@
-"""Quiet prompts: how likely a prompt needs nothing that was said before, told by its meaning and its shape.
+"""Quiet prompts: how likely a prompt needs nothing that was said before, told by its letters, meaning and shape.
 
-The words of `prompt_forms` know what their author thought of: of 24 small requests of six strangers they knew 16. A
-logistic regression over E1 and how a prompt is put knows more (`data/prompt_scorer.json`, made by `python -m bench
-train_prompts`), where the bundled model makes the vector. `why is that slow?` means what a request to make something
-faster means: that it is a question of one word that tells something is in its shape. It only asks more of a memory.
+The words of `prompt_forms` know what their author thought of: of 24 small requests of six strangers they knew 16. Two
+logistic regressions know more (`data/prompt_scorer.json`, made by `python -m bench train_prompts`); both see how a
+prompt is put. One sees E1, where the bundled model makes the vector, the other runs of letters: that model knows
+English best, and makes little of `merci beaucoup`. Their mean decides, or letters alone. `why is that slow?` means what
+a request to make something faster means: that it is a question of one word that tells something is in its shape. What
+they find only asks more of a memory.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from __future__ import annotations
 import functools
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, list_stop_terms
 from hyperloci.model.kinds import NodeKey
@@ -30,6 +34,21 @@ WEIGHTS: Final = Path(__file__).parent / "data" / "prompt_scorer.json"
 LONG_PROMPT: Final = 3.0
 """The logarithm of some twenty words: more make a prompt no longer."""
 
+RUNS: Final = (3, 4)
+LETTER_GROUPS: Final = 4096
+"""Runs of three and four letters, counted in groups; runs of up to five are no better, and 2,048 groups a point worse
+(docs/benchmarks/unasked.md, "Runs of letters")."""
+
+LETTERS_LENGTH: Final = 2.0
+"""Of the vector of letters: at 1 a point less is in order, at 3 as much."""
+
+READ_CHARS: Final = 1000
+"""Of a longer prompt the beginning is read: about what E1's model sees."""
+
+BY_LETTERS_DOUBT: Final = 0.4
+"""What is taken from the log-odds without a vector, so that .6 counts as .5: of 227 memories that decide 105 are found
+by words and 4 of 132 prompts that need nothing are given something; as it is learned 100 and 3, unread 111 and 31."""
+
 QUIET_FROM: Final = 0.5
 QUIET_WEIGHT: Final = 10.0
 """What quietness above .5 takes from the score of each memory, times 10: of six writers' everyday turns 48 of 115 are
@@ -43,7 +62,7 @@ class MeasuredPrompt:
 
     Attributes:
         cosines: to memories, of those that have a vector.
-        quietness: how likely it needs nothing that was said before, 0..1; 0 where that can't be told.
+        quietness: how likely it needs nothing that was said before, 0..1.
         bearings: of the same memories on it (`bearing`); empty for a model that was not learned from.
     """
 
@@ -52,21 +71,31 @@ class MeasuredPrompt:
     bearings: Mapping[NodeKey, float] = field(default_factory=dict)
 
 
-def score_quietness(model_id: str, vector: NDArray[np.float32], prompt: str) -> float:
-    """Return how likely a prompt needs nothing that was said before, 0..1; 0 for a model that was not trained for.
+def score_quietness(prompt: str, model_id: str = "", vector: NDArray[np.float32] | None = None) -> float:
+    """Return how likely a prompt needs nothing that was said before, 0..1.
 
     Args:
-        model_id: of the model that made the vector.
-        vector: the prompt's unit vector in E1.
         prompt: its text.
+        model_id: of the model that made the vector; of one that was not learned from, the vector tells nothing.
+        vector: the prompt's unit vector in E1; None: its letters alone tell.
     """
-    scorer = _read_scorer()
-    if not sees_meaning_by(model_id, scorer["model"]):
-        return 0.0
-    import numpy as np
+    scorer, shape = _read_scorer(), read_shape(prompt)
+    by_letters = scorer["by_letters"]
+    told = _add_up(by_letters, shape) + math.fsum(
+        by_letters["letters"][group] * value for group, value in read_letters(prompt).items()
+    )
+    if vector is not None and sees_meaning_by(model_id, scorer["model"]):
+        import numpy as np
 
-    put = math.fsum(scorer["shape"][name] * value for name, value in read_shape(prompt).items())
-    return float(1 / (1 + np.exp(-(np.asarray(scorer["weights"]) @ vector + put + scorer["bias"]))))
+        by_meaning = scorer["by_meaning"]
+        told = (told + _add_up(by_meaning, shape) + float(np.asarray(by_meaning["vector"]) @ vector)) / 2
+    else:
+        told -= BY_LETTERS_DOUBT
+    return 1 / (1 + math.exp(-told))
+
+
+def _add_up(weights: Mapping[str, Any], shape: Mapping[str, float]) -> float:
+    return float(weights["bias"]) + math.fsum(weights["shape"][name] * value for name, value in shape.items())
 
 
 def sees_meaning_by(model_id: str, learned: str) -> bool:
@@ -89,6 +118,20 @@ def read_shape(prompt: str) -> dict[str, float]:
         "short question": float(asks and telling <= 2),
         "common words": 1.0 - telling / max(1, len(terms)),
     }
+
+
+def read_letters(prompt: str) -> dict[int, float]:
+    """Return the runs of letters of a prompt's words by their groups: a vector of length `LETTERS_LENGTH`, or empty."""
+    counts: Counter[int] = Counter()
+    for word in prompt[:READ_CHARS].lower().split():
+        bounded = f" {word} "
+        counts.update(
+            crc32(bounded[start : start + length].encode(errors="replace")) % LETTER_GROUPS
+            for length in RUNS
+            for start in range(len(bounded) - length + 1)
+        )
+    norm = math.sqrt(sum(count * count for count in counts.values()))
+    return {group: LETTERS_LENGTH * count / norm for group, count in counts.items()}
 
 
 def discount_quiet(quietness: float) -> float:
