@@ -12,6 +12,7 @@ that kills the process that stores it is tried once more, alone, and then set as
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -297,14 +298,14 @@ def _without_try_mark(path: Path) -> Path:
 
 def _store_contents(memory: RecordSink, contents: Mapping[Path, SpoolFileContents]) -> int:
     try:
-        # Turns read a transcript, in transactions of their own.
-        with memory.store.transaction():
-            for record in _iterate_records(contents):
-                if record.kind is not CaptureKind.TURNS:
+        # In their order, or answers would stand behind what was said to them.
+        for is_turns, records in itertools.groupby(
+            _iterate_records(contents), key=lambda record: record.kind is CaptureKind.TURNS
+        ):
+            # Turns read a transcript, in transactions of their own.
+            with contextlib.nullcontext() if is_turns else memory.store.transaction():
+                for record in records:
                     memory.keep(record)
-        for record in _iterate_records(contents):
-            if record.kind is CaptureKind.TURNS:
-                memory.keep(record)
     except PASSING:
         raise
     except Exception:  # One record caused it: storing them one by one shows which.

@@ -117,6 +117,17 @@ def test_waiting_records_are_stored_in_their_order_and_the_spool_is_empty(keeper
     assert drain_spool(keeper) == 0
 
 
+@pytest.mark.req("B.01")
+def test_an_answer_that_waited_stands_between_its_prompt_and_the_next_one(keeper: CapturingSink) -> None:
+    said = ["Which port?", "Shall I use 8443?", "yes", "Done. Shall I delete staging?", "no, never"]
+    for number, text in enumerate(said):
+        kind = CaptureKind.TURNS if number % 2 else CaptureKind.PROMPT
+        save_record(keeper.settings, record(text, number, kind))
+    assert drain_spool(keeper) == len(said)
+    turns = sorted(keeper.store.nodes.query_nodes("experience"), key=lambda node: node.seq or 0)
+    assert [node.content for node in turns] == said
+
+
 def test_a_spool_that_is_not_there_is_empty(keeper: CapturingSink) -> None:
     assert drain_spool(keeper) == 0
 
