@@ -22,6 +22,42 @@ ROOT = "/home/mira/demo"
 PATCH = [{"lines": [" one", "-two = 2", "+two = 3", "+four"]}]
 
 
+PRIVATE = "<private>\npay = 41\n</private>\n"
+IN_PRIVATE = [{"lines": [" <private>", "-pay = 41", "+pay = 45"]}]
+BELOW_PRIVATE = [{"lines": ["-pay = 41", "+pay = 45", " </private>"]}]
+FAR_BELOW = [{"lines": ["-pay = 41", "+pay = 45"]}]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "response"),
+    [
+        ("Edit", {"old_string": PRIVATE, "new_string": PRIVATE.replace("41", "45")}, None),
+        ("MultiEdit", {"edits": [{"old_string": PRIVATE, "new_string": PRIVATE.replace("41", "45")}]}, None),
+        ("Edit", {}, {"structuredPatch": IN_PRIVATE}),
+        ("Edit", {}, {"structuredPatch": BELOW_PRIVATE}),
+        ("Edit", {}, {"structuredPatch": FAR_BELOW, "originalFile": PRIVATE}),
+        ("Write", {"content": PRIVATE.replace("41", "45")}, {"structuredPatch": FAR_BELOW}),
+    ],
+)
+def test_of_a_file_with_a_private_part_no_changed_line_is_kept(
+    name: str, arguments: dict[str, Any], response: object
+) -> None:
+    use = describe_tool_use(name, {"file_path": "notes.md", **arguments}, response)
+    assert use is not None and "pay" not in use.line and use.line.startswith(f"{name} notes.md: ")
+
+
+def test_of_a_patch_that_shows_a_private_part_no_changed_line_is_kept() -> None:
+    lines = ["*** Begin Patch", "*** Update File: notes.md", " <private>", "-pay = 41", "+pay = 45", "*** End Patch"]
+    use = describe_tool_use("apply_patch", {"command": "\n".join(lines)})
+    assert use is not None and use.line == "Edit notes.md: +1 -1 lines"
+
+
+def test_a_private_member_is_no_private_part() -> None:
+    edit = {"file_path": "A.java", "old_string": "private int days = 3;", "new_string": "private int days = 5;"}
+    use = describe_tool_use("Edit", edit)
+    assert use is not None and use.line.endswith("`private int days = 3;` became `private int days = 5;`")
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "response", "line"),
     [

@@ -15,6 +15,7 @@ from typing import Any, Final
 from hyperloci.conversations import asked_questions
 from hyperloci.conversations.edited_lines import Change, describe_edited_lines, find_changes, find_patched_changes
 from hyperloci.system.values import dataclass
+from hyperloci.text.sanitize.cleaning import has_private_tag
 from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.text.sanitize.secret_files import is_secret_file
 
@@ -141,13 +142,24 @@ def _describe_edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str,
         lines = [line for hunk in hunks for line in hunk]
         added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
         changes = [change for hunk in hunks for change in find_patched_changes(hunk)]
-    return f"{name} {path or '?'}: +{added} -{removed} lines{_describe_changes(path, changes)}"
+    return f"{name} {path or '?'}: +{added} -{removed} lines{_describe_changes(path, changes, arguments, answer)}"
 
 
-def _describe_changes(path: str | None, changes: Sequence[Change]) -> str:
+def _describe_changes(
+    path: str | None, changes: Sequence[Change], arguments: Mapping[str, Any], answer: Mapping[str, Any]
+) -> str:
     whole = PurePath(path or "")
     told = "" if is_secret_file(whole.name, whole.parent.name) else describe_edited_lines(changes)
-    return f": {told}" if told else ""
+    return f": {told}" if told and not _shows_private_part(arguments, answer) else ""
+
+
+def _shows_private_part(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+    """Tell whether a file has a private part, as far as its edit shows: a changed line may lie between the tags."""
+    edits = arguments.get("edits")
+    given = [arguments, answer, *(edits if isinstance(edits, list) else ())]
+    texts = [text for one in given if isinstance(one, Mapping) for text in one.values() if isinstance(text, str)]
+    texts += ["\n".join(lines) for lines in _read_patch(answer) or ()]
+    return any(map(has_private_tag, texts))
 
 
 def _read_patch(answer: Mapping[str, Any]) -> list[list[str]] | None:
@@ -163,7 +175,7 @@ def _describe_write(name: str, arguments: Mapping[str, Any], answer: Mapping[str
     made = ", new file" if answer.get("type") == "create" else ""
     changes = [change for hunk in _read_patch(answer) or () for change in find_patched_changes(hunk)]
     lines = _count_lines(_read_text(arguments, "content"))
-    return f"{name} {path or '?'}: {lines} lines{made}{_describe_changes(path, changes)}"
+    return f"{name} {path or '?'}: {lines} lines{made}{_describe_changes(path, changes, arguments, answer)}"
 
 
 _PATCHED_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
@@ -182,7 +194,7 @@ def _describe_patch(name: str, arguments: Mapping[str, Any], answer: Mapping[str
     more = len(_PATCHED_FILE.findall("\n".join(lines))) - 1
     others = f" and {more} more" if more > 0 else ""
     changes = [] if others else find_patched_changes(lines)
-    return f"Edit {path or '?'}{others}: +{added} -{removed} lines{_describe_changes(path, changes)}"
+    return f"Edit {path or '?'}{others}: +{added} -{removed} lines{_describe_changes(path, changes, arguments, answer)}"
 
 
 def _describe_notebook(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:

@@ -87,6 +87,11 @@ def strip_private_blocks(text: str) -> tuple[str, int]:
     return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK)
 
 
+def has_private_tag(text: str) -> bool:
+    """Tell whether a private block begins or ends in a text, however its tag is written."""
+    return "private" in text.lower() and _PRIVATE_TAG.search(text) is not None
+
+
 def strip_injected_context(text: str) -> str:
     """Remove the context blocks that we injected, so that a memory is never captured a second time."""
     if INJECTED_TAG not in text:
