@@ -57,3 +57,8 @@ def test_an_index_on_memories_is_the_way_to_some_of_them(store: Store, index: st
 def test_no_index_on_memories_is_there_that_nothing_needs(store: Store) -> None:
     rows = store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'nodes'")
     assert {row["name"] for row in rows} == USED_BY.keys()
+
+
+@pytest.mark.req("B.01")
+def test_a_turn_that_says_the_same_is_looked_for_among_those_alone(store: Store) -> None:
+    assert indexes_used(store, lambda store: store.turns.find_same_text(1, "yes")) == {"idx_nodes_content"}

@@ -17,7 +17,7 @@ from hyperloci.system.values import dataclass
 _SELECT_SAME_TEXT: Final = (
     "SELECT n.key, n.session_key, n.event_time, json_extract(n.metadata, '$.role') AS role,"
     " json_extract(n.metadata, '$.uuid') AS uuid, json_extract(n.metadata, '$.ref') AS ref"
-    " FROM nodes n WHERE n.content_hash = ? AND n.scope_key = ? AND n.type = 'experience'"
+    " FROM nodes n INDEXED BY idx_nodes_content WHERE n.content_hash = ? AND n.scope_key = ? AND n.type = 'experience'"
     " AND n.subtype IN ('episode', 'action') ORDER BY n.key"
 )
 
