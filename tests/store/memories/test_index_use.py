@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import BINDING_SUBTYPES, NodeKey
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from tests.support import NOW
@@ -62,3 +62,11 @@ def test_no_index_on_memories_is_there_that_nothing_needs(store: Store) -> None:
 @pytest.mark.req("B.01")
 def test_a_turn_that_says_the_same_is_looked_for_among_those_alone(store: Store) -> None:
     assert indexes_used(store, lambda store: store.turns.find_same_text(1, "yes")) == {"idx_nodes_content"}
+
+
+@pytest.mark.req("B.01")
+def test_the_memories_that_may_decide_a_prompt_are_found_without_a_look_at_the_others(store: Store) -> None:
+    def list_binding(store: Store) -> object:
+        return store.nodes.query_nodes(subtypes=sorted(BINDING_SUBTYPES), scopes=("git:1", "global"))
+
+    assert indexes_used(store, list_binding) & USED_BY.keys() == {"idx_nodes_conditions"}

@@ -363,15 +363,14 @@ class Nodes:
             if value is not None:
                 conditions.append(condition)
                 values.append(value)
-        for column, wanted in (("n.subtype", subtypes), ("s.id", scopes)):
+        # Without a type, of which there are few, no index leads to a subtype.
+        types = tuple(NodeType) if subtypes and type is None else ()
+        for column, wanted in (("n.type", types), ("n.subtype", subtypes), ("s.id", scopes)):
             if wanted:
                 conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
                 values.append(json.dumps(list(wanted)))
-        rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE {' AND '.join(conditions)} ORDER BY n.created_at DESC, n.key DESC LIMIT ?",
-            (*values, limit),
-        )
-        return [node_from_row(row) for row in rows]
+        statement = f"{SELECT_NODE} WHERE {' AND '.join(conditions)} ORDER BY n.created_at DESC, n.key DESC LIMIT ?"
+        return [node_from_row(row) for row in self._connection.execute(statement, (*values, limit))]
 
     def reinforce_nodes(self, keys: Sequence[int], *, now: int) -> None:
         """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
