@@ -70,3 +70,19 @@ def test_the_memories_that_may_decide_a_prompt_are_found_without_a_look_at_the_o
         return store.nodes.query_nodes(subtypes=sorted(BINDING_SUBTYPES), scopes=("git:1", "global"))
 
     assert indexes_used(store, list_binding) & USED_BY.keys() == {"idx_nodes_conditions"}
+
+
+@pytest.mark.req("B.16")
+@pytest.mark.parametrize(
+    ("act", "indexes"),
+    [
+        (lambda store: store.consolidations.list_reviews("git:1", 1), set()),
+        (lambda store: store.consolidations.list_explicit_memories(1), {"idx_nodes_told"}),
+        (lambda store: store.turns.list_worth_keeping(1), {"idx_nodes_session"}),
+    ],
+    ids=["statements to judge", "memories told in a session", "what a session leaves"],
+)
+def test_the_end_of_a_turn_or_a_session_looks_at_what_is_its_own(
+    store: Store, act: Callable[[Store], object], indexes: set[str]
+) -> None:
+    assert indexes_used(store, act) & USED_BY.keys() == indexes

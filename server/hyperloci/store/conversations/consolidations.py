@@ -184,8 +184,8 @@ class Consolidations:
             limit: how many at most.
         """
         rows = self._connection.execute(
-            f"{SELECT_NODE} JOIN statement_reviews r ON r.node_key = n.key"
-            " WHERE EXISTS (SELECT 1 FROM fingerprints f WHERE f.node_key = n.key AND f.e1 IS NOT NULL)"
+            f"{SELECT_NODE} WHERE n.key IN (SELECT node_key FROM statement_reviews)"
+            " AND EXISTS (SELECT 1 FROM fingerprints f WHERE f.node_key = n.key AND f.e1 IS NOT NULL)"
             " AND n.deleted_at IS NULL AND (?1 IS NULL OR n.session_key IN (SELECT t.key FROM sessions t"
             " JOIN scopes p ON p.key = t.scope_key WHERE p.id = ?1))"
             " ORDER BY n.event_time, n.key LIMIT ?2",
@@ -283,7 +283,7 @@ class Consolidations:
             session_key: one session; None for all. Only those count that are over and consolidated to their end.
         """
         rows = self._connection.execute(
-            "SELECT n.id, n.tier, t.id FROM nodes n JOIN sessions t ON t.key = n.session_key"
+            "SELECT n.id, n.tier, t.id FROM nodes n INDEXED BY idx_nodes_told JOIN sessions t ON t.key = n.session_key"
             " LEFT JOIN consolidations c ON c.session_key = t.key"
             " WHERE (?1 IS NULL OR t.key = ?1) AND n.tier IN ('task', 'session')"
             " AND n.origin = 'tool' AND n.type <> 'entity'"

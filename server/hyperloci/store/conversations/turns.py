@@ -155,7 +155,8 @@ class TurnRows:
         Confirmed memories have already left that tier.
         """
         rows = self._connection.execute(
-            "SELECT id FROM nodes WHERE session_key = ? AND tier = 'task' AND deleted_at IS NULL"
+            "SELECT id FROM nodes INDEXED BY idx_nodes_session"
+            " WHERE session_key = ? AND tier = 'task' AND deleted_at IS NULL"
             " AND (access_count > 0 OR origin = 'extraction') ORDER BY key",
             (session_key,),
         )
