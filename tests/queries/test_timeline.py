@@ -90,6 +90,14 @@ def test_a_session_is_told_from_its_beginning_or_its_end(memory: Memory) -> None
 
 
 @pytest.mark.req("E.10")
+def test_the_latest_session_is_one_in_which_something_was_said(memory: Memory) -> None:
+    assert told(memory.get_timeline()) == []
+    said(memory, "hello", at=0, session=session(memory, "said"), seq=0)
+    session(memory, "just opened")
+    assert told(memory.get_timeline()) == ["hello"]
+
+
+@pytest.mark.req("E.10")
 def test_what_was_made_in_a_session_stands_among_its_turns_by_time(memory: Memory) -> None:
     key = session(memory, "s")
     for seq, at in enumerate([0, 9, 1, 12]):

@@ -66,11 +66,12 @@ def timeline_of_session(
 
 
 def timeline_of_latest_session(store: Store, direction: str, limit: int, *, scope: str, present: Present) -> Timeline:
-    """Return a project's latest session; nothing where there is none."""
-    latest = store.sessions.list_recent(scope, 1)
-    if not latest:
-        return Timeline(anchor=None, session_id=None, direction=direction, events=())
-    return timeline_of_session(store, latest[0].id, direction, limit, scope=scope, present=present)
+    """Return a project's latest session in which something was said or stored; nothing where there is none."""
+    for session in store.sessions.list_recent(scope):
+        told = timeline_of_session(store, session.id, direction, limit, scope=scope, present=present)
+        if told.events:
+            return told
+    return Timeline(anchor=None, session_id=None, direction=direction, events=())
 
 
 def _nearest_moments(
