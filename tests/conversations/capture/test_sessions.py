@@ -279,6 +279,18 @@ def test_a_turn_that_is_told_late_does_not_revive_an_ended_session(store: Store,
     assert [node.content for node in episodes(store)] == ["late"]
 
 
+@pytest.mark.req("E.10")
+def test_a_start_that_is_told_late_does_not_revive_an_ended_session(store: Store, capture: Capture) -> None:
+    start, end = record(CaptureKind.STARTED, "startup", at=NOW), record(CaptureKind.ENDED, "exit", at=NOW + 1)
+    for told in (start, end, start):
+        capture.store_record(told)
+    session = store.sessions.get_session(SESSION)
+    assert session is not None and (session.status, session.ended_at) == ("completed", NOW + 1)
+    capture.store_record(record(CaptureKind.STARTED, "resume", at=NOW + 1))
+    session = store.sessions.get_session(SESSION)
+    assert session is not None and session.status == "active"
+
+
 def test_an_end_without_a_start_is_recorded_all_the_same(store: Store, capture: Capture) -> None:
     capture.store_record(record(CaptureKind.ENDED, "clear"))
     session = store.sessions.get_session(SESSION)

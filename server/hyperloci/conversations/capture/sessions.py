@@ -86,14 +86,19 @@ def start_session(
     client: str | None = None,
     client_version: str | None = None,
 ) -> StoredSession:
-    """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction."""
-    session = store.sessions.note_seen(
-        session_id,
-        store.scopes.ensure_scope(scope, now=now),
-        now=now,
-        client=client,
-        client_version=client_version,
-    )
+    """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction.
+
+    A start that is told after the session's end doesn't reopen it.
+    """
+    session = store.sessions.get_session(session_id)
+    if session is None or session.ended_at is None or now >= session.ended_at:
+        session = store.sessions.note_seen(
+            session_id,
+            store.scopes.ensure_scope(scope, now=now),
+            now=now,
+            client=client,
+            client_version=client_version,
+        )
     facts = {"source": source, "transcript": transcript}
     store.sessions.merge_metadata(session_id, **{name: value for name, value in facts.items() if value})
     return session
