@@ -22,6 +22,7 @@ ROOT = "/home/mira/demo"
 PATCH = [{"lines": [" one", "-two = 2", "+two = 3", "+four"]}]
 
 
+PAY = {"old_string": "pay = 41", "new_string": "pay = 45"}
 PRIVATE = "<private>\npay = 41\n</private>\n"
 IN_PRIVATE = [{"lines": [" <private>", "-pay = 41", "+pay = 45"]}]
 BELOW_PRIVATE = [{"lines": ["-pay = 41", "+pay = 45", " </private>"]}]
@@ -36,6 +37,10 @@ FAR_BELOW = [{"lines": ["-pay = 41", "+pay = 45"]}]
         ("Edit", {}, {"structuredPatch": IN_PRIVATE}),
         ("Edit", {}, {"structuredPatch": BELOW_PRIVATE}),
         ("Edit", {}, {"structuredPatch": FAR_BELOW, "originalFile": PRIVATE}),
+        ("Edit", {}, {"structuredPatch": FAR_BELOW, "originalFile": PRIVATE.replace("pri", "pri\u200b")}),
+        ("Edit", PAY, {"filediff": {"before": PRIVATE}}),
+        ("Edit", PAY, [{"type": "text", "text": PRIVATE}]),
+        ("Edit", PAY, PRIVATE),
         ("Write", {"content": PRIVATE.replace("41", "45")}, {"structuredPatch": FAR_BELOW}),
     ],
 )

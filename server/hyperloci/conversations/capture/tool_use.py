@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -77,7 +77,7 @@ def describe_tool_use(
     path = _relative_path(arguments, root) if name in EDITING_TOOLS else None
     if path is not None and error is not None:
         return None  # An edit that didn't match changed nothing, and is tried again at once.
-    answer = response if isinstance(response, Mapping) else {}
+    answer = response if isinstance(response, Mapping) else {"text": response}
     line = _DESCRIBERS.get(name, _describe_other)(name, arguments, answer, path)
     line = _truncate(_collapse_whitespace(line), MAX_RAW_CHARS) + _describe_outcome(answer, error)
     return ToolUse(line, path)
@@ -155,11 +155,21 @@ def _describe_changes(
 
 def _shows_private_part(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
     """Tell whether a file has a private part, as far as its edit shows: a changed line may lie between the tags."""
-    edits = arguments.get("edits")
-    given = [arguments, answer, *(edits if isinstance(edits, list) else ())]
-    texts = [text for one in given if isinstance(one, Mapping) for text in one.values() if isinstance(text, str)]
-    texts += ["\n".join(lines) for lines in _read_patch(answer) or ()]
-    return any(map(has_private_tag, texts))
+    return any(map(has_private_tag, _iterate_texts([arguments, answer])))
+
+
+def _iterate_texts(value: Any) -> Iterator[str]:
+    """Return the texts of a value from JSON, however deep: each client shows a file in a place of its own."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping):
+            waiting += part.values()
+        elif isinstance(part, list):
+            yield "\n".join(line for line in part if isinstance(line, str))  # A tag may span lines of a patch.
+            waiting += (one for one in part if not isinstance(one, str))
 
 
 def _read_patch(answer: Mapping[str, Any]) -> list[list[str]] | None:

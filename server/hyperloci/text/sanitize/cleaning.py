@@ -88,7 +88,8 @@ def strip_private_blocks(text: str) -> tuple[str, int]:
 
 
 def has_private_tag(text: str) -> bool:
-    """Tell whether a private block begins or ends in a text, however its tag is written."""
+    """Tell whether a private block begins or ends in a text, however its tag is written or hidden."""
+    text = clean_text(text)
     return "private" in text.lower() and _PRIVATE_TAG.search(text) is not None
 
 
