@@ -291,6 +291,24 @@ def test_a_start_that_is_told_late_does_not_revive_an_ended_session(store: Store
     assert session is not None and session.status == "active"
 
 
+@pytest.mark.req("E.10")
+def test_a_start_that_is_told_late_still_tells_the_program(store: Store, capture: Capture) -> None:
+    capture.store_record(record(CaptureKind.ENDED, "exit", at=NOW + 1))
+    capture.store_record(replace(record(CaptureKind.STARTED, "startup"), client_version="2.0.1"))
+    session = store.sessions.get_session(SESSION)
+    assert session is not None and (session.status, session.client_version) == ("completed", "2.0.1")
+
+
+@pytest.mark.req("E.10")
+def test_a_session_goes_on_though_the_clock_was_set_back_since_it_ended(store: Store, capture: Capture) -> None:
+    ahead = NOW + 60 * 60_000
+    capture.store_record(record(CaptureKind.STARTED, "startup", at=ahead))
+    capture.store_record(record(CaptureKind.ENDED, "exit", at=ahead + 1))
+    capture.store_record(record(CaptureKind.STARTED, "resume"))
+    session = store.sessions.get_session(SESSION)
+    assert session is not None and (session.status, session.ended_at) == ("active", None)
+
+
 def test_an_end_without_a_start_is_recorded_all_the_same(store: Store, capture: Capture) -> None:
     capture.store_record(record(CaptureKind.ENDED, "clear"))
     session = store.sessions.get_session(SESSION)

@@ -82,20 +82,23 @@ class Capture:
         with self._store.transaction():
             self._register_project(record, now)
             if record.kind is CaptureKind.STARTED:
-                self._start_session(record, source=record.text, transcript=record.path)
+                self._start_session(record, now, source=record.text, transcript=record.path)
             elif record.kind is CaptureKind.ENDED:
-                self._end_session(record)
+                self._end_session(record, now)
             elif record.text:
                 node = add_turn(self._store, record.session_id, record.project_id, _make_turn(record), now=now)
                 return int(node is not None)
         return 0
 
-    def _start_session(self, record: CaptureRecord, *, source: str = "", transcript: str | None = None) -> None:
+    def _start_session(
+        self, record: CaptureRecord, told_at: int, *, source: str = "", transcript: str | None = None
+    ) -> None:
         start_session(
             self._store,
             record.session_id,
             record.project_id,
             now=record.at,
+            told_at=told_at,
             source=source,
             transcript=transcript,
             client=record.client,
@@ -106,9 +109,9 @@ class Capture:
         """Return the version that the client told the server which it started last, for hooks that tell none."""
         return self._store.meta.get(f"{CLIENT_VERSION_NOTE}{record.client}")
 
-    def _end_session(self, record: CaptureRecord) -> None:
+    def _end_session(self, record: CaptureRecord, told_at: int) -> None:
         if self._store.sessions.get_session(record.session_id) is None:
-            self._start_session(record)
+            self._start_session(record, told_at)
         end_session(self._store, record.session_id, now=record.at, reason=record.text)
 
     def _store_transcript(self, record: CaptureRecord, path: Path, *, is_late: bool = False) -> int:

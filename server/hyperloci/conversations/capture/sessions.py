@@ -20,7 +20,7 @@ from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.conversations.sessions import StoredSession
+from hyperloci.store.conversations.sessions import CLOCK_SKEW_MS, StoredSession
 from hyperloci.store.conversations.turns import SameTurn, TurnRows
 from hyperloci.system.values import dataclass
 from hyperloci.text.action_line import read_action_line
@@ -81,6 +81,7 @@ def start_session(
     scope: str,
     *,
     now: int,
+    told_at: int | None = None,
     source: str = "",
     transcript: str | None = None,
     client: str | None = None,
@@ -89,19 +90,34 @@ def start_session(
     """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction.
 
     A start that is told after the session's end doesn't reopen it.
+
+    Args:
+        store: where it is stored.
+        session_id: the client's id of it.
+        scope: the project it is held in.
+        now: when it started or went on, in milliseconds.
+        told_at: when that is told; None: at once.
+        source: the client's word for why it started.
+        transcript: where its transcript lies.
+        client, client_version: the program it is held in.
     """
-    session = store.sessions.get_session(session_id)
-    if session is None or session.ended_at is None or now >= session.ended_at:
-        session = store.sessions.note_seen(
-            session_id,
-            store.scopes.ensure_scope(scope, now=now),
-            now=now,
-            client=client,
-            client_version=client_version,
-        )
+    known = store.sessions.get_session(session_id)
+    session = store.sessions.note_seen(
+        session_id,
+        store.scopes.ensure_scope(scope, now=now),
+        now=now,
+        client=client,
+        client_version=client_version,
+        reopen=known is None or not _ended_after(known, now, now if told_at is None else told_at),
+    )
     facts = {"source": source, "transcript": transcript}
     store.sessions.merge_metadata(session_id, **{name: value for name, value in facts.items() if value})
     return session
+
+
+def _ended_after(session: StoredSession, time: int, told_at: int) -> bool:
+    """Tell whether a session ended after a time; an end in the future was dated by a clock that was set back since."""
+    return session.ended_at is not None and time < session.ended_at <= told_at + CLOCK_SKEW_MS
 
 
 def add_turns(

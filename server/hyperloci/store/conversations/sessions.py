@@ -61,6 +61,7 @@ class Sessions:
         now: int,
         client: str | None = None,
         client_version: str | None = None,
+        reopen: bool = True,
     ) -> StoredSession:
         """Register a session on first sight and note that it lives; an ended one that speaks again is active again.
 
@@ -69,15 +70,17 @@ class Sessions:
             scope_key: the project it is held in; that of a known session stays.
             now: the time, in milliseconds.
             client, client_version: the program it is held in; None leaves what is known.
+            reopen: False leaves an ended one ended.
         """
         self._connection.execute(
             """
             INSERT INTO sessions(id, scope_key, started_at, last_seen_at, client, client_version)
             VALUES (?1, ?2, ?3, ?3, ?4, ?5)
-            ON CONFLICT(id) DO UPDATE SET last_seen_at = max(last_seen_at, ?3), status = 'active', ended_at = NULL,
+            ON CONFLICT(id) DO UPDATE SET last_seen_at = max(last_seen_at, ?3),
+                status = iif(?6, 'active', status), ended_at = iif(?6, NULL, ended_at),
                 client = coalesce(?4, client), client_version = coalesce(?5, client_version)
             """,
-            (session_id, scope_key, now, client, client_version),
+            (session_id, scope_key, now, client, client_version, reopen),
         )
         session = self.get_session(session_id)
         assert session is not None
