@@ -98,6 +98,13 @@ def test_the_latest_session_is_one_in_which_something_was_said(memory: Memory) -
 
 
 @pytest.mark.req("E.10")
+def test_where_nothing_was_said_yet_the_latest_session_is_named_all_the_same(memory: Memory) -> None:
+    assert memory.get_timeline().session_id is None
+    session(memory, "first")
+    assert memory.get_timeline().session_id == "first"
+
+
+@pytest.mark.req("E.10")
 def test_what_was_made_in_a_session_stands_among_its_turns_by_time(memory: Memory) -> None:
     key = session(memory, "s")
     for seq, at in enumerate([0, 9, 1, 12]):

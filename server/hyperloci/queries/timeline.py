@@ -66,12 +66,14 @@ def timeline_of_session(
 
 
 def timeline_of_latest_session(store: Store, direction: str, limit: int, *, scope: str, present: Present) -> Timeline:
-    """Return a project's latest session in which something was said or stored; nothing where there is none."""
+    """Return a project's latest session in which something was said or stored, or else its latest; or nothing."""
+    empty: Timeline | None = None
     for session in store.sessions.list_recent(scope):
         told = timeline_of_session(store, session.id, direction, limit, scope=scope, present=present)
         if told.events:
             return told
-    return Timeline(anchor=None, session_id=None, direction=direction, events=())
+        empty = empty or told
+    return empty or Timeline(anchor=None, session_id=None, direction=direction, events=())
 
 
 def _nearest_moments(
