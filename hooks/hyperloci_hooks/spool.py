@@ -47,7 +47,7 @@ MAX_TRIES: Final = 2
 """A file that killed this many processes is set aside."""
 
 BATCH_FILES: Final = 32
-"""Files stored in one transaction: the tool uses of two or three turns."""
+"""Files stored together: the tool uses of two or three turns."""
 
 UNFINISHED: Final = ".tmp"
 WAITING: Final = ".jsonl"
