@@ -19,6 +19,11 @@ WHOLE = [
     'He asked "Why?" and left (really!) before noon.',
     "Well... maybe it was 5! = 120 after all.",
     "Мы взяли Postgres, т.е. базу, и Redis, т. к. он быстрый.",
+    "Wir nehmen Redis bzw. Valkey, z.B. mit max. 5 Versuchen, inkl. der Tests usw. wie immer.",
+    "das geht d.h. nur i.d.R. und kostet 3 Mio. im jahr",
+    "On prend Redis p.ex. pour le cache.",
+    "se guarda p.ej. en Redis, aprox. diez minutos",
+    "we bewaren het d.w.z. een week, evt. langer, logs enz. gaan weg",
     "Индексы, кэш и т.д. описаны на рис. 5 и в 2020 г. не менялись.",
 ]
 
@@ -35,6 +40,11 @@ PARTED = [
     ("I said no. We go on. So did I. It ended.", ["I said no.", "We go on.", "So did I.", "It ended."]),
     ("Logs, metrics, etc. Then more.", ["Logs, metrics, etc.", "Then more."]),
     ("(See above.) It works. **Then** it ends.", ["(See above.)", "It works.", "Then it ends."]),
+    (
+        "Das ist es. Mehr nicht. Und so z.B. Redis usw. Dann Schluss.",
+        ["Das ist es.", "Mehr nicht.", "Und so z.B. Redis usw.", "Dann Schluss."],
+    ),
+    ("the default is max. then we go. Max. said so", ["the default is max.", "then we go.", "Max.", "said so"]),
     ("База готова. Это я. Потом кэш и т.д. Всё.", ["База готова.", "Это я.", "Потом кэш и т.д.", "Всё."]),
     ("日本語。次の文！終わり", ["日本語。", "次の文！", "終わり"]),
 ]

@@ -1,4 +1,4 @@
-"""A language is a file: each has the tables that rules are built from, and nothing in them stands twice."""
+"""A language is a file: it has the tables that rules are built from, or those that part its sentences."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ MAY_LACK = {
 the contradiction rules, which read only English; `[sections]` names the kinds that titles tell."""
 
 LANGUAGES = sorted(read_languages())
+WHOLE = [language for language, tables in read_languages().items() if set(tables) != {"sentences"}]
 
 
 def tables_of(language: str) -> dict[str, list[Any]]:
@@ -43,12 +44,18 @@ def _walk(tables: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, li
 
 
 def test_english_and_russian_are_there() -> None:
-    assert {"en", "ru"} <= set(LANGUAGES)
+    assert {"en", "ru"} <= set(WHOLE)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_that_only_parts_sentences_has_no_table_that_others_lack(language: str) -> None:
+    sentences = {name for name in tables_of(language) if name.startswith("sentences.")}
+    assert "sentences.abbreviations" in sentences <= set(tables_of("en"))
+
+
+@pytest.mark.parametrize("language", WHOLE)
 def test_every_language_has_every_table_and_no_other(language: str) -> None:
-    known = {name for each in LANGUAGES for name in tables_of(each)}
+    known = {name for each in WHOLE for name in tables_of(each)}
     lacking = {name for name in known - set(tables_of(language)) if not name.startswith(("clauses.", "sections."))}
     assert lacking <= MAY_LACK <= known
 
@@ -69,7 +76,7 @@ def test_every_phrase_is_a_pattern_that_wants_at_least_one_letter(language: str)
                 assert not re.compile(phrase, re.IGNORECASE).fullmatch("") or name == "goal.doers", (name, phrase)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", WHOLE)
 def test_every_language_has_five_ordinals(language: str) -> None:
     assert len(tables_of(language)["consolidation.ordinals"]) == ORDINALS
 

@@ -41,6 +41,9 @@ _EMPHASIS: Final = re.compile(
 """One underscore is part of a name (`_private and other_`) more often than it leans a word; inline code has neither."""
 
 _ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}$")
+_DOTTED: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,2}+)+")
+"""Letters joined by dots, without the last one: `z.B`, `p.ex`, `d.w.z`."""
+
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 _OPENED: Final = "\"'“«([*_"
@@ -141,7 +144,7 @@ def _may_end(before: str, following: str) -> bool:
         return False
     if lower in word_set("sentences.abbreviations_before_numbers"):
         return not following.isdigit()
-    if lower in word_set("sentences.abbreviations_at_ends"):
+    if lower in word_set("sentences.abbreviations_at_ends") or _DOTTED.fullmatch(word):
         return not following.islower()
     if len(word) == 1 and word.isalpha() and lower not in word_set("sentences.one_letter_words"):
         return word.islower() and not following.islower()
