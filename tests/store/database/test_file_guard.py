@@ -64,6 +64,39 @@ def test_what_sqlite_does_to_its_files_is_no_change(path: Path, tmp_path: Path) 
     assert list_rescued_copies(path) == []
 
 
+def test_a_file_that_became_smaller_is_whole_though_what_was_written_since_is_only_in_the_log(path: Path) -> None:
+    with Store.open(path) as store, Store.open(path) as other:
+        for number in range(300):
+            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
+        with other.transaction():
+            other.connection.execute("DELETE FROM nodes")
+        other.connection.execute("VACUUM")
+        other.checkpoint_log()
+        other.connection.execute("PRAGMA wal_autocheckpoint = 0")
+        for number in range(100):
+            add(other, f"The quay {number} has {number} cranes and a long description of each of them.")
+        pages, page_bytes = (
+            other.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+        )
+        assert path.stat().st_size < pages * page_bytes
+        add(store, "The tug is red.")
+        assert len(texts(store)) == 101
+
+
+def test_a_file_that_was_cut_is_not_whole_though_the_log_holds_some_of_its_pages(path: Path) -> None:
+    with Store.open(path) as store, Store.open(path) as other:
+        for number in range(300):
+            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
+        add(other, "The tug is red.")
+        with open(path, "r+b") as file:
+            file.truncate(path.stat().st_size // 2)
+        assert store.file_guard.detect_change() is DatabaseChange.CUT
+
+
 @pytest.mark.req("W9")
 @pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
 def test_a_lost_log_is_brought_into_the_file_before_anything_more_is_written(

@@ -31,6 +31,11 @@ OPEN_TRIES: Final = 20
 LOG, INDEX = "-wal", "-shm"
 """What SQLite adds to a database's name for its log, and for the log's index."""
 
+_LOG_HEADER_BYTES: Final = 32
+
+_FRAME_HEADER_BYTES: Final = 24
+"""Before each page in the log: its number, how many pages the database has then, two salts, two checksums."""
+
 Identity = tuple[int, int] | None
 """Device and number of a file; None if there is none. A number is given anew only once nobody has the file open."""
 
@@ -92,6 +97,24 @@ def identity_of(status: os.stat_result | None) -> Identity:
 def identify_file(name: str) -> Identity:
     """Return which file has a name."""
     return identity_of(stat_file(name))
+
+
+def list_logged_pages(real: str, page_bytes: int) -> set[int]:
+    """Return the numbers of the pages of which a database's log holds a version (https://sqlite.org/fileformat2.html).
+
+    Frames that the log's header is not about are left from before it was begun anew.
+    """
+    try:
+        # Unlike the database itself, nobody locks the log: closing it again sets nobody free.
+        with open(f"{real}{LOG}", "rb") as log:
+            salt = log.read(_LOG_HEADER_BYTES)[16:24]
+            pages: set[int] = set()
+            while (frame := log.read(_FRAME_HEADER_BYTES)) and frame[8:16] == salt:
+                pages.add(int.from_bytes(frame[:4], "big"))
+                log.seek(page_bytes, os.SEEK_CUR)
+            return pages
+    except OSError:
+        return set()
 
 
 @contextlib.contextmanager

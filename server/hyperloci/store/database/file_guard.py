@@ -32,6 +32,7 @@ from hyperloci.store.database.database_files import (
     identify_file,
     identity_of,
     is_empty,
+    list_logged_pages,
     lock_database,
     stat_file,
 )
@@ -124,16 +125,28 @@ class FileGuard:
         return lost or self._event != _events.get(self._real, 0)
 
     def _is_whole_file(self, size: int) -> bool:
-        """Tell whether all pages that SQLite knows of are there: VACUUM and a restored backup make a file smaller."""
+        """Tell whether all pages that SQLite knows of are there: VACUUM and a restored backup make a file smaller.
+
+        What was written since is in the log, and not in the file yet.
+        """
         if size < _HEADER_BYTES or self._connection.in_transaction:
             return size >= _HEADER_BYTES
         try:
-            pages, page_bytes = (
-                int(self._connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size")
-            )
+            # While it reads, nobody begins the log anew.
+            self._connection.execute("BEGIN")
+            try:
+                pages, page_bytes = (
+                    int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+                    for name in ("page_count", "page_size")
+                )
+                status = stat_file(self._real)
+                held = 0 if status is None else status.st_size // page_bytes
+                missing = range(held + 1, pages + 1)
+                return not missing or list_logged_pages(self._real, page_bytes).issuperset(missing)
+            finally:
+                self._connection.execute("ROLLBACK")
         except sqlite3.DatabaseError:
             return False
-        return pages * page_bytes <= size
 
     def secure_content(self, change: DatabaseChange) -> StoreMovedError:
         """Save the content of the files and return the message for the caller; the connection can no longer be used.
