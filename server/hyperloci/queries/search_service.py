@@ -123,8 +123,11 @@ class SearchService:
         if dated.is_of_past:
             arranged = fold_said_twice(self.store, found.nodes)
         else:
-            may_add = conditions == Conditions(where=SearchFilter(scopes=conditions.where.scopes))
-            arranged = arrange_hits(self.store, query, found.nodes, limit=limit, may_add=may_add, scores=found.scores)
+            scopes = conditions.where.scopes
+            may_add = conditions == Conditions(where=SearchFilter(scopes=scopes))
+            arranged = arrange_hits(
+                self.store, query, found.nodes, limit=limit, may_add=may_add, scores=found.scores, scopes=scopes
+            )
         found = replace(found, nodes=arranged.nodes[:limit])
         shown = self._explain_hits(query, profile, found)
         remarks = dated.remarks if quick else (*dated.remarks, *self._remark_on_weakness(query, found, shown))

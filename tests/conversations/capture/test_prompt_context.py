@@ -344,6 +344,15 @@ def test_a_newer_memory_that_may_not_be_told_is_not(house: House, change: dict[s
     assert "Fly it is" not in ask(house, "deploy the release now")
 
 
+def test_what_another_project_may_have_put_in_the_place_of_a_memory_of_all_is_not_told(house: House) -> None:
+    old = house.add("decision", "Deploy the release to Heroku", scope=GLOBAL_SCOPE)
+    new = house.add("decision", "Fly it is from now on", scope="another project")
+    with house.store.transaction():
+        house.store.edges.link_nodes("updates", new.key, [old.key], now=NOW, automatic=True, confidence=0.6)
+    text = ask(house, "deploy the release now")
+    assert "Heroku" in text and "Fly it is" not in text
+
+
 def test_the_budget_is_kept_and_every_memory_is_whole_or_cut_to_its_passage(house: House) -> None:
     for index in range(9):
         house.add("constraint", f"{index} " + "word " * 100 + "deploy the release. " + "more " * 100)

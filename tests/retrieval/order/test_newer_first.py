@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
@@ -61,6 +63,22 @@ def test_what_replaced_a_statement_stands_before_the_answer_that_repeats_it(memo
 
     assert {prompt.id, answer.id} <= set(found)
     assert found[0] == new
+
+
+def test_what_another_project_has_in_a_statements_place_is_not_shown_here(
+    memory: Memory, clock: FakeClock, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    prompt, _ = say(memory, clock, (Speaker.USER, TOLD), (Speaker.ASSISTANT, ECHO))
+    old = memory.remember_fact(TOLD, scope="global").id
+    memory.relate("derived_from", [{"id": old, "role": "subject"}, {"id": prompt.id, "role": "object"}])
+    with Memory.open(memory.settings, tmp_path / "other", clock=clock) as other:
+        new = other.remember_fact("preStop sleep 45 seconds for our client", scope="project", replaces=old).id
+        assert new in ids(other.search(QUERY).results)
+
+    assert prompt.id in ids(memory.search(QUERY).results)
+    assert new not in ids(memory.search(QUERY).results)
+    assert new in ids(memory.search(QUERY, where={"scope": "all"}).results)
 
 
 def test_what_was_proposed_and_accepted_stands_behind_what_replaced_it_too(memory: Memory, clock: FakeClock) -> None:

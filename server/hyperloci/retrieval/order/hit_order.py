@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -35,6 +35,7 @@ def arrange_hits(
     limit: int,
     may_add: bool = True,
     scores: Mapping[NodeKey, Scores] = MappingProxyType({}),
+    scopes: Collection[str] = (),
 ) -> ArrangedHits:
     """Return hits as they are shown: nothing twice, newer before older, and the question itself last.
 
@@ -45,12 +46,13 @@ def arrange_hits(
         limit: how many are returned at most.
         may_add: whether what replaced a hit, or may have, comes in if it is none itself.
         scores: of the hits; none are known where they were not ranked.
+        scopes: what comes in is of one of these; of any if empty.
     """
     folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
     totals = {key: found.total for key, found in scores.items()}
     later = put_later_sessions_first(store, folded.nodes, totals)
     shown, spare = later.nodes[:limit], later.nodes[limit:]
-    newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare)
+    newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare, scopes=scopes)
     return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **later.placed, **newer.placed})
 
 

@@ -7,7 +7,7 @@ asked or proposed something: what the user settled next stands before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
@@ -37,7 +37,14 @@ class ArrangedHits:
 
 
 def put_newer_first(
-    store: Store, query: str, nodes: Sequence[Node], *, limit: int, may_add: bool = True, spare: Sequence[Node] = ()
+    store: Store,
+    query: str,
+    nodes: Sequence[Node],
+    *,
+    limit: int,
+    may_add: bool = True,
+    spare: Sequence[Node] = (),
+    scopes: Collection[str] = (),
 ) -> ArrangedHits:
     """Return nodes in their order, but what replaced one of them, or may have, right before that one.
 
@@ -49,9 +56,10 @@ def put_newer_first(
         may_add: whether what replaced a hit comes in if it is none itself; what only may have does if it shares a word
             with the query.
         spare: hits that are not shown by themselves.
+        scopes: what comes in is of one of these; of any if empty.
     """
     settled = _find_settled(store, nodes, spare)
-    newer = _find_newer(store, query, nodes, may_add=may_add) if _has_changes(store) else {}
+    newer = _find_newer(store, query, nodes, scopes, may_add=may_add) if _has_changes(store) else {}
     order: dict[NodeKey, Node] = {}
     placed: dict[NodeKey, Placement] = {}
     for node in nodes:
@@ -67,7 +75,9 @@ def _has_changes(store: Store) -> bool:
     return any(store.traversal.has_label(label) for label in _LABELS)
 
 
-def _find_newer(store: Store, query: str, nodes: Sequence[Node], *, may_add: bool) -> dict[NodeKey, list[Node]]:
+def _find_newer(
+    store: Store, query: str, nodes: Sequence[Node], scopes: Collection[str], *, may_add: bool
+) -> dict[NodeKey, list[Node]]:
     """Return what replaced each node, or may have, and lives; the hit that says so, if there is one."""
     statements, asked = _list_statements(store, nodes), set(analyse_query(query))
 
@@ -76,7 +86,9 @@ def _find_newer(store: Store, query: str, nodes: Sequence[Node], *, may_add: boo
         # questions two have their answer higher so, none lower
         # (docs/benchmarks/changed-minds.md, "What may replace a hit").
         is_about = label != "updates" or not asked or not asked.isdisjoint(analyse_query(other.content))
-        return may_add and is_about
+        # One project may have replaced for itself what held in all.
+        is_here = not scopes or other.scope in scopes
+        return may_add and is_about and is_here
 
     return _follow_changes(store, statements, _list_saying(statements, nodes), may_come_in)
 
