@@ -730,6 +730,45 @@ def test_a_dispute_is_over_when_one_of_the_two_is_forgotten(memory: Memory) -> N
     assert memory.get_facets(new.id)["verification"] == "unverified"
 
 
+def test_a_dispute_is_over_when_one_of_the_two_is_purged_and_stays_where_a_third_disputes_it(memory: Memory) -> None:
+    first, second, third = (memory.remember_fact(f"The upload timeout is {seconds} s").id for seconds in (30, 60, 90))
+    memory.purge([first])
+    assert [memory.get_facets(id)["verification"] for id in (second, third)] == ["disputed", "disputed"]
+    memory.purge([second])
+    assert memory.get_facets(third)["verification"] == "unverified"
+
+
+def test_a_dispute_is_over_when_one_of_the_two_fades(memory: Memory, clock: FakeClock) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s", confidence=0.4)
+    new = memory.remember_fact("The upload timeout is 60 s")
+    clock.advance(50 * MS_PER_DAY)
+    assert memory.prune_faded().ids == (old.id,)
+    assert memory.get_facets(new.id)["verification"] == "unverified"
+
+
+@pytest.mark.req("E.16")
+def test_what_is_restored_is_in_dispute_again_with_what_holds_alone(memory: Memory) -> None:
+    old = memory.remember_fact("The upload timeout is 30 s").id
+    new = memory.remember_fact("The upload timeout is 60 s").id
+
+    def is_disputed() -> list[bool]:
+        return [memory.get_facets(id)["verification"] == "disputed" for id in (old, new)]
+
+    memory.forget(old)
+    memory.restore(old)
+    assert is_disputed() == [True, True]
+    memory.forget(old)
+    memory.forget(new)
+    memory.restore(old)
+    assert is_disputed()[0] is False
+    memory.restore(new)
+    assert is_disputed() == [True, True]
+    memory.forget(old)
+    memory.confirm_fact(new)
+    memory.restore(old)
+    assert is_disputed() == [True, False]
+
+
 def test_remembering_names_what_is_said_on_the_subject_and_the_call_that_replaces_it(memory: Memory) -> None:
     old = memory.remember_fact("Invoices are rendered by the billing worker at night")
     new = memory.remember_fact("Invoices of the billing worker carry a QR code")

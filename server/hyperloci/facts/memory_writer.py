@@ -29,6 +29,7 @@ from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
+from hyperloci.store.memories.facets import settle_disputes
 from hyperloci.text.action_line import read_action_line
 
 
@@ -184,13 +185,7 @@ class MemoryWriter:
 
     def settle_disputes(self, ended: Node) -> None:
         """Clear what a statement that has ended disputed, where nothing else that holds disputes it."""
-        find = self._store.traversal.find_steps
-        others = {step.target for step in find([ended.key], label="contradicts")}
-        nodes = self._store.nodes.get_by_keys({*others, *(s.target for s in find(others, label="contradicts"))})
-        for key in others:
-            rivals = {step.target for step in find([key], label="contradicts")} - {ended.key}
-            if not any(nodes[rival].valid_until is None for rival in rivals if rival in nodes):
-                self._store.facets.replace_verification(key, Verification.DISPUTED, Verification.UNVERIFIED)
+        settle_disputes(self._store.connection, ended.key)
 
     def withdraw_dispute(self, edge: Hyperedge, members: Sequence[Node], *, now: int, reason: str) -> None:
         """Remove the relation of statements that can all hold; who was disputed by nothing else no longer is.

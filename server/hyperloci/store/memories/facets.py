@@ -19,6 +19,40 @@ _VALUES: Final = attrgetter(*COLUMNS)
 _INSERT: Final = f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})"
 
 
+_IS_RIVAL: Final = (
+    "SELECT b.node_key FROM membership a JOIN hyperedges h ON h.key = a.hyperedge_key AND h.label = 'contradicts'"
+    " JOIN membership b ON b.hyperedge_key = a.hyperedge_key AND b.node_key <> a.node_key"
+    " JOIN nodes n ON n.key = b.node_key"
+)
+"""What contradicts a memory `a.node_key`, as `n`."""
+
+_HOLDS: Final = "n.deleted_at IS NULL AND n.valid_until IS NULL"
+
+
+def settle_disputes(connection: sqlite3.Connection, key: NodeKey) -> None:
+    """Clear what a memory that ends or goes disputed, where nothing else that holds disputes it."""
+    connection.execute(
+        "UPDATE facets SET verification = ?2 WHERE verification = ?3"
+        f" AND node_key IN ({_IS_RIVAL} WHERE a.node_key = ?1 AND {_HOLDS})"
+        f" AND NOT EXISTS ({_IS_RIVAL} WHERE a.node_key = facets.node_key AND b.node_key <> ?1 AND {_HOLDS})",
+        (key, Verification.UNVERIFIED, Verification.DISPUTED),
+    )
+
+
+def reopen_disputes(connection: sqlite3.Connection, key: NodeKey) -> None:
+    """Have a memory that is back, and what contradicts it, be disputed where both hold and nobody verified them."""
+    rows = connection.execute(f"{_IS_RIVAL} WHERE a.node_key = ? AND {_HOLDS}", (key,))
+    rivals = [row[0] for row in rows]
+    before, now = Verification.UNVERIFIED, Verification.DISPUTED
+    if not rivals:
+        before, now = now, before
+    connection.execute(
+        "UPDATE facets SET verification = ?3 WHERE verification = ?4 AND node_key IN (SELECT value FROM json_each(?2))"
+        f" AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
+        (key, encode_keys([key, *rivals]), now, before),
+    )
+
+
 class FacetRows:
     """The facets of one database. Every write expects to run inside a transaction."""
 

@@ -15,6 +15,7 @@ from hyperloci.store.archive import compressed_turns
 from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
+from hyperloci.store.memories.facets import reopen_disputes
 from hyperloci.store.memories.node_rows import SELECT_NODE, check_changes, encode_metadata, hash_content, node_from_row
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
@@ -29,8 +30,7 @@ RESTORE_DAYS: Final = 30
 
 _SELECT_CANDIDATE: Final = (
     f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time,"
-    f" n.metadata, n.title FROM nodes n"
-    f" LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
+    f" n.metadata, n.title FROM nodes n LEFT JOIN sessions t ON t.key = n.session_key{compressed_turns.JOIN_PACKED}"
 )
 """Columns in the order of `Candidate`'s fields."""
 
@@ -138,9 +138,8 @@ class Nodes:
 
     def _decay_rate_of(self, new: NewNode) -> float:
         """Return a node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
-        if new.decay_rate is not None:
-            return new.decay_rate
-        return self._decay_rate if new.type is NodeType.FACT else 0.0
+        usual = self._decay_rate if new.type is NodeType.FACT else 0.0
+        return usual if new.decay_rate is None else new.decay_rate
 
     def get_node(self, node_id: str) -> Node | None:
         """Return a node by its id, forgotten ones too, or None (SPEC-02.21)."""
@@ -343,6 +342,7 @@ class Nodes:
             " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?3",
             (now, tier, node.key),
         )
+        reopen_disputes(self._connection, node.key)
         self._log.add_entry("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
         return True
 
