@@ -97,6 +97,20 @@ def test_a_file_that_was_cut_is_not_whole_though_the_log_holds_some_of_its_pages
         assert store.file_guard.detect_change() is DatabaseChange.CUT
 
 
+@pytest.mark.parametrize("checkpoint", ["PASSIVE", "RESTART"])
+def test_a_file_that_was_cut_is_not_whole_though_the_log_still_holds_what_was_brought_into_it(
+    path: Path, checkpoint: str
+) -> None:
+    with Store.open(path) as store:
+        for number in range(300):
+            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
+        assert store.connection.execute(f"PRAGMA wal_checkpoint({checkpoint})").fetchone()[0] == 0
+        assert store.file_guard.detect_change() is None
+        page_bytes = store.connection.execute("PRAGMA page_size").fetchone()[0]
+        os.truncate(path, path.stat().st_size - 2 * page_bytes)
+        assert store.file_guard.detect_change() is DatabaseChange.CUT
+
+
 @pytest.mark.req("W9")
 @pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
 def test_a_lost_log_is_brought_into_the_file_before_anything_more_is_written(

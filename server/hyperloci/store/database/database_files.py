@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import sqlite3
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -35,6 +36,10 @@ _LOG_HEADER_BYTES: Final = 32
 
 _FRAME_HEADER_BYTES: Final = 24
 """Before each page in the log: its number, how many pages the database has then, two salts, two checksums."""
+
+_INDEX_FRAMES_AT: Final = 16
+_INDEX_DONE_AT: Final = 96
+"""Where the log's index says how many frames the log has, and how many of them were brought into the file."""
 
 Identity = tuple[int, int] | None
 """Device and number of a file; None if there is none. A number is given anew only once nobody has the file open."""
@@ -99,22 +104,53 @@ def identify_file(name: str) -> Identity:
     return identity_of(stat_file(name))
 
 
-def list_logged_pages(real: str, page_bytes: int) -> set[int]:
-    """Return the numbers of the pages of which a database's log holds a version (https://sqlite.org/fileformat2.html).
+def list_logged_pages(real: str, index: Identity, page_bytes: int) -> set[int]:
+    """Return the numbers of the pages of which a database's log holds a version that is not in the file yet.
 
-    Frames that the log's header is not about are left from before it was begun anew.
+    Frames stay in the log once they were brought into the file: SQLite reads those pages from the file
+    (https://sqlite.org/walformat.html). Where the index can't be read they count too. Call it in a transaction: while
+    somebody reads, nobody begins the log anew.
+
+    Args:
+        real: the database's path, without links.
+        index: of the log; a connection of this process has it open.
+        page_bytes: the size of a page.
     """
+    known = _read_open_file(index, _INDEX_DONE_AT + 4)
+    frames, done = sys.maxsize, 0
+    if len(known) == _INDEX_DONE_AT + 4:
+        frames, done = (int.from_bytes(known[at : at + 4], sys.byteorder) for at in (_INDEX_FRAMES_AT, _INDEX_DONE_AT))
+    pages: set[int] = set()
     try:
         # Unlike the database itself, nobody locks the log: closing it again sets nobody free.
         with open(f"{real}{LOG}", "rb") as log:
             salt = log.read(_LOG_HEADER_BYTES)[16:24]
-            pages: set[int] = set()
-            while (frame := log.read(_FRAME_HEADER_BYTES)) and frame[8:16] == salt:
+            log.seek(done * (_FRAME_HEADER_BYTES + page_bytes), os.SEEK_CUR)
+            for _ in range(done, frames):
+                frame = log.read(_FRAME_HEADER_BYTES)
+                if len(frame) < _FRAME_HEADER_BYTES or frame[8:16] != salt:
+                    break
                 pages.add(int.from_bytes(frame[:4], "big"))
                 log.seek(page_bytes, os.SEEK_CUR)
-            return pages
     except OSError:
         return set()
+    return pages
+
+
+def _read_open_file(identity: Identity, length: int) -> bytes:
+    """Return the beginning of a file that this process has open; nothing where it can't be found.
+
+    To open it once more and close it again would free the locks that SQLite has on it.
+    """
+    try:
+        numbers = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        return b""
+    for number in numbers:
+        with contextlib.suppress(OSError):
+            if identity_of(os.fstat(number)) == identity:
+                return os.pread(number, length, 0)
+    return b""
 
 
 @contextlib.contextmanager

@@ -142,7 +142,7 @@ class FileGuard:
                 status = stat_file(self._real)
                 held = 0 if status is None else status.st_size // page_bytes
                 missing = range(held + 1, pages + 1)
-                return not missing or list_logged_pages(self._real, page_bytes).issuperset(missing)
+                return not missing or list_logged_pages(self._real, self._files.index, page_bytes).issuperset(missing)
             finally:
                 self._connection.execute("ROLLBACK")
         except sqlite3.DatabaseError:
