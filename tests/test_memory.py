@@ -769,6 +769,19 @@ def test_what_is_restored_is_in_dispute_again_with_what_holds_alone(memory: Memo
     assert is_disputed() == [True, False]
 
 
+@pytest.mark.req("E.16")
+def test_what_is_restored_is_in_no_dispute_that_nobody_found_and_stays_as_it_was_set(memory: Memory) -> None:
+    joined = [memory.remember_fact(text).id for text in ("The harbour crane is red", "Invoices go out at night")]
+    memory.relate("contradicts", [{"id": id, "role": "participant"} for id in joined])
+    doubted = memory.remember_fact("The tide table is printed on Mondays").id
+    memory.set_facets(doubted, {"verification": "disputed"})
+    for id in (joined[0], doubted):
+        memory.forget(id)
+        memory.restore(id)
+    assert [memory.get_facets(id)["verification"] for id in joined] == ["unverified", "unverified"]
+    assert memory.get_facets(doubted)["verification"] == "disputed"
+
+
 def test_remembering_names_what_is_said_on_the_subject_and_the_call_that_replaces_it(memory: Memory) -> None:
     old = memory.remember_fact("Invoices are rendered by the billing worker at night")
     new = memory.remember_fact("Invoices of the billing worker carry a QR code")

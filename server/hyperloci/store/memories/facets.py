@@ -10,7 +10,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType, Verification
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.node import Node
 from hyperloci.store.json_keys import encode_keys
 
 TAGS: Final = "domain_tags"
@@ -19,12 +20,12 @@ _VALUES: Final = attrgetter(*COLUMNS)
 _INSERT: Final = f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})"
 
 
-_IS_RIVAL: Final = (
-    "SELECT b.node_key FROM membership a JOIN hyperedges h ON h.key = a.hyperedge_key AND h.label = 'contradicts'"
-    " JOIN membership b ON b.hyperedge_key = a.hyperedge_key AND b.node_key <> a.node_key"
-    " JOIN nodes n ON n.key = b.node_key"
+_RIVALS: Final = (
+    "membership a CROSS JOIN hyperedges h ON h.key = a.hyperedge_key AND h.label = 'contradicts'"
+    " CROSS JOIN membership b ON b.hyperedge_key = a.hyperedge_key AND b.node_key <> a.node_key"
+    " CROSS JOIN nodes n ON n.key = b.node_key"
 )
-"""What contradicts a memory `a.node_key`, as `n`."""
+"""What contradicts a memory `a.node_key`, as `n`; from the memory on, however many contradictions there are."""
 
 _HOLDS: Final = "n.deleted_at IS NULL AND n.valid_until IS NULL"
 
@@ -33,23 +34,34 @@ def settle_disputes(connection: sqlite3.Connection, key: NodeKey) -> None:
     """Clear what a memory that ends or goes disputed, where nothing else that holds disputes it."""
     connection.execute(
         "UPDATE facets SET verification = ?2 WHERE verification = ?3"
-        f" AND node_key IN ({_IS_RIVAL} WHERE a.node_key = ?1 AND {_HOLDS})"
-        f" AND NOT EXISTS ({_IS_RIVAL} WHERE a.node_key = facets.node_key AND b.node_key <> ?1 AND {_HOLDS})",
+        f" AND node_key IN (SELECT n.key FROM {_RIVALS} WHERE a.node_key = ?1 AND {_HOLDS}) AND NOT EXISTS"
+        f" (SELECT 1 FROM {_RIVALS} WHERE a.node_key = facets.node_key AND b.node_key <> ?1 AND {_HOLDS})",
         (key, Verification.UNVERIFIED, Verification.DISPUTED),
     )
 
 
-def reopen_disputes(connection: sqlite3.Connection, key: NodeKey) -> None:
-    """Have a memory that is back, and what contradicts it, be disputed where both hold and nobody verified them."""
-    rows = connection.execute(f"{_IS_RIVAL} WHERE a.node_key = ? AND {_HOLDS}", (key,))
-    rivals = [row[0] for row in rows]
+def reopen_disputes(connection: sqlite3.Connection, node: Node) -> None:
+    """Have a memory that is back, and what was found to contradict it, be disputed where both hold.
+
+    What somebody verified or set by hand stays. A relation that was made by hand, or that a file tells of, marked
+    nobody before either.
+    """
+    if node.type is NodeType.SNIPPET:
+        return
+    found = connection.execute(
+        f"SELECT n.key, h.automatic FROM {_RIVALS} WHERE a.node_key = ? AND {_HOLDS}", (node.key,)
+    ).fetchall()
+    rivals = [key for key, automatic in found if automatic]
+    if found and not rivals:
+        return
     before, now = Verification.UNVERIFIED, Verification.DISPUTED
-    if not rivals:
+    if not found:
         before, now = now, before
     connection.execute(
         "UPDATE facets SET verification = ?3 WHERE verification = ?4 AND node_key IN (SELECT value FROM json_each(?2))"
+        " AND NOT EXISTS (SELECT 1 FROM json_each(facets.by_hand) WHERE value = 'verification')"
         f" AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
-        (key, encode_keys([key, *rivals]), now, before),
+        (node.key, encode_keys([node.key, *rivals]), now, before),
     )
 
 

@@ -342,7 +342,7 @@ class Nodes:
             " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?3",
             (now, tier, node.key),
         )
-        reopen_disputes(self._connection, node.key)
+        reopen_disputes(self._connection, node)
         self._log.add_entry("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
         return True
 
