@@ -249,7 +249,6 @@ def _make_late() -> None:
     from hyperloci.conversations.consolidation.turn_view import TurnView
     from hyperloci.conversations.pyramid import sentence_features
     from hyperloci.indexing import ignore_files
-    from hyperloci.knowledge.relations import prose_relations
     from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
     from hyperloci.retrieval.names import change_words, question_forms, reasons
@@ -323,7 +322,6 @@ def _make_late() -> None:
     for glob in GLOBS:
         filters._compile_glob(glob)
     ignore_files.compile_rules(IGNORED, "", "a test")
-    prose_relations._document_file_prefix("rfc", "12")
     list(toml_tables._find_blocks("", ("a",)))
     toml_tables._compile_line("a")
     with TemporaryDirectory() as folder:

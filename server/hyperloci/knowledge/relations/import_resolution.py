@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import posixpath
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -20,6 +21,9 @@ CLASS_FILES: Final = {"java": (".java",), "kotlin": (".kt", ".java"), "scala": (
 _SCRIPT_ENDINGS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts")
 _SCRIPT_INDEXES: Final = tuple(f"/index{ending}" for ending in _SCRIPT_ENDINGS[1:])
 _STANDARD: Final = sys.stdlib_module_names
+
+_NUMBERED: Final = re.compile(r"([a-z]++)[-_ ]?0*(\d++)")
+"""What the name of a numbered document's file begins with: `rfc-0012-transport.md` of RFC 12."""
 
 
 class ModuleIndex:
@@ -40,10 +44,17 @@ class ModuleIndex:
         named = self._by_name.get(tail.rpartition("/")[2], ())
         return sorted(path for path in named if path == tail or path.endswith("/" + tail))
 
-    @property
-    def paths(self) -> frozenset[str]:
-        """All files."""
-        return self._paths
+    def find_numbered(self, kind: str, number: str) -> Sequence[str]:
+        """Return the files of a numbered document: those of `RFC` and `12`, a number without leading zeros."""
+        return self._numbered.get((kind.lower(), number), ())
+
+    @functools.cached_property
+    def _numbered(self) -> dict[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for path in self._paths:
+            if match := _NUMBERED.match(path.rpartition("/")[2].lower()):
+                found.setdefault((match[1], match[2]), []).append(path)
+        return found
 
     @functools.lru_cache(maxsize=4_096)  # noqa: B019 - lives as long as one round of linking
     def resolve_python(self, importer: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:

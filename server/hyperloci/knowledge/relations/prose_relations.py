@@ -209,9 +209,7 @@ class ProseRules:
 
     def _find_documents(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         for match in {match[0]: match for match in reversed(list(_DOCUMENT.finditer(text)))}.values():
-            kind, number = match[1].lower(), match[2]
-            pattern = _document_file_prefix(kind, number)
-            found = [path for path in self._world.modules.paths if pattern.match(PurePosixPath(path).name.lower())]
+            found = self._world.modules.find_numbered(match[1], match[2])
             head = self._first_snippet(found[0]) if len(found) == 1 and found[0] != self._path else None
             if head is not None:
                 yield _TextReference(match.start(), head, "links", NAMED_DOCUMENT, f"names {match[0]}")
@@ -330,11 +328,6 @@ class _HeadingIndex:
             line = int(match[1])
             return next((row.key for row in self._rows if row.line_start <= line <= row.line_end), None)
         return self._anchors.get(anchor) or self._slugs.get(anchor.lower())
-
-
-def _document_file_prefix(kind: str, number: str) -> re.Pattern[str]:
-    """Return what the name of the file of a numbered document begins with: `rfc-0012-transport.md` for RFC 12."""
-    return re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
 
 
 def _blank_quoted(text: str) -> list[tuple[str, bool]]:
