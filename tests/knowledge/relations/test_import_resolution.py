@@ -12,6 +12,10 @@ from hyperloci.knowledge.relations.import_resolution import ModuleIndex
 Lookup = Callable[[ModuleIndex, int], object]
 
 LOOKUPS: dict[str, tuple[str, Lookup]] = {
+    "an imported Go package": (
+        "pkg/{0}/a.go",
+        lambda modules, number: modules.find_go_files(f"example.com/api/core/x{number}"),
+    ),
     "a numbered document": (
         "docs/{0}/pep-{0:05}.md",
         lambda modules, number: modules.find_numbered("PEP", str(number)),
@@ -46,3 +50,15 @@ def test_a_numbered_document_is_found_however_its_number_is_written() -> None:
     assert modules.find_numbered("ADR", "7") == ["adr 7.md"]
     assert not modules.find_numbered("RFC", "1")
     assert sorted(modules.find_numbered("RFC", "99")) == ["b/RFC99.md", "rfc-99-a.md"]
+
+
+@pytest.mark.req("D.03")
+def test_a_go_import_means_the_only_folder_that_ends_as_it_does() -> None:
+    modules = ModuleIndex(["a.go", "cmd/x/m.go", "net/x/n.go", "net/x/n_test.go", "net/y/o.go", "deep/net/z/p.go"])
+
+    assert modules.find_go_files("example.com/app/net/x") == ("net/x/n.go",)
+    assert modules.find_go_files("example.com/app/net/z") == ("deep/net/z/p.go",)
+    assert modules.find_go_files("example.com/other/x") == ()
+    assert modules.find_go_files("et/y") == ("net/y/o.go",)
+    assert modules.find_go_files("example.com/app/et") == ()
+    assert modules.find_go_files("fmt") == ()

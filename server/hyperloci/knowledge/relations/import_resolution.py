@@ -124,14 +124,18 @@ class ModuleIndex:
 
     def find_go_files(self, source: str) -> tuple[str, ...]:
         """Return the Go files, tests left out, of the package that an import path means; none if several could be."""
-        folders = self._go_folders
-        parts = source.split("/")
-        for start in range(1, len(parts)):
-            tail = "/".join(parts[start:])
-            found = [folder for folder in folders if folder == tail or folder.endswith("/" + tail)]
-            if found:
-                return tuple(folders[found[0]]) if len(found) == 1 else ()
+        for tail in _list_tails(source)[1:]:
+            if found := self._go_folders_by_tail.get(tail):
+                return tuple(self._go_folders[found[0]]) if len(found) == 1 else ()
         return ()
+
+    @functools.cached_property
+    def _go_folders_by_tail(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for folder in self._go_folders:
+            for tail in _list_tails(folder):
+                found.setdefault(tail, []).append(folder)
+        return found
 
     @functools.cached_property
     def _go_folders(self) -> dict[str, list[str]]:
@@ -144,6 +148,12 @@ class ModuleIndex:
     def find_go_siblings(self, path: str) -> tuple[str, ...]:
         """Return the Go files of the package that a file belongs to."""
         return tuple(self._go_folders.get(posixpath.dirname(path), ()))
+
+
+def _list_tails(path: str) -> list[str]:
+    """Return a path and what it ends with at a folder's border, the longest first."""
+    parts = path.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
 
 
 def _folders_above(path: str) -> list[str]:
