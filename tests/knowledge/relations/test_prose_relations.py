@@ -63,6 +63,19 @@ def test_an_anchor_is_found_though_its_section_shares_a_snippet(docs: Linked) ->
 
 
 @pytest.mark.req("D.03")
+def test_a_comment_in_code_is_no_heading_where_there_is_one(docs: Linked) -> None:
+    start = f"# A\n\nFor that see Upgrade.{FILLER}## Start{FILLER}"
+    code = "```sh\n# Upgrade\npip install -U it\n```\n\n"
+    docs.index(
+        {
+            "a.md": f"{start}{code}## Changes{FILLER}## Upgrade\n\nShort.\n",
+            "b.md": "# B\n\nSee [it](a.md#upgrade).\n",
+        }
+    )
+    assert targets(docs, "links") == {("b.md", "a.md#Changes"), ("a.md", "a.md#Changes")}
+
+
+@pytest.mark.req("D.03")
 def test_files_and_numbered_documents_are_named_in_the_text(docs: Linked) -> None:
     docs.index(
         {

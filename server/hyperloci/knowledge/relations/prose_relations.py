@@ -23,7 +23,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.code_fences import mask_code
+from hyperloci.text.language.code_fences import has_fence, mask_code
 from hyperloci.text.language.sentences import sentence_spans
 
 LABELS: Final = (
@@ -318,9 +318,17 @@ class _HeadingIndex:
                 self._anchors.setdefault(row.anchor, row.key)
             if row.section_path:
                 self.titled.setdefault(row.section_path[-1].casefold(), row.key)
-            for title in _HEADING.findall(row.content):
-                self._slugs.setdefault(heading_slug(title), row.key)
-                self.titled.setdefault(title.casefold(), row.key)
+            self._note_headings(row.key, mask_code(row.content))
+        # A comment in fenced code looks like a heading. It counts last: in a snippet that begins within a fence, what
+        # seems to be code may be the text behind it.
+        for row in rows:
+            if has_fence(row.content):
+                self._note_headings(row.key, row.content)
+
+    def _note_headings(self, key: NodeKey, text: str) -> None:
+        for title in _HEADING.findall(text):
+            self._slugs.setdefault(heading_slug(title), key)
+            self.titled.setdefault(title.casefold(), key)
 
     def find_snippet(self, anchor: str) -> NodeKey | None:
         """Return the snippet that begins at an anchor or has its heading; lines (`L10`) count too."""
