@@ -354,6 +354,50 @@ def test_a_name_is_followed_through_a_package_that_hands_all_names_on(code: Link
 
 
 @pytest.mark.req("D.03")
+def test_names_that_a_file_imports_all_at_once_mean_what_that_file_has(code: Linked) -> None:
+    code.index(
+        {
+            "kit/__init__.py": "",
+            "kit/helpers.py": f"{HELPERS}\n\ndef _own(value):\n    return value\n",
+            "kit/more.py": "def twice(value):\n    return value * 2\n",
+            "kit/other.py": "def twice(value):\n    return value + value\n",
+            "kit/use.py": "from .helpers import *\nfrom .more import *\nfrom .other import *\n\n\n"
+            "def use(value):\n    return helper(value) + twice(value) + _own(value)\n\n\n"
+            "def bound(helper):\n    return helper(1)\n\n\n"
+            "class Child(Base):\n    def run(self):\n        return 2\n",
+        }
+    )
+
+    assert {edge for edge in code.edges("calls", "inherits", "overrides") if edge[1].startswith("kit/use.py")} == {
+        ("calls", "kit/use.py:use", "kit/helpers.py:helper"),
+        ("inherits", "kit/use.py:Child", "kit/helpers.py:Base"),
+        ("overrides", "kit/use.py:Child.run", "kit/helpers.py:Base.run"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_a_name_is_followed_through_a_script_that_hands_it_on(code: Linked) -> None:
+    code.index(
+        {
+            "src/answer.ts": "export function isFine(code: number) {\n  return code < 300;\n}\n",
+            "src/options.ts": "export default class Options {\n  merge() { return 1; }\n}\n",
+            "src/hidden.ts": "export function hide() {\n  return 2;\n}\n",
+            "src/index.ts": "// export * from './hidden';\nexport * from './answer.js';\n"
+            "export { default as Options } from './options.js';\n\n"
+            "export function own() {\n  return isFine(1);\n}\n",
+            "src/app.ts": "import { isFine, Options, hide } from './index.js';\n\n"
+            "function main() {\n  hide();\n  return isFine(200);\n}\n\n"
+            "class More extends Options {\n  x() { return 1; }\n}\n",
+        }
+    )
+
+    assert code.edges("calls", "inherits") == {
+        ("calls", "src/app.ts:main", "src/answer.ts:isFine"),
+        ("inherits", "src/app.ts:More", "src/options.ts:Options"),
+    }
+
+
+@pytest.mark.req("D.03")
 def test_a_method_of_go_is_called_by_its_receiver_and_by_parameters(code: Linked) -> None:
     code.index(
         {

@@ -255,7 +255,17 @@ class CodeRules:
         place = self._find_imported_name(view, scope, parts)
         if place is not None:
             return self._find_at_place(place) or self._find_in_package(place)
+        if view.language == "python":
+            return self._find_starred(view, parts)
         return self._find_sibling(view, dotted) if view.language == "go" and len(parts) == 1 else None
+
+    def _find_starred(self, view: FileView, parts: Sequence[str]) -> RelationTarget | None:
+        """Return what a name means that `import *` brings; nothing where two files have it."""
+        if parts[0].startswith("_"):
+            return None
+        places = ((file, tuple(parts)) for file in view.stars)
+        found = {target for place in places if (target := self._find_at_place(place)) is not None}
+        return found.pop() if len(found) == 1 else None
 
     def _find_imported_name(self, view: FileView, scope: str, parts: Sequence[str]) -> Place | None:
         """Return the place that a file's imports say a name is at."""

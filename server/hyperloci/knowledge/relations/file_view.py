@@ -31,6 +31,7 @@ _REQUIRE: Final = re.compile(
     r"\b(?:const|let|var)\s++(?:\{(?P<named>[^}]{0,4000}+)\}|(?P<default>[\w$]++))\s*+=\s*+require\(\s*+"
     r"[\"'](?P<source>\.[^\"']*+)[\"']"
 )
+_SCRIPT_STAR: Final = re.compile(r"\bexport\s++(?:type\s++)?\*\s*+from\s*+[\"'](?P<source>\.[^\"']*+)[\"']")
 _SCRIPT_ITEM: Final = re.compile(r"\s*(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$")
 _CLASS_IMPORT: Final = re.compile(r"^(?:static\s+)?([\w.]+?\.([A-Z]\w*))(?:\.\w+)?(?:\s+as\s+(\w+))?$")
 _GO_IMPORT: Final = re.compile(r"(?:\b(\w+)\s+)?\"([\w./~-]+)\"")
@@ -47,7 +48,7 @@ class FileView:
         bases: what each class extends, as written.
         names: what each name that the file imports means, inside this project.
         modules: dotted modules that Python imports whole, by the name they bind.
-        stars: files of which Python imports every name.
+        stars: files of which it imports (Python) or hands on (JavaScript, TypeScript) every name.
         head: the snippet that stands for the file.
     """
 
@@ -140,10 +141,13 @@ def _read_python_names(path: str, row: LinkableSnippet, modules: ModuleIndex) ->
 
 
 def _read_stars(path: str, row: LinkableSnippet, modules: ModuleIndex) -> Iterator[str]:
-    """Yield the files of this project of which a Python snippet imports every name."""
-    if row.language != "python" or "*" not in row.content:
+    """Yield the files of this project of which a snippet imports or hands on every name."""
+    said = frozenset(row.facts.get("imports", ())) if "*" in row.content else frozenset()
+    if row.language in SCRIPT:
+        sources = (match["source"] for match in _SCRIPT_STAR.finditer(row.content) if match["source"] in said)
+        yield from (file for source in sources if (file := modules.resolve_script(path, source)))
+    if row.language != "python":
         return
-    said = frozenset(row.facts.get("imports", ()))
     for match in _FROM.finditer(row.content):
         if match[2].strip("() \t") == "*" and match[1] in said and (place := modules.resolve_python(path, match[1])):
             yield place[0]
@@ -163,7 +167,8 @@ def _read_script_names(path: str, text: str, modules: ModuleIndex) -> Iterator[t
                 continue
             for item in (match["named"] or "").split(","):
                 if named := _SCRIPT_ITEM.match(item):
-                    yield named[2] or named[1], (file, (named[1],))
+                    name = named[2] or named[1]
+                    yield name, (file, (name if named[1] == "default" else named[1],))
             if match["default"]:
                 # What a default export is called in its own file is not said: its name here is the best guess.
                 yield match["default"], (file, (match["default"],))
