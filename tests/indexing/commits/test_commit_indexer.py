@@ -47,6 +47,11 @@ class History:
         assert node is not None
         return node
 
+    def count(self) -> int:
+        """How many commits the project is said to have."""
+        scope = self.store.scopes.find_key(identify_project(self.tree.root).id) or 0
+        return self.store.history.count_commits(scope)
+
     def changed(self, sha: str) -> set[tuple[str | None, str | None]]:
         """Path and symbol of what a commit is joined to."""
         edges = self.store.edges.list_of_node(self.node(sha).key, "changed")
@@ -179,6 +184,25 @@ def test_an_amended_commit_is_ended_and_kept(history: History, tree: WorkingTree
     assert node.metadata["unreachable"] is True and node.valid_until == history.clock.now
     assert node.deleted_at is None and node.tier is Tier.LONGTERM
     assert history.node(new).valid_until is None
+
+
+@pytest.mark.req("E.02")
+def test_a_commit_that_no_branch_leads_to_is_not_counted_until_one_does_again(
+    history: History, tree: WorkingTree
+) -> None:
+    tree.commit("base", a_py=CODE)
+    old = tree.commit("tpyo", a_py=CODE + "\nX = 1\n")
+    tree.git("commit", "-q", "--amend", "-m", "typo")
+    history.index()
+    tree.git("reset", "-q", "--hard", old)
+    history.index()
+
+    assert history.count() == 2
+
+    tree.git("branch", "again", "HEAD@{1}")
+    history.index()
+
+    assert history.count() == 3
 
 
 def test_commits_that_git_has_cleared_away_are_ended(history: History, tree: WorkingTree) -> None:

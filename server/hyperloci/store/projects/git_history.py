@@ -55,9 +55,11 @@ class CommitHistory:
         )
 
     def count_commits(self, scope_key: int) -> int:
-        """Return how many commits of a project are stored."""
+        """Return how many commits of a project are stored that a branch leads to."""
         row = self._connection.execute(
-            "SELECT count(*) FROM commits WHERE scope_key = ? AND node_key IS NOT NULL", (scope_key,)
+            "SELECT count(*) FROM commits c JOIN nodes n ON n.key = c.node_key"
+            " WHERE c.scope_key = ? AND n.valid_until IS NULL",
+            (scope_key,),
         ).fetchone()
         return int(row[0])
 
