@@ -476,6 +476,7 @@ _SEGMENTS = st.sampled_from(
         "?.md",
         "[ab]",
         "[!a]*",
+        "[[:alpha:]]*",
         "[a-c]*.md",
         "**",
         "f*o",
@@ -531,6 +532,31 @@ def test_what_is_ignored_is_what_git_ignores(tree: tuple[list[tuple[str, str]], 
         git(root, "init", "-q", "--template=")
         grow(root, *tree)
         assert sorted(found(root)) == [path for path in git_sees(root) if not path.endswith(".gitignore")]
+
+
+@pytest.mark.parametrize("bracket", ["[[:{}:]]", "[![:{}:]x]", "[^_[:{}:][:digit:]-]", "[]7[:{}:]]", "[:{}:]"])
+def test_a_class_of_characters_means_what_git_means_by_it(tmp_path: Path, bracket: str) -> None:
+    classes = [
+        "alnum",
+        "alpha",
+        "blank",
+        "cntrl",
+        "digit",
+        "graph",
+        "lower",
+        "print",
+        "punct",
+        "space",
+        "upper",
+        "xdigit",
+    ]
+    git(tmp_path, "init", "-q", "--template=")
+    files = {f"{name}/n{sign}n.md": "x\n" for name in classes for sign in "agZ57_- .:[]!~^@`\t\n\r\x01\v\x7f"}
+    make(tmp_path, files | {f"{name}/.gitignore": f"n{bracket.format(name)}*.md\n" for name in classes})
+
+    seen = {*git_sees(tmp_path)}
+    assert {*found(tmp_path)} <= seen
+    assert not seen & {path for path, reason in reasons(tmp_path).items() if reason.startswith("ignored by ")}
 
 
 @settings(max_examples=examples(40))

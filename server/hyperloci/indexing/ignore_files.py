@@ -45,6 +45,26 @@ GROUP_PATTERNS: Final = 200
 MAX_MACHINE_BYTES: Final = 256 << 20
 """What RE2 may take for one expression, before it refuses: more than that many of the longest patterns need."""
 
+_OUTSIDE: Final = re.compile(r"\\.|\[[!^]?\]?|.", re.DOTALL)
+_INSIDE: Final = re.compile(r"\[:([a-z]{1,6}):\]|\\.|.", re.DOTALL)
+"""What a pattern is made of outside brackets and inside; only at its beginning does `]` stand for itself in them."""
+
+_CLASSES: Final = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \t",
+    "cntrl": "\x01-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "0-~!-.",
+    "lower": "a-z",
+    "print": "0-~ -.",
+    "punct": ":-@[-`{-~!-.",
+    "space": " \t\n\r",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+"""What stands in brackets for `[:alpha:]` and its like; none begins with what means something there."""
+
 _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
 
 
@@ -148,7 +168,7 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
             continue
         # Only translated there, not compiled: what Python's engine would make of it is not wanted.
         with contextlib.suppress(GitIgnorePatternError, re2.error):
-            expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(line)
+            expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(_spell_out_classes(line))
             if expression is not None and ignores is not None:
                 patterns.append((_compile_linear(str(expression)), ignores))
     if not patterns:
@@ -158,6 +178,19 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
         for start in range(0, len(patterns), GROUP_PATTERNS)
     ]
     return IgnoreRules(base, source, tuple(reversed(groups)))
+
+
+def _spell_out_classes(pattern: str) -> str:
+    """Return a pattern with `[0-9]` for `[[:digit:]]`: `pathspec` ends a bracket at the first `]`."""
+    if "[:" not in pattern:
+        return pattern
+    spelt: list[str] = []
+    at, inside = 0, False
+    while match := (_INSIDE if inside else _OUTSIDE).match(pattern, at):
+        spelt.append(_CLASSES.get(match[1], match[0]) if inside and match[1] else match[0])
+        inside = match[0] != "]" if inside else match[0].startswith("[")
+        at = match.end()
+    return "".join(spelt)
 
 
 def _compile_linear(expression: str) -> LinearPattern:
