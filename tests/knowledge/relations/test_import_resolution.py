@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -62,3 +63,17 @@ def test_a_go_import_means_the_only_folder_that_ends_as_it_does() -> None:
     assert modules.find_go_files("et/y") == ("net/y/o.go",)
     assert modules.find_go_files("example.com/app/et") == ()
     assert modules.find_go_files("fmt") == ()
+
+
+@pytest.mark.req("W1")
+def test_packages_in_packages_take_little_memory() -> None:
+    names = [f"package{number:03}" for number in range(300)]
+    modules = ModuleIndex("/".join((*names[:depth], "a.go")) for depth in range(300))
+    tracemalloc.start()
+    try:
+        assert modules.find_go_files("example.com/package007/package008") == ("/".join((*names[:9], "a.go")),)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 8_000_000  # The paths of all of them are half a million characters, what those end with fifty.

@@ -12,6 +12,7 @@ import functools
 import posixpath
 import re
 import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -124,18 +125,19 @@ class ModuleIndex:
 
     def find_go_files(self, source: str) -> tuple[str, ...]:
         """Return the Go files, tests left out, of the package that an import path means; none if several could be."""
-        for tail in _list_tails(source)[1:]:
-            if found := self._go_folders_by_tail.get(tail):
-                return tuple(self._go_folders[found[0]]) if len(found) == 1 else ()
+        parts = source.split("/")
+        for start in range(1, len(parts)):
+            end = "/".join(("", *parts[start:]))[::-1]
+            at = bisect_left(self._go_ends, end)
+            found = [folder for folder in self._go_ends[at : at + 2] if folder.startswith(end)]
+            if found:
+                return tuple(self._go_folders[found[0][::-1][1:]]) if len(found) == 1 else ()
         return ()
 
     @functools.cached_property
-    def _go_folders_by_tail(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for folder in self._go_folders:
-            for tail in _list_tails(folder):
-                found.setdefault(tail, []).append(folder)
-        return found
+    def _go_ends(self) -> list[str]:
+        """Return the folders with a slash before them, read backwards, in order: what ends alike stands together."""
+        return sorted(f"/{folder}"[::-1] for folder in self._go_folders)
 
     @functools.cached_property
     def _go_folders(self) -> dict[str, list[str]]:
@@ -148,12 +150,6 @@ class ModuleIndex:
     def find_go_siblings(self, path: str) -> tuple[str, ...]:
         """Return the Go files of the package that a file belongs to."""
         return tuple(self._go_folders.get(posixpath.dirname(path), ()))
-
-
-def _list_tails(path: str) -> list[str]:
-    """Return a path and what it ends with at a folder's border, the longest first."""
-    parts = path.split("/")
-    return ["/".join(parts[start:]) for start in range(len(parts))]
 
 
 def _folders_above(path: str) -> list[str]:
