@@ -76,6 +76,19 @@ def test_a_comment_in_code_is_no_heading_where_there_is_one(docs: Linked) -> Non
 
 
 @pytest.mark.req("D.03")
+def test_a_comment_in_the_middle_of_long_code_is_no_heading_either(docs: Linked) -> None:
+    lines = "".join(f"run --step {number} --with what it takes\n" for number in range(250))
+    code = f"```sh\n{lines}# Upgrade\n{lines}```\n\n"
+    docs.index(
+        {
+            "a.md": f"# A{FILLER}## Start{FILLER}{code}## Changes{FILLER}## Upgrade\n\nShort.\n",
+            "b.md": "# B\n\nSee [it](a.md#upgrade).\n",
+        }
+    )
+    assert targets(docs, "links") == {("b.md", "a.md#Changes")}
+
+
+@pytest.mark.req("D.03")
 def test_files_and_numbered_documents_are_named_in_the_text(docs: Linked) -> None:
     docs.index(
         {

@@ -23,7 +23,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.code_fences import has_fence, mask_code
+from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.sentences import sentence_spans
 
 LABELS: Final = (
@@ -313,17 +313,22 @@ class _HeadingIndex:
         self._anchors: dict[str, NodeKey] = {}
         self._slugs: dict[str, NodeKey] = {}
         self.titled: dict[str, NodeKey] = {}
+        # A fence may go on through several snippets: it is looked for in all of them together.
+        plain = mask_code("\n".join(row.content for row in rows))
+        at, in_code = 0, []
         for row in rows:
             if row.anchor is not None:
                 self._anchors.setdefault(row.anchor, row.key)
             if row.section_path:
                 self.titled.setdefault(row.section_path[-1].casefold(), row.key)
-            self._note_headings(row.key, mask_code(row.content))
-        # A comment in fenced code looks like a heading. It counts last: in a snippet that begins within a fence, what
-        # seems to be code may be the text behind it.
-        for row in rows:
-            if has_fence(row.content):
-                self._note_headings(row.key, row.content)
+            text = plain[at : at + len(row.content)]
+            at += len(row.content) + 1
+            self._note_headings(row.key, text)
+            if text != row.content:
+                in_code.append(row)
+        # A comment in code looks like a heading. It counts last: a fence may open that is none.
+        for row in in_code:
+            self._note_headings(row.key, row.content)
 
     def _note_headings(self, key: NodeKey, text: str) -> None:
         for title in _HEADING.findall(text):

@@ -18,14 +18,13 @@ _FENCE: Final = re.compile(
 
 def fenced_code(text: str) -> list[str]:
     """Return the code in a text's fences."""
-    return [match["code"] or "" for match in _FENCE.finditer(text)] if has_fence(text) else []
+    return [match["code"] or "" for match in _FENCE.finditer(text)] if _may_hold(text) else []
 
 
 def mask_code(text: str) -> str:
     """Return a text with blanks for its fenced code: what is left stands where it stood, line and column."""
-    return _FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text) if has_fence(text) else text
+    return _FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text) if _may_hold(text) else text
 
 
-def has_fence(text: str) -> bool:
-    """Say whether a text may have fences: with the signs of one, it mostly has."""
+def _may_hold(text: str) -> bool:
     return "```" in text or "~~~" in text
