@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.knowledge.relations.file_view import FileView
+from hyperloci.knowledge.relations.linker import RelationLinker
 from hyperloci.store import Store
 from tests.knowledge.relations.linked import Edge, Linked
 from tests.support import FakeClock
@@ -395,6 +397,66 @@ def test_a_name_is_followed_through_a_script_that_hands_it_on(code: Linked) -> N
         ("calls", "src/app.ts:main", "src/answer.ts:isFine"),
         ("inherits", "src/app.ts:More", "src/options.ts:Options"),
     }
+
+
+@pytest.mark.req("D.03")
+def test_what_a_file_gives_a_meaning_itself_is_not_what_it_imports_all_at_once(code: Linked) -> None:
+    code.index(
+        {
+            "kit/__init__.py": "",
+            "kit/tools.py": "".join(
+                f"def {name}(value):\n    return value\n\n\n" for name in ("get", "post", "put", "pack", "open", "fine")
+            ),
+            "kit/use.py": "from .tools import *\nfrom requests import get, send as post\n\npack = get('packer')\n\n\n"
+            "def use(value):\n    return get(value) + post(value) + pack(value) + open(value) + fine(value)\n\n\n"
+            "def other(value):\n    from requests import put\n\n    return put(value)\n",
+            "kit/again.py": "from .use import get, pack, fine\n\n\n"
+            "def again(value):\n    return get(value) + pack(value) + fine(value)\n",
+        }
+    )
+
+    assert {edge for edge in code.edges("calls") if edge[2].startswith("kit/tools.py")} == {
+        ("calls", "kit/use.py:use", "kit/tools.py:fine"),
+        ("calls", "kit/again.py:again", "kit/tools.py:fine"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_what_a_script_hands_on_by_name_is_not_what_another_file_has(code: Linked) -> None:
+    names = ("helper", "wrap", "local", "fine")
+    code.index(
+        {
+            "src/all.ts": "".join(f"export function {name}(x) {{\n  return x;\n}}\n" for name in names),
+            "src/index.ts": "export * from './all';\nexport { helper, other as wrap } from 'library';\n"
+            "export const local = made(3);\n",
+            "src/use.ts": "import { helper, wrap, local, fine } from './index';\n\n"
+            "export function use() {\n  return helper(1) + wrap(2) + local(3) + fine(4);\n}\n",
+        }
+    )
+
+    assert code.edges("calls") == {("calls", "src/use.ts:use", "src/all.ts:fine")}
+
+
+@pytest.mark.req("W1")
+def test_scripts_that_hand_on_each_other_are_looked_at_once_for_a_name(
+    code: Linked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    view = RelationLinker.view
+
+    def note_view(linker: RelationLinker, path: str) -> FileView | None:
+        looked.append(path)
+        return view(linker, path)
+
+    monkeypatch.setattr(RelationLinker, "view", note_view)
+    folders = [f"f{number}" for number in range(7)]
+    files = {
+        f"{one}/index.ts": "".join(f"export * from '../{other}';\n" for other in folders if other != one)
+        for one in folders
+    }
+    code.index(files | {"use.ts": "import { gone } from './f0';\n\nexport function use() {\n  return gone();\n}\n"})
+
+    assert len(looked) < 10 * len(folders)
 
 
 @pytest.mark.req("D.03")

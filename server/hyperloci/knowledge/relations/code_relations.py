@@ -9,6 +9,7 @@ edge costs more than a missing one.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
@@ -30,7 +31,10 @@ MAX_OUT: Final = 50
 """Edges of one snippet at most, in the order of the text: D.02 keeps no more."""
 
 MAX_HOPS: Final = 5
-"""Re-exports and base classes followed one after another; longer chains are cycles."""
+"""Base classes followed one after another; longer chains are cycles."""
+
+MAX_PLACES: Final = 500
+"""Files in which one name is looked for at most, where one file hands on what others have."""
 
 SAME_FILE: Final = 0.95
 IMPORTED: Final = 0.95
@@ -45,6 +49,8 @@ NAMED_AFTER: Final = 0.9
 _SELF: Final = frozenset({"self", "cls", "this", "Self"})
 _OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
 """Languages in which a method's bare call does not mean another method of its class."""
+
+_BUILTIN: Final = frozenset(dir(builtins))
 
 _SEPARATOR: Final = re.compile(r"\.|::|->")
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
@@ -260,8 +266,9 @@ class CodeRules:
         return self._find_sibling(view, dotted) if view.language == "go" and len(parts) == 1 else None
 
     def _find_starred(self, view: FileView, parts: Sequence[str]) -> RelationTarget | None:
-        """Return what a name means that `import *` brings; nothing where two files have it."""
-        if parts[0].startswith("_"):
+        """Return what a name means that `import *` brings; nothing where it may mean something else too."""
+        elsewhere = view.bound | self._from_elsewhere if view is self._view else view.bound
+        if parts[0].startswith("_") or parts[0] in _BUILTIN or parts[0] in elsewhere:
             return None
         places = ((file, tuple(parts)) for file in view.stars)
         found = {target for place in places if (target := self._find_at_place(place)) is not None}
@@ -281,24 +288,29 @@ class CodeRules:
                 return self._world.modules.resolve_python(view.path, ".".join((whole[parts[0]], *parts[1:])))
         return None
 
-    def _find_at_place(self, place: Place, hops: int = 0) -> RelationTarget | None:
+    def _find_at_place(self, place: Place) -> RelationTarget | None:
         """Return the snippet at a place, following what its file imports from elsewhere."""
-        path, parts = place
-        view = self._world.view(path)
-        if view is None or hops > MAX_HOPS:
-            return None
-        if not parts:
-            return None if view.head is None else RelationTarget(path, "", view.head)
-        found = self._find_symbol(view, ".".join(parts))
-        if found is not None:
-            return found
-        if len(parts) == 2 and view.kinds.get(parts[0]) in CLASS_LIKE:
-            return self._find_inherited_method(view, parts[0], parts[1])
-        if parts[0] in view.names:
-            further, inner = view.names[parts[0]]
-            return self._find_at_place((further, (*inner, *parts[1:])), hops + 1)
-        handed_on = (self._find_at_place((other, parts), hops + 1) for other in view.stars)
-        return next((found for found in handed_on if found is not None), None)
+        places, seen = [place], {place}
+        for path, parts in places:
+            view = self._world.view(path)
+            if view is None:
+                continue
+            if not parts:
+                return None if view.head is None else RelationTarget(path, "", view.head)
+            found = self._find_symbol(view, ".".join(parts))
+            if found is not None:
+                return found
+            if len(parts) == 2 and view.kinds.get(parts[0]) in CLASS_LIKE:
+                return self._find_inherited_method(view, parts[0], parts[1])
+            if parts[0] in view.names:
+                further, inner = view.names[parts[0]]
+                onward = [(further, (*inner, *parts[1:]))]
+            else:
+                onward = [(other, parts) for other in view.stars if parts[0] not in view.bound]
+            unseen = [one for one in onward if one not in seen][: MAX_PLACES - len(seen)]
+            places += unseen
+            seen |= {*unseen}
+        return None
 
     def _find_in_package(self, place: Place) -> RelationTarget | None:
         """Look in a Go package's other files too."""

@@ -32,6 +32,9 @@ _REQUIRE: Final = re.compile(
     r"[\"'](?P<source>\.[^\"']*+)[\"']"
 )
 _SCRIPT_STAR: Final = re.compile(r"\bexport\s++(?:type\s++)?\*\s*+from\s*+[\"'](?P<source>\.[^\"']*+)[\"']")
+_SCRIPT_OWN: Final = re.compile(r"\bexport\s++(?:declare\s++)?(?:const|let|var)\s++([\w$]++)")
+_SCRIPT_LIST: Final = re.compile(r"\bexport\s++(?:type\s++)?\{([^}]{0,4000}+)\}")
+_PYTHON_OWN: Final = re.compile(r"^(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=)", re.MULTILINE)
 _SCRIPT_ITEM: Final = re.compile(r"\s*(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$")
 _CLASS_IMPORT: Final = re.compile(r"^(?:static\s+)?([\w.]+?\.([A-Z]\w*))(?:\.\w+)?(?:\s+as\s+(\w+))?$")
 _GO_IMPORT: Final = re.compile(r"(?:\b(\w+)\s+)?\"([\w./~-]+)\"")
@@ -49,6 +52,7 @@ class FileView:
         names: what each name that the file imports means, inside this project.
         modules: dotted modules that Python imports whole, by the name they bind.
         stars: files of which it imports (Python) or hands on (JavaScript, TypeScript) every name.
+        bound: names that it gives a meaning of its own, found or not: no file of `stars` has a say in them.
         head: the snippet that stands for the file.
     """
 
@@ -60,6 +64,7 @@ class FileView:
     names: Mapping[str, Place]
     modules: Mapping[str, str]
     stars: tuple[str, ...]
+    bound: frozenset[str]
     head: NodeKey | None
 
 
@@ -71,6 +76,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
     names: dict[str, Place] = {}
     whole: dict[str, str] = {}
     stars: list[str] = []
+    bound: set[str] = set()
     language = next((row.language for row in rows if row.language), None)
     for number, row in enumerate(rows):
         if row.symbol is None or number == 0:
@@ -79,6 +85,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
             names.update(read_imported_names(path, top, modules))
             whole.update(read_whole_modules(top))
             stars += _read_stars(path, top, modules)
+            bound.update(_read_bound(top))
         if row.symbol is not None and row.symbol not in symbols:
             symbols[row.symbol] = row.key
             kinds[row.symbol] = str(row.facts.get("kind", ""))
@@ -94,6 +101,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
         names=names,
         modules=whole,
         stars=tuple(dict.fromkeys(stars)),
+        bound=frozenset(bound) if stars else frozenset(),
         head=head,
     )
 
@@ -151,6 +159,19 @@ def _read_stars(path: str, row: LinkableSnippet, modules: ModuleIndex) -> Iterat
     for match in _FROM.finditer(row.content):
         if match[2].strip("() \t") == "*" and match[1] in said and (place := modules.resolve_python(path, match[1])):
             yield place[0]
+
+
+def _read_bound(row: LinkableSnippet) -> Iterator[str]:
+    """Yield what a snippet assigns, or imports or hands on by name, from other projects too."""
+    if row.language == "python":
+        yield from (match[1] for match in _PYTHON_OWN.finditer(row.content))
+        for match in _FROM.finditer(row.content.replace("\\\n", " ")):
+            yield from (alias or name for name, alias in _split_import_items(match[2].strip("() \t")))
+    elif row.language in SCRIPT:
+        yield from (match[1] for match in _SCRIPT_OWN.finditer(row.content))
+        for match in _SCRIPT_LIST.finditer(row.content):
+            items = (_SCRIPT_ITEM.match(item) for item in match[1].split(","))
+            yield from (item[2] or item[1] for item in items if item)
 
 
 def _split_import_items(text: str) -> Iterator[tuple[str, str | None]]:
