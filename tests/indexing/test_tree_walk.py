@@ -559,6 +559,29 @@ def test_a_class_of_characters_means_what_git_means_by_it(tmp_path: Path, bracke
     assert not seen & {path for path, reason in reasons(tmp_path).items() if reason.startswith("ignored by ")}
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "lib[!0-9]*",
+        "lib[^0-9]a.md",
+        "lib[!]0]a.md",
+        "lib[^]-a]b.md",
+        "lib[!-0]*.md",
+        "lib[^--0]*",
+        "[![:digit:]]*/b.md",
+    ],
+)
+def test_what_a_bracket_leaves_out_is_no_slash(tmp_path: Path, pattern: str) -> None:
+    git(tmp_path, "init", "-q", "--template=")
+    make(
+        tmp_path,
+        dict.fromkeys(("lib/a.md", "lib/b.md", "lib_a.md", "lib^b.md", "lib-a.md", "lib0a.md", "7/b.md"), "x\n"),
+    )
+    (tmp_path / ".gitignore").write_text(pattern + "\n")
+
+    assert sorted(found(tmp_path)) == [path for path in git_sees(tmp_path) if path != ".gitignore"]
+
+
 @settings(max_examples=examples(40))
 @given(_TREES)
 def test_one_path_is_judged_as_the_walk_judges_it(

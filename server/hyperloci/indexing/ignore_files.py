@@ -49,6 +49,9 @@ _OUTSIDE: Final = re.compile(r"\\.|\[[!^]?\]?|.", re.DOTALL)
 _INSIDE: Final = re.compile(r"\[:([a-z]{1,6}):\]|\\.|.", re.DOTALL)
 """What a pattern is made of outside brackets and inside; only at its beginning does `]` stand for itself in them."""
 
+_SLASH: Final = "\N{DIVISION SLASH}"
+"""Stands for `/` in a bracket until the pattern is translated; no pattern has it, since each character is a byte's."""
+
 _CLASSES: Final = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -168,9 +171,9 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
             continue
         # Only translated there, not compiled: what Python's engine would make of it is not wanted.
         with contextlib.suppress(GitIgnorePatternError, re2.error):
-            expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(_spell_out_classes(line))
+            expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(_spell_out_brackets(line))
             if expression is not None and ignores is not None:
-                patterns.append((_compile_linear(str(expression)), ignores))
+                patterns.append((_compile_linear(_put_slashes(str(expression))), ignores))
     if not patterns:
         return None
     groups = [
@@ -180,17 +183,28 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
     return IgnoreRules(base, source, tuple(reversed(groups)))
 
 
-def _spell_out_classes(pattern: str) -> str:
-    """Return a pattern with `[0-9]` for `[[:digit:]]`: `pathspec` ends a bracket at the first `]`."""
-    if "[:" not in pattern:
+def _spell_out_brackets(pattern: str) -> str:
+    """Return a pattern with `[0-9]` for `[[:digit:]]`, and with a slash among what a bracket excludes.
+
+    `pathspec` ends a bracket at the first `]`, and has `lib[!0-9]*` match `lib/a.py`.
+    """
+    if "[" not in pattern:
         return pattern
     spelt: list[str] = []
     at, inside = 0, False
     while match := (_INSIDE if inside else _OUTSIDE).match(pattern, at):
         spelt.append(_CLASSES.get(match[1], match[0]) if inside and match[1] else match[0])
+        if not inside and match[0].startswith(("[!", "[^")):
+            spelt.append(_SLASH)
         inside = match[0] != "]" if inside else match[0].startswith("[")
         at = match.end()
     return "".join(spelt)
+
+
+def _put_slashes(expression: str) -> str:
+    # What stood first in its bracket, and meant itself there, is first no more.
+    expression = expression.replace(f"]{_SLASH}", r"/\]").replace(f"{_SLASH}-", r"/\-")
+    return expression.replace(_SLASH, "/")
 
 
 def _compile_linear(expression: str) -> LinearPattern:
