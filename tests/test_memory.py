@@ -223,6 +223,29 @@ def test_restoring_what_is_not_forgotten_is_refused_with_words(memory: Memory) -
         memory.restore(fact.id)
 
 
+@pytest.mark.req("E.03", "E.16")
+def test_what_was_told_again_since_it_was_forgotten_is_not_restored_beside_it(memory: Memory) -> None:
+    old = memory.remember_fact("We deploy with Ansible", category="decision")
+    memory.forget(old.id)
+    again = memory.remember_fact("We deploy with Ansible", category="decision")
+
+    with pytest.raises(BadRequestError, match=f"says the same as {again.id[:8]}, which holds: .* forget"):
+        memory.restore(old.id)
+    memory.correct_fact(again.id, "We deploy with Terraform")
+
+    assert [hit.content for hit in memory.search("deploy").results] == ["We deploy with Terraform"]
+    assert memory.restore(old.id).ended is None
+
+
+def test_a_statement_in_the_words_of_a_turn_does_not_keep_the_turn_from_being_restored(memory: Memory) -> None:
+    memory.add_turns("s1", [Turn(uuid="1", role=Speaker.USER, text="We deploy with Ansible", timestamp_ms=None)])
+    [turn] = memory.store.nodes.query_nodes("experience", subtypes=("episode",))
+    memory.forget(turn.id)
+    memory.remember_fact("We deploy with Ansible")
+
+    assert memory.restore(turn.id).memory.id == turn.id
+
+
 @pytest.mark.req("B.12")
 def test_a_search_reinforces_what_it_returns_unless_told_not_to(memory: Memory) -> None:
     fact = memory.remember_fact("We deploy with Ansible", confidence=0.5)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.facts import past_memories
 from hyperloci.facts.affected_memories import (
     NOTHING_AFFECTED,
     REPLACE_BY_CORRECTING,
@@ -15,7 +16,6 @@ from hyperloci.facts.affected_memories import (
     name_affected,
 )
 from hyperloci.facts.categories import resolve_category
-from hyperloci.facts.past_memories import why_not_confirmable, why_not_correctable, why_not_replaceable
 from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanitize_names, sanitize_reason
 from hyperloci.knowledge.exceptions import is_exception
 from hyperloci.model.facets import Verification
@@ -165,8 +165,9 @@ class Facts:
         redactions, reason = sum(len(part.redactions) for part in parts), "replaced by a newer fact"
         superseded = None if replaced is None else replaced.id
         known = self._find_own(new)
-        if replaced is not None and (why := why_not_replaceable(self._store, replaced, known)) is not None:
-            raise BadRequestError(f"replaces={replaced.id!r} {why}")
+        why = None if replaced is None else past_memories.why_not_replaceable(self._store, replaced, known)
+        if why is not None:
+            raise BadRequestError(f"replaces={superseded!r} {why}")
         if known is not None and known.id != superseded:
             known = self._count_known(known, new, replaced, reason)
             return RememberedFact(
@@ -222,7 +223,7 @@ class Facts:
         reason = sanitize_reason(reason)
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
-            if (why := why_not_correctable(old)) is not None:
+            if (why := past_memories.why_not_correctable(old)) is not None:
                 raise BadRequestError(f"id={node_id!r} {why}")
             new = NewNode(
                 type=old.type,
@@ -273,7 +274,7 @@ class Facts:
             node = self.resolve_living_node(node_id, "id")
             changes = _hold_on(node, now)
             if changes.get("valid_until", node.valid_until) is not None:
-                raise BadRequestError(f"id={node_id!r} {why_not_confirmable(self._store, node)}")
+                raise BadRequestError(f"id={node_id!r} {past_memories.why_not_confirmable(self._store, node)}")
             self._store.nodes.update_node(
                 node.id,
                 now=now,
@@ -304,14 +305,14 @@ class Facts:
 
         Raises:
             NotFoundError: no such memory.
-            BadRequestError: it is not forgotten, or its 30 days are over.
+            BadRequestError: it is not forgotten, its 30 days are over, or another one says the same by now.
         """
         reason = sanitize_reason(reason)
         with self._store.transaction():
-            node = self.resolve_node(node_id, "id")
-            if not self._store.nodes.restore_node(node.id, now=self._clock(), reason=reason):
-                state = "is not forgotten" if node.deleted_at is None else f"was forgotten over {RESTORE_DAYS} days ago"
-                raise BadRequestError(f"id={node_id!r} {state}, so there is nothing to restore.")
+            node, now = self.resolve_node(node_id, "id"), self._clock()
+            if (why := past_memories.why_not_restorable(self._store, node, now=now)) is not None:
+                raise BadRequestError(f"id={node_id!r} {why}")
+            self._store.nodes.restore_node(node.id, now=now, reason=reason)
             return self.resolve_living_node(node.id, "id")
 
     def resolve_node(self, node_id: str, argument: str) -> Node:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from hyperloci.clock import read_day_end
+from hyperloci.clock import MS_PER_DAY, read_day_end
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node, last_day_of
 from hyperloci.store import Store
 from hyperloci.store.ids import shorten_id
+from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.store.memories.traversal import INWARD
 
 MAX_STEPS: Final = 20
@@ -52,6 +53,22 @@ def why_not_confirmable(store: Store, old: Node) -> str:
         return "no longer holds; remember it anew if it does."
     id = shorten_id(newest.id)
     return f"was replaced by {id}; confirm that one, or remember the old words with replaces={id} if they hold again."
+
+
+def why_not_restorable(store: Store, node: Node, *, now: int) -> str | None:
+    """Return why a memory can't be brought back; None where it can.
+
+    What was told again meanwhile holds already: of two that say the same, a correction would end only one.
+    """
+    if node.deleted_at is None:
+        return "is not forgotten, so there is nothing to restore."
+    if now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
+        return f"was forgotten over {RESTORE_DAYS} days ago, so there is nothing to restore."
+    twin = store.node_lists.find_twin(node) if node.valid_until is None else None
+    if twin is None:
+        return None
+    id = shorten_id(twin.id)
+    return f"says the same as {id}, which holds: to have this one in its place, forget {id} first."
 
 
 def find_successor(store: Store, node: Node) -> Node | None:

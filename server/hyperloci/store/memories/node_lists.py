@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.topic import EventPlace
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
@@ -43,6 +44,16 @@ class NodeLists:
             (json.dumps(list(scopes)), time, key, limit),
         )
         return [node_from_row(row) for row in rows]
+
+    def find_twin(self, node: Node) -> Node | None:
+        """Return another node that holds, with a node's content, scope and place; none of or for a teammate's."""
+        row = self._connection.execute(
+            f"{SELECT_NODE} JOIN nodes own ON own.key = ? WHERE n.content_hash = own.content_hash"
+            " AND n.scope_key = own.scope_key AND n.place = own.place AND n.key <> own.key AND n.deleted_at IS NULL"
+            " AND n.valid_until IS NULL AND ? NOT IN (n.origin, own.origin) ORDER BY n.key LIMIT 1",
+            (node.key, Origin.TEAMMATE),
+        ).fetchone()
+        return node_from_row(row) if row else None
 
     def list_memories(
         self,
