@@ -70,6 +70,18 @@ def test_a_span_that_ends_before_it_begins_is_refused() -> None:
         build_conditions(project=PROJECT, now=NOW, after="2026-11-28", before="2020-01-01")
 
 
+@pytest.mark.parametrize("where", [{"relation": "calls"}, {"depth": 2}, {"relation": "any", "depth": 3}])
+def test_a_relation_from_nowhere_is_refused_not_passed_over(where: dict[str, Any]) -> None:
+    with pytest.raises(BadRequestError, match=r"needs a memory to start from: give where\.related_to"):
+        build_conditions(project=PROJECT, now=NOW, where=where)
+
+
+def test_a_relation_from_nowhere_that_asks_nothing_is_passed_over() -> None:
+    where = {"relation": "any", "depth": 1}
+
+    assert build_conditions(project=PROJECT, now=NOW, where=where) == build_conditions(project=PROJECT, now=NOW)
+
+
 def test_relations_become_a_walk_and_strategies_are_passed_on() -> None:
     conditions = build_conditions(
         project=PROJECT, now=NOW, where={"related_to": "abc", "relation": "causes", "depth": 2, "strategy": "e1_only"}

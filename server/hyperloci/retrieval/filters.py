@@ -197,9 +197,14 @@ def _parse_as_of(value: Any, now: int) -> int | None:
 
 def _parse_related_to(given: Mapping[str, Any]) -> RelatedTo | None:
     if given.get("related_to") is None:
+        for name, anyway in (("relation", "any"), ("depth", 1)):
+            if given.get(name, anyway) not in ("", anyway):
+                raise BadRequestError(
+                    f"where.{name}={given[name]!r:.80} needs a memory to start from: give where.related_to, an id."
+                )
         return None
     depth = given.get("depth", 1)
-    if not isinstance(depth, int) or not 1 <= depth <= 4:
+    if type(depth) is not int or not 1 <= depth <= 4:
         raise BadRequestError(f"where.depth={depth!r} must be a whole number from 1 to 4.")
     return RelatedTo(
         node_id=_parse_text("where.related_to", given["related_to"]),
