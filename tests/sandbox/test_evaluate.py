@@ -80,6 +80,11 @@ def test_no_listed_method_names_attributes_in_text_or_leads_to_another_kind_of_o
         ("x = [1, 2, 3]\nx[1:] += [4]\nx", [1, 2, 3, 4]),
         ("def f(*a, **k):\n    return len(a), k\nf(*[1, 2], **{'x': 1})", [2, {"x": 1}]),
         ("sorted(['b', 'A'], key=str.lower)", ["A", "b"]),
+        ("{('a', 'b'): 1, ('a', 'c'): 2}", {'["a", "b"]': 1, '["a", "c"]': 2}),
+        ("{('é',): 1}", {'["é"]': 1}),
+        ("{None: 1, 1.5: 2, True: 3}", {"null": 1, "1.5": 2, "true": 3}),
+        ("{1: 'number', '1': 'text'}", [[1, "number"], ["1", "text"]]),
+        ("{len: 1, min: 2}", [["<builtin_function_or_method>", 1], ["<builtin_function_or_method>", 2]]),
         ("sorted([{'s': 1}, {'s': 2}], key=lambda d: -d['s'])", [{"s": 2}, {"s": 1}]),
         ("a, (b, *c) = 1, (2, 3, 4)\n[a, b, c]", [1, 2, [3, 4]]),
         ("{k: v for k, v in zip('ab', range(2))}", {"a": 0, "b": 1}),
@@ -148,7 +153,7 @@ def test_a_result_too_large_is_an_error_that_says_how_large() -> None:
 @pytest.mark.parametrize(
     ("code", "result"),
     [
-        ("{(1, 2): {3}, None: b'x', 2: print}", {"<tuple>": [3], "null": "<bytes>", "2": "<method>"}),
+        ("{(1, 2): {3}, None: b'x', 2: print}", {"[1, 2]": [3], "null": "<bytes>", "2": "<method>"}),
         ("x = []\nx.append(x)\nlen(x)", 1),
         ("2 ** 53 + 1", "9007199254740993"),
         ("1 << 100_000", "<a whole number of 100,001 bits>"),

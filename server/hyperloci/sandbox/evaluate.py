@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import asdict
 from types import MappingProxyType, TracebackType
 from typing import Any, Final
@@ -170,7 +170,7 @@ def to_plain(value: Any, depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         return f"<{type(value).__name__}>"
     if isinstance(value, dict):
-        return {_plain_key(key): to_plain(item, depth + 1) for key, item in value.items()}
+        return _plain_dictionary([(to_plain(key, depth + 1), to_plain(item, depth + 1)) for key, item in value.items()])
     if isinstance(value, _SEQUENCES):
         return [to_plain(item, depth + 1) for item in value]
     return f"<{type(value).__name__}>"
@@ -185,9 +185,12 @@ def _plain_number(value: int) -> int | str:
         return f"<a whole number of {value.bit_length():,} bits>"
 
 
-def _plain_key(key: Any) -> str:
-    simple = to_plain(key, MAX_DEPTH)
-    return simple if isinstance(simple, str) else json.dumps(simple)
+def _plain_dictionary(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """Return a JSON object; the pairs where two keys would be one in it, as 1 and '1', so that none is lost."""
+    names = [key if isinstance(key, str) else json.dumps(key, ensure_ascii=False) for key, _ in pairs]
+    if len(set(names)) < len(names):
+        return [list(pair) for pair in pairs]
+    return dict(zip(names, (item for _, item in pairs), strict=True))
 
 
 def make_encodable_text(text: str) -> str:
