@@ -92,6 +92,8 @@ REFUSED: Sequence[tuple[str, dict[str, Any], Sequence[str]]] = [
     ("relate", {"label": "causes", "members": [{"id": "a"}, {"id": "b"}], "weight": -1}, ["weight=-1", "0"]),
     ("index_path", {"path": "/etc"}, ["/etc", "outside"]),
     ("index_path", {"path": "no/such/file"}, ["no/such/file"]),
+    ("index_path", {"path": "no/such/file", "wait": False}, ["does not exist", "no/such/file"]),
+    ("index_path", {"path": "\x00", "wait": False}, ["not a valid path", "path="]),
     ("no_such_tool", {}, ["no_such_tool", "search_memory"]),
 ]
 

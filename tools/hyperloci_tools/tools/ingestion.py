@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import anyio
@@ -46,6 +47,9 @@ async def index_path(
     Watchers do this by themselves: use it after a large change outside the session or when search misses a file."""
     state = state_of(ctx)
     if not wait:
+        if path is not None:
+            # In the background nobody would hear that there is nothing to index.
+            await state.workers.reader.call(lambda memory: memory.project.resolve_path(Path(path)))
         state.background.start_soon(_index_quietly, state.workers, path)
         running: IndexOut = {"status": "running"}
         return tool_result(running, answer_text.render_index_report(running))
