@@ -103,6 +103,8 @@ WRONG = {
     "x confidence:maybe": (3, "confidence: has 'maybe'"),
     "level:9": (1, "level:9 must be a number from 1 to 6"),
     "scope:moon": (1, "scope:moon is unknown"),
+    '"a relation:" relation:calls': (15, "needs a memory to start from"),
+    '"depth: what" depth:2': (15, "needs a memory to start from"),
 }
 
 

@@ -188,6 +188,7 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
         raise BadRequestError(f"the query has {len(line)} characters; at most {MAX_CHARS} are allowed.")
     words: list[str] = []
     given: dict[str, Any] = {}
+    columns: dict[str, int] = {}
     for token in _tokenize(line):
         if isinstance(token, str):
             words.append(token)
@@ -196,7 +197,8 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
             if name in given and name not in _MANY:
                 raise QuerySyntaxError(line, token.column, f"{token.key}: is given twice; give it once.")
             given[name] = [*given[name], *value] if name in given else value
-    _check_combination(line, given)
+            columns.setdefault(name, token.column)
+    _check_combination(line, columns)
     search = {name: given.pop(name) for name in _OF_SEARCH if name in given}
     return Query(text=" ".join(words), where=given, **search)
 
@@ -305,8 +307,8 @@ def _say_as_written(message: str, read: Sequence[tuple[_ConditionTerm, Mapping[s
     return message
 
 
-def _check_combination(line: str, given: Mapping[str, Any]) -> None:
+def _check_combination(line: str, columns: Mapping[str, int]) -> None:
+    """Refuse what needs another condition beside it; `columns` has where each begins, by its argument."""
     for name in ("relation", "depth"):
-        if name in given and "related_to" not in given:
-            column = line.find(f"{name}:") + 1
-            raise QuerySyntaxError(line, column, f"{name}: needs a memory to start from: add related:ID.")
+        if name in columns and "related_to" not in columns:
+            raise QuerySyntaxError(line, columns[name], f"{name}: needs a memory to start from: add related:ID.")
