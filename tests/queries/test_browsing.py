@@ -53,6 +53,17 @@ def test_what_was_forgotten_at_one_time_is_on_one_page_each(memory: Memory, cloc
     assert seen == ids[::-1]
 
 
+@pytest.mark.parametrize(("limit", "is_last"), [(1, False), (2, True), (3, True)])
+def test_the_last_page_of_the_forgotten_is_known_as_the_last(memory: Memory, limit: int, is_last: bool) -> None:
+    for city in ("Berlin", "Hamburg"):
+        memory.forget(memory.remember_fact(f"{city} has a river.").id)
+
+    page = memory.list_forgotten(limit=limit)
+
+    assert len(page.events) == min(limit, 2)
+    assert (page.older is None) == is_last
+
+
 def test_what_no_longer_holds_is_still_an_event(memory: Memory) -> None:
     old = memory.remember_fact("The port is 5432.").id
     new = memory.correct_fact(old, "The port is 6432.").id

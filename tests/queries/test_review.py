@@ -62,3 +62,5 @@ def test_suspicious_memories_come_in_pages_newest_first(memory: Memory) -> None:
     first = memory.list_suspicious(limit=3)
     second = memory.list_suspicious(limit=3, before=first.more)
     assert [hit.id for hit in (*first.memories, *second.memories)] == made[::-1]
+    assert second.more is None
+    assert memory.list_suspicious(limit=5).more is None

@@ -124,9 +124,10 @@ def list_forgotten(
 ) -> EventPage:
     """Return a page of what was forgotten, latest first; until it is deleted, it can be restored."""
     check_page(limit)
-    nodes = store.node_lists.list_forgotten(scopes, limit, before=before)
+    found = store.node_lists.list_forgotten(scopes, limit + 1, before=before)
+    nodes = found[:limit]
     hits = present(nodes)
-    last = nodes[-1] if len(nodes) == limit else None
+    last = nodes[-1] if len(found) > limit else None
     return EventPage(
         events=tuple(
             BrowsedEvent(at=to_iso(node.deleted_at or 0), memory=hit) for node, hit in zip(nodes, hits, strict=True)

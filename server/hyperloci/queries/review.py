@@ -93,8 +93,8 @@ def list_suspicious(
 ) -> ReviewPage:
     """Return the memories that looked like an instruction when they were stored, newest first."""
     check_page(limit)
-    nodes = store.node_lists.list_flagged(scopes, limit, before=before)
-    return ReviewPage(memories=tuple(present(nodes)), more=nodes[-1].key if len(nodes) == limit else None)
+    nodes = store.node_lists.list_flagged(scopes, limit + 1, before=before)
+    return ReviewPage(memories=tuple(present(nodes[:limit])), more=nodes[limit - 1].key if len(nodes) > limit else None)
 
 
 def _describe_disputes(store: Store, edges: Iterable[Hyperedge], present: Present) -> list[Dispute]:
