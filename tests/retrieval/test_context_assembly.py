@@ -70,6 +70,22 @@ def test_the_summary_of_a_conversation_is_read_as_what_happened() -> None:
     ]
 
 
+@pytest.mark.req("B.09")
+@pytest.mark.parametrize("kind", ["fact", "experience", "snippet"])
+def test_what_is_too_long_for_the_budget_is_told_of_with_the_budget_that_it_needs(kind: str) -> None:
+    parts = arrange_hits([hit(1, kind, "word " * 200), hit(2, kind, "word " * 250)])
+
+    context = assemble_context("q", parts, 100)
+
+    assert "2 relevant memories found; none fits into 100 tokens" in context.markdown
+    assert context.tokens == count_tokens(context.markdown) <= 100
+    assert context.sources == ()
+    assert context.sections == ()
+    needed = int(context.markdown.rsplit(maxsplit=3)[1])
+    assert assemble_context("q", parts, needed).sources == ("id-1",)
+    assert "none fits" in assemble_context("q", parts, needed - 1).markdown
+
+
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:
     context = assemble_context("q", arrange_hits([hit(1, content="word " * 2_000)]), 2_000)
 

@@ -70,7 +70,10 @@ def _lines_of_kinds(hits: Sequence[Hit], kinds: frozenset[str]) -> tuple[Context
 
 
 def assemble_context(query: str, parts: Sequence[ContextPart], max_tokens: int) -> AssembledContext:
-    """Return the best lines of all parts as Markdown that costs at most `max_tokens`."""
+    """Return the best lines of all parts as Markdown that costs at most `max_tokens`.
+
+    Lines are taken whole. Where none fits, the Markdown says so: an empty one means that nothing is known.
+    """
     left = max_tokens - count_tokens(HEAD)
     fillings = [_PartFilling(part) for part in parts]
     carried = 0.0
@@ -81,7 +84,10 @@ def assemble_context(query: str, parts: Sequence[ContextPart], max_tokens: int) 
         carried = max(0.0, budget - spent)
     for filling in fillings:
         left -= filling.fill(left)
-    return _render_context(query, [filling for filling in fillings if filling.taken])
+    taken = [filling for filling in fillings if filling.taken]
+    if not taken and any(part.lines for part in parts):
+        return _tell_lack_of_room(query, [cost for filling in fillings for cost in filling.list_costs()], max_tokens)
+    return _render_context(query, taken)
 
 
 class _PartFilling:
@@ -97,11 +103,18 @@ class _PartFilling:
         for place, line in enumerate(self.part.lines):
             if place in self.taken:
                 continue
-            cost = count_tokens(line.text) + (0 if self.taken else count_tokens(f"## {self.part.title}") + 2)
+            cost = count_tokens(line.text) + (0 if self.taken else self._heading_cost())
             if spent + cost <= budget:
                 self.taken[place] = cost
                 spent += cost
         return spent
+
+    def list_costs(self) -> list[int]:
+        """Return what each line would cost as the only one."""
+        return [count_tokens(line.text) + self._heading_cost() for line in self.part.lines]
+
+    def _heading_cost(self) -> int:
+        return count_tokens(f"## {self.part.title}") + 2
 
     def lines(self) -> list[ContextLine]:
         """Return what was taken, in the part's order."""
@@ -128,6 +141,13 @@ def _render_context(query: str, fillings: Sequence[_PartFilling]) -> AssembledCo
         sections=sections,
         sources=tuple(dict.fromkeys(id for filling in fillings for id in filling.ids())),
     )
+
+
+def _tell_lack_of_room(query: str, costs: Sequence[int], max_tokens: int) -> AssembledContext:
+    found = f"{len(costs)} relevant {'memory' if len(costs) == 1 else 'memories'} found"
+    least = min(costs) + count_tokens(HEAD)
+    told = f"{found}; none fits into {max_tokens} tokens. Give a max_tokens of {least} or more."
+    return AssembledContext(query=query, markdown=told, tokens=count_tokens(told), sections=(), sources=())
 
 
 def _content_kind(hit: Hit) -> str:
