@@ -297,7 +297,7 @@ class Facts:
         with self._store.transaction():
             node = self.resolve_living_node(node_id, "id")
             self._store.nodes.delete_node(node.id, now=now, reason=reason)
-            self._make_writer().settle_disputes(node)
+            self._make_writer().clear_traces(node)
         return ForgottenFact(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
 
     def restore_memory(self, node_id: str, *, reason: str | None) -> Node:

@@ -183,7 +183,15 @@ class MemoryWriter:
                 evidence=reason,
             )
 
-    def settle_disputes(self, ended: Node) -> None:
+    def clear_traces(self, gone: Node) -> None:
+        """Clear what a statement that ended or was forgotten left elsewhere: disputes, and summaries that may quote it.
+
+        Upkeep sums up anew what is known of the entities that it mentions.
+        """
+        self._settle_disputes(gone)
+        self._store.entities.drop_summaries_from(gone.key)
+
+    def _settle_disputes(self, ended: Node) -> None:
         """Clear what a statement that has ended disputed, where nothing else that holds disputes it."""
         settle_disputes(self._store.connection, ended.key)
 
@@ -251,7 +259,7 @@ class MemoryWriter:
     def _end(self, old: Node, *, now: int, until: int) -> None:
         self._store.nodes.update_node(old.id, now=now, valid_until=until)
         self._store.facets.set_verification(old.key, Verification.OUTDATED)
-        self.settle_disputes(old)
+        self.clear_traces(old)
 
 
 def _is_statement(node: Node) -> bool:

@@ -142,11 +142,10 @@ def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: 
     for start in range(0, len(faded), PRUNE_BATCH):
         context.yield_to_others()
         with context.store.transaction():
-            pruned += [
-                item.id
-                for item in faded[start : start + PRUNE_BATCH]
-                if aged.prune_memory(item, now=now, reason=_format_reason(item, now, context.settings))
-            ]
+            for item in faded[start : start + PRUNE_BATCH]:
+                if aged.prune_memory(item, now=now, reason=_format_reason(item, now, context.settings)):
+                    context.store.entities.drop_summaries_from(item.key)
+                    pruned.append(item.id)
     return pruned
 
 

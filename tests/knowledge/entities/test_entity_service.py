@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.jobs import MaintenanceContext
@@ -141,6 +142,43 @@ def test_what_is_often_spoken_of_gets_a_summary_of_what_is_said_of_it(memory: Me
     assert summary is not None and summary.startswith("AuthService is the part that issues tokens.")
     assert "Redis" in summary and "Nothing else" not in summary
     assert upkeep(memory) == 0
+
+
+@pytest.mark.req("B.18", "B.13", "E.16")
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda memory, id: memory.forget(id),
+        lambda memory, id: memory.correct_fact(id, "AuthService is number 7 of the services."),
+        lambda memory, id: memory.remember_fact("AuthService is number 7 of the services.", replaces=id),
+    ],
+    ids=["forgotten", "corrected", "replaced"],
+)
+def test_what_no_longer_holds_is_in_no_summary(memory: Memory, end: Callable[[Memory, str], object]) -> None:
+    ids = [memory.remember_fact(f"AuthService is number {number} of the services.").id for number in range(3)]
+    upkeep(memory)
+    assert "number 0" in (memory.get_entity_info("AuthService").entity.summary or "")
+
+    end(memory, ids[0])
+
+    assert memory.get_entity_info("AuthService").entity.summary is None
+    upkeep(memory)
+    summary = memory.get_entity_info("AuthService").entity.summary
+    assert summary is not None and "number 0" not in summary and "number 1" in summary
+
+
+@pytest.mark.req("B.11", "B.18")
+def test_what_faded_is_in_no_summary(memory: Memory, clock: FakeClock) -> None:
+    memory.remember_fact("AuthService is number 0 of the services.", confidence=0.06)
+    for number in range(1, 3):
+        memory.remember_fact(f"AuthService is number {number} of the services.", category="decision")
+    upkeep(memory)
+    assert "number 0" in (memory.get_entity_info("AuthService").entity.summary or "")
+
+    clock.advance(60 * MS_PER_DAY)
+    assert len(memory.prune_faded().ids) == 1
+
+    assert memory.get_entity_info("AuthService").entity.summary is None
 
 
 @pytest.mark.req("B.18")

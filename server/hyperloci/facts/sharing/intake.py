@@ -218,6 +218,7 @@ class SharedIntake:
         """Note that a teammate's memory no longer holds; return whether it did until now."""
         if shared.until is not None and node.valid_until is None and node.origin is Origin.TEAMMATE:
             self._store.nodes.update_node(node.id, now=self._clock(), valid_until=min(shared.until, self._clock()))
+            self._store.entities.drop_summaries_from(node.key)
             return True
         return False
 

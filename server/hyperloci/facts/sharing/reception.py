@@ -83,7 +83,7 @@ def is_plain_name(name: str) -> bool:
 def forget_received(store: Store, writer: MemoryWriter, node: Node, *, reason: str, now: int) -> None:
     """Forget a memory whose author took it back, restorable like any other; what it disputed is settled."""
     store.nodes.delete_node(node.id, now=now, reason=reason)
-    writer.settle_disputes(node)
+    writer.clear_traces(node)
 
 
 def find_rivals(store: Store, old: Node, new: Node) -> list[Node]:
