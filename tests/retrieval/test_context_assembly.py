@@ -86,6 +86,12 @@ def test_what_is_too_long_for_the_budget_is_told_of_with_the_budget_that_it_need
     assert "none fits" in assemble_context("q", parts, needed - 1).markdown
 
 
+def test_what_is_too_long_for_the_budget_and_in_two_parts_is_counted_once() -> None:
+    parts = arrange_hits([hit(1, "fact", "word " * 200)])
+
+    assert "1 relevant memory found; none fits" in assemble_context("q", [*parts, *parts], 100).markdown
+
+
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:
     context = assemble_context("q", arrange_hits([hit(1, content="word " * 2_000)]), 2_000)
 

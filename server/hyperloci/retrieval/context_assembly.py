@@ -86,7 +86,7 @@ def assemble_context(query: str, parts: Sequence[ContextPart], max_tokens: int) 
         left -= filling.fill(left)
     taken = [filling for filling in fillings if filling.taken]
     if not taken and any(part.lines for part in parts):
-        return _tell_lack_of_room(query, [cost for filling in fillings for cost in filling.list_costs()], max_tokens)
+        return _tell_lack_of_room(query, fillings, max_tokens)
     return _render_context(query, taken)
 
 
@@ -143,9 +143,11 @@ def _render_context(query: str, fillings: Sequence[_PartFilling]) -> AssembledCo
     )
 
 
-def _tell_lack_of_room(query: str, costs: Sequence[int], max_tokens: int) -> AssembledContext:
-    found = f"{len(costs)} relevant {'memory' if len(costs) == 1 else 'memories'} found"
-    least = min(costs) + count_tokens(HEAD)
+def _tell_lack_of_room(query: str, fillings: Sequence[_PartFilling], max_tokens: int) -> AssembledContext:
+    # A memory may stand in two parts: as of the kind that is asked for, and as relevant to the subject.
+    count = len({line.id or line.text for filling in fillings for line in filling.part.lines})
+    found = f"{count} relevant {'memory' if count == 1 else 'memories'} found"
+    least = min(cost for filling in fillings for cost in filling.list_costs()) + count_tokens(HEAD)
     told = f"{found}; none fits into {max_tokens} tokens. Give a max_tokens of {least} or more."
     return AssembledContext(query=query, markdown=told, tokens=count_tokens(told), sections=(), sources=())
 
