@@ -204,6 +204,21 @@ def test_a_correction_that_arrives_is_about_what_the_memory_was_declared_to_be_a
     assert [hit.id for hit in ada.memory.search("major", entity_name="the gizmo").results] == [new]
 
 
+@pytest.mark.req("B.13", "B.18")
+def test_a_correction_that_arrives_takes_the_old_words_out_of_what_is_known_in_short(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    old = ada.share("AuthService is number 0 of the services.")
+    exchange(ada, bob)
+    [entity] = ada.memory.store.entities.list_of_node(ada.node(old).key)
+    with ada.memory.store.transaction():
+        ada.memory.store.entities.set_summary(entity.node_key, ada.node(old).content, now=ada.clock())
+
+    bob.share("AuthService is number 7 of the services.", replaces=old)
+    exchange(bob, ada)
+
+    assert ada.memory.get_entity_info("AuthService").entity.summary is None
+
+
 def test_two_corrections_of_one_memory_are_both_kept_and_shown_to_both_as_a_contradiction(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     old = ada.share("Deploys go out on Tuesdays")

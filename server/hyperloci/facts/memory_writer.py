@@ -88,6 +88,8 @@ class MemoryWriter:
         if node is None or node.content == old.content or not _is_statement(node):
             return
         renew_anchors(self._store, node, self._store.scopes.ensure_scope(project, now=now))
+        # Before it mentions others: what is known in short of those that it mentioned may quote the old words.
+        self._store.entities.drop_summaries_from(node.key)
         self._linker.relink_text(node.key, node.scope, node.content, before=old.content, now=now)
         facets = classify_facets(node.content, node.origin, confidence=node.confidence)
         known = self._store.facets.get_facets([node.key]).get(node.key)

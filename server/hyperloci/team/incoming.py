@@ -235,6 +235,8 @@ class _IncomingPage:
         if changes:
             self.run.store.nodes.update_node(node.id, now=self.now, reason=f"by {editor}", **changes)
             self._writer.renew_statement(node, self.project.scope_id, now=self.now)
+        if changes.get("valid_until") is not None:
+            self._writer.clear_traces(node)
         if payload.state is SharedState.FORGOTTEN and node.deleted_at is None:
             forget_received(self.run.store, self._writer, node, reason=f"forgotten by {editor}", now=self.now)
         elif payload.state is SharedState.LIVE and node.deleted_at is not None:

@@ -151,8 +151,9 @@ def test_what_is_often_spoken_of_gets_a_summary_of_what_is_said_of_it(memory: Me
         lambda memory, id: memory.forget(id),
         lambda memory, id: memory.correct_fact(id, "AuthService is number 7 of the services."),
         lambda memory, id: memory.remember_fact("AuthService is number 7 of the services.", replaces=id),
+        lambda memory, id: memory.update_node(id, content="AuthService is number 7 of the services."),
     ],
-    ids=["forgotten", "corrected", "replaced"],
+    ids=["forgotten", "corrected", "replaced", "changed"],
 )
 def test_what_no_longer_holds_is_in_no_summary(memory: Memory, end: Callable[[Memory, str], object]) -> None:
     ids = [memory.remember_fact(f"AuthService is number {number} of the services.").id for number in range(3)]
@@ -165,6 +166,16 @@ def test_what_no_longer_holds_is_in_no_summary(memory: Memory, end: Callable[[Me
     upkeep(memory)
     summary = memory.get_entity_info("AuthService").entity.summary
     assert summary is not None and "number 0" not in summary and "number 1" in summary
+
+
+@pytest.mark.req("B.18")
+def test_what_speaks_of_something_else_now_is_in_no_summary(memory: Memory) -> None:
+    ids = [memory.remember_fact(f"AuthService is number {number} of the services.").id for number in range(3)]
+    upkeep(memory)
+
+    memory.update_node(ids[0], content="The cellar is number 7 of the rooms.")
+
+    assert memory.get_entity_info("AuthService").entity.summary is None
 
 
 @pytest.mark.req("B.11", "B.18")
