@@ -17,6 +17,7 @@ from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import StoreError
+from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.sharing.promotion import check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES, name_file, write_memory
 from hyperloci.facts.sharing.shared_version import MAX_LINE_BYTES, SharedLineError, SharedVersion
@@ -353,6 +354,27 @@ def test_a_correction_tells_others_at_once_that_the_old_holds_no_longer_and_noth
     assert len(files) == 3
     bob.memory.read_shared(thorough=True)
     assert {path.name for path in (bob.root / FOLDER).iterdir()} == files and bob.disputes() == 0
+
+
+@pytest.mark.req("B.13", "B.18")
+def test_what_a_teammate_ended_disputes_nothing_and_is_quoted_nowhere(ada: Person, bob: Person) -> None:
+    id = ada.remember("AuthService is number 0 of the services.")
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    store, own = bob.memory.store, bob.remember("AuthService is number 1 of the services.")
+    [entity] = store.entities.list_of_node(bob.node(id).key)
+    with store.transaction():
+        MemoryWriter(store).dispute(bob.node(own), bob.node(id), "two numbers", confidence=1.0, now=NOW)
+        store.entities.set_summary(entity.node_key, bob.node(id).content, now=NOW)
+
+    ada.memory.correct_fact(id, "AuthService is number 2 of the services.")
+    ada.commit()
+    bob.pull(ada)
+
+    assert bob.node(id).valid_until is not None
+    assert bob.memory.get_entity_info("AuthService").entity.summary is None
+    assert bob.memory.get_facets(own)["verification"] == "unverified"
 
 
 def test_what_ends_without_a_word_of_its_author_is_told_by_maintenance(ada: Person, bob: Person) -> None:

@@ -166,7 +166,7 @@ class SharedIntake:
             return SharedRecord(id=shared.id, hash=digest, state=ExchangeState.REFUSED, reason="empty")
         known = self._store.nodes.get_node(shared.id)
         if known is not None and known.scope == self._project and known.content.strip() == prepared.text.strip():
-            self._report.ended += self._end(known, shared)
+            self._report.ended += self._end(known, shared, writer)
             return _note_received(shared, known)
         replaced, id = shared.supersedes, shared.id
         if known is not None or one.is_edited:
@@ -177,7 +177,7 @@ class SharedIntake:
         if revision is None:
             revision = self._write(shared, id, prepared, writer)
             self._report.taken += 1
-        self._end(revision, shared)
+        self._end(revision, shared, writer)
         if revision.valid_until is None and not prepared.flags:
             self._replace(revision, replaced, writer)
             self._compare(revision, writer, set(replaced))
@@ -214,11 +214,11 @@ class SharedIntake:
             if self._store.nodes.restore_node(known.id, now=now, reason=reason):
                 self._report.taken += 1
 
-    def _end(self, node: Node, shared: SharedVersion) -> bool:
+    def _end(self, node: Node, shared: SharedVersion, writer: MemoryWriter) -> bool:
         """Note that a teammate's memory no longer holds; return whether it did until now."""
         if shared.until is not None and node.valid_until is None and node.origin is Origin.TEAMMATE:
             self._store.nodes.update_node(node.id, now=self._clock(), valid_until=min(shared.until, self._clock()))
-            self._store.entities.drop_summaries_from(node.key)
+            writer.clear_traces(node)
             return True
         return False
 
