@@ -190,12 +190,8 @@ class MemoryWriter:
 
         Upkeep sums up anew what is known of the entities that it mentions.
         """
-        self._settle_disputes(gone)
+        settle_disputes(self._store.connection, gone.key)
         self._store.entities.drop_summaries_from(gone.key)
-
-    def _settle_disputes(self, ended: Node) -> None:
-        """Clear what a statement that has ended disputed, where nothing else that holds disputes it."""
-        settle_disputes(self._store.connection, ended.key)
 
     def withdraw_dispute(self, edge: Hyperedge, members: Sequence[Node], *, now: int, reason: str) -> None:
         """Remove the relation of statements that can all hold; who was disputed by nothing else no longer is.
