@@ -551,6 +551,7 @@ def test_a_class_of_characters_means_what_git_means_by_it(tmp_path: Path, bracke
         "xdigit",
     ]
     git(tmp_path, "init", "-q", "--template=")
+    git(tmp_path, "config", "core.ignorecase", "false")  # Where it is true, `[[:upper:]]` is any letter.
     files = {f"{name}/n{sign}n.md": "x\n" for name in classes for sign in "agZ57_- .:[]!~^@`\t\n\r\x01\v\x7f"}
     make(tmp_path, files | {f"{name}/.gitignore": f"n{bracket.format(name)}*.md\n" for name in classes})
 

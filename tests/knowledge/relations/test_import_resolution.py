@@ -38,8 +38,9 @@ def test_a_look_up_takes_no_longer_among_many_files(name: str) -> None:
         return time.process_time() - started
 
     shorter = min(seconds(250), seconds(251))
-    # Sixteen times the files and the questions: what looks at each file for each question takes 256 times as long.
-    assert seconds(4_000) < 64 * max(shorter, 0.001)
+    # Sixteen times the files and the questions: what looks at each file for each question takes 256 times as long,
+    # seconds. Some systems count this time in steps of 16 ms.
+    assert seconds(4_000) < 64 * max(shorter, 0.005)
 
 
 @pytest.mark.req("D.03")
