@@ -4,10 +4,10 @@
 
 The prompts of `bench/data/prompt_kinds.jsonl`: requests for work and questions about what was said, and chores,
 explanations, looks and small talk. Those with a `writer` are turns of the labelled sessions (the writer's letter) or
-were written in a voice (`terse`) or by a writer of several voices (`a2`, those with a `tongue`); the others were
-written for it by one hand. One regression sees their vectors, one their letters. Judged by cross-validation, a writer
-left out at a time, and with `--sessions` on the prompts of projects with gold labels beside the words of
-`prompt_forms`.
+were written in a voice (`terse`) or by a writer of several voices (`a2`); `tongue` says which are not in English. The
+others were written for it by one hand. One regression sees their vectors, one their letters. Judged by
+cross-validation, a writer left out at a time, and with `--sessions` on the prompts of projects with gold labels beside
+the words of `prompt_forms`.
 `--write` puts the weights into `conversations/unasked/data/prompt_scorer.json`. The same data gives the same file.
 """
 

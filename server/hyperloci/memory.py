@@ -1358,7 +1358,7 @@ class Memory:
     def measure_prompt(self, prompt: str, keys: Sequence[NodeKey]) -> MeasuredPrompt:
         """Return how near a prompt is to memories in E1, whether it is quiet, and what bears on it.
 
-        Of memories without a vector nothing is told. Without the prompt's, whether it is quiet is told by its words.
+        Of memories without a vector nothing is told. Without the prompt's, its letters tell whether it is quiet.
         """
         from hyperloci.conversations.unasked.bearing import move_request
         from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness

@@ -61,7 +61,7 @@ class PromptProfile:
         terms: its content words.
         activities: what it would have done.
         is_quiet: whether it is of a form that hardly anything bears on.
-        quietness: how likely it needs nothing by its meaning, 0..1 (`quiet_prompts`).
+        quietness: how likely it needs nothing that was said before, 0..1 (`quiet_prompts`).
     """
 
     terms: frozenset[str]

@@ -51,9 +51,9 @@ by words and 4 of 132 prompts that need nothing are given something; as it is le
 
 QUIET_FROM: Final = 0.5
 QUIET_WEIGHT: Final = 10.0
-"""What quietness above .5 takes from the score of each memory, times 10: of six writers' everyday turns 48 of 115 are
-given something, and 255 of 301 memories that decide are found; of six others' everyday prompts 4 of 72, for 19 before
-the scorer saw how a prompt is put (docs/benchmarks/unasked.md, "What decides, unasked")."""
+"""What quietness above .5 takes from the score of each memory, times 10: of six writers' everyday turns 50 of 115 are
+given something, and 253 of 301 memories that decide are found (docs/benchmarks/unasked.md, "Runs of letters"); times 15
+it was 48 and 254 before letters were read."""
 
 
 @dataclass(frozen=True, slots=True)
