@@ -49,6 +49,9 @@ from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, selec
 from hyperloci.store.keywords.analysis import analyse_text
 from hyperloci.store.memories.traversal import OUTWARD
 
+RIDGE: Final = 0.5
+"""On all weights but the bias."""
+
 CASES: Final = Path(__file__).parent / "push_cases.json"
 UNSEEN: Final = Path(__file__).parent / "push_cases_unseen.json"
 """Written after tables and weights, which know nothing of them; only the floor of the first three was set with them."""
@@ -309,13 +312,11 @@ def encode_cases(cases: Sequence[PushCase]) -> dict[str, NDArray[np.float32]]:
     return dict(zip(texts, encoder.encode(texts), strict=True))
 
 
-def fit_logistic(
-    features: NDArray[np.float64], decides: NDArray[np.float64], *, ridge: float = 0.5
-) -> NDArray[np.float64]:
-    """Return the bias and the weights of a logistic regression (Newton's method, with a ridge on all but the bias)."""
+def fit_logistic(features: NDArray[np.float64], decides: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the bias and the weights of a logistic regression (Newton's method)."""
     rows = np.c_[np.ones(len(features)), features]
     weights = np.zeros(rows.shape[1])
-    penalty = np.diag([0.0, *(ridge for _ in range(features.shape[1]))])
+    penalty = np.diag([0.0, *(RIDGE for _ in range(features.shape[1]))])
     for _ in range(30):
         expected = 1 / (1 + np.exp(-rows @ weights))
         slope = rows.T @ (decides - expected) - penalty @ weights
