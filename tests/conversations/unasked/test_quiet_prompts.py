@@ -69,6 +69,11 @@ def test_of_a_model_that_was_not_learned_from_letters_alone_tell() -> None:
     assert discount_quiet(0.0) == discount_quiet(QUIET_FROM) == 0 < discount_quiet(0.9)
 
 
+@pytest.mark.parametrize("prompt", ["удали старую таблицу заказов", "料金の画面を直して", "выложи v2 на стенд"])
+def test_letters_that_were_not_learned_tell_nothing_by_themselves(settings: Settings, prompt: str) -> None:
+    assert score_quietness(prompt) == 0 < _score(settings, prompt)[0]
+
+
 def test_of_a_pasted_log_the_beginning_is_read() -> None:
     log = " ".join(f"{number:08x} worker {number} done" for number in range(60))
     assert len(log) > READ_CHARS

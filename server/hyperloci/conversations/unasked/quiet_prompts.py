@@ -3,9 +3,9 @@
 The words of `prompt_forms` know what their author thought of: of 24 small requests of six strangers they knew 16. Two
 logistic regressions know more (`data/prompt_scorer.json`, made by `python -m bench train_prompts`); both see how a
 prompt is put. One sees E1, where the bundled model makes the vector, the other runs of letters: that model knows
-English best, and makes little of `merci beaucoup`. Their mean decides, or letters alone. `why is that slow?` means what
-a request to make something faster means: that it is a question of one word that tells something is in its shape. What
-they find only asks more of a memory.
+English best, and makes little of `merci beaucoup`. Their mean decides, or Latin letters alone. `why is that slow?`
+means what a request to make something faster means: that it is a question of one word that tells something is in its
+shape. What they find only asks more of a memory.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ BY_LETTERS_DOUBT: Final = 0.4
 """What is taken from the log-odds without a vector, so that .6 counts as .5: of 227 memories that decide 105 are found
 by words and 4 of 132 prompts that need nothing are given something; as it is learned 100 and 3, unread 111 and 31."""
 
+LAST_LATIN: Final = "\u024f"
+"""Next to nothing was learned of letters behind it: there shape alone would call every other request quiet."""
+
 QUIET_FROM: Final = 0.5
 QUIET_WEIGHT: Final = 10.0
 """What quietness above .5 takes from the score of each memory, times 10: of six writers' everyday turns 50 of 115 are
@@ -62,7 +65,7 @@ class MeasuredPrompt:
 
     Attributes:
         cosines: to memories, of those that have a vector.
-        quietness: how likely it needs nothing that was said before, 0..1.
+        quietness: how likely it needs nothing that was said before, 0..1; 0 where that can't be told.
         bearings: of the same memories on it (`bearing`); empty for a model that was not learned from.
     """
 
@@ -72,7 +75,7 @@ class MeasuredPrompt:
 
 
 def score_quietness(prompt: str, model_id: str = "", vector: NDArray[np.float32] | None = None) -> float:
-    """Return how likely a prompt needs nothing that was said before, 0..1.
+    """Return how likely a prompt needs nothing that was said before, 0..1; 0 where neither vector nor letters tell.
 
     Args:
         prompt: its text.
@@ -89,6 +92,8 @@ def score_quietness(prompt: str, model_id: str = "", vector: NDArray[np.float32]
 
         by_meaning = scorer["by_meaning"]
         told = (told + _add_up(by_meaning, shape) + float(np.asarray(by_meaning["vector"]) @ vector)) / 2
+    elif not _is_mostly_latin(prompt):
+        return 0.0
     else:
         told -= BY_LETTERS_DOUBT
     return 1 / (1 + math.exp(-told))
@@ -96,6 +101,11 @@ def score_quietness(prompt: str, model_id: str = "", vector: NDArray[np.float32]
 
 def _add_up(weights: Mapping[str, Any], shape: Mapping[str, float]) -> float:
     return float(weights["bias"]) + math.fsum(weights["shape"][name] * value for name, value in shape.items())
+
+
+def _is_mostly_latin(prompt: str) -> bool:
+    letters = [char for char in prompt[:READ_CHARS] if char.isalpha()]
+    return 2 * sum(char <= LAST_LATIN for char in letters) >= len(letters)
 
 
 def sees_meaning_by(model_id: str, learned: str) -> bool:
