@@ -18,7 +18,13 @@ import pytest
 from hyperloci.errors import HyperlociError, StoreBusyError, StoreCorruptError, StoreMovedError
 from hyperloci.store import Store
 from hyperloci.store.database import file_guard
-from hyperloci.store.database.database_files import DatabaseFiles, connect_to_files, identify_file, lock_database
+from hyperloci.store.database.database_files import (
+    DatabaseFiles,
+    connect_to_files,
+    identify_file,
+    list_logged_pages,
+    lock_database,
+)
 from hyperloci.store.database.file_guard import SAVED_LOG, DatabaseChange, list_rescued_copies
 from hyperloci.store.database.meta import Meta
 from hyperloci.store.integrity import check_integrity
@@ -83,6 +89,34 @@ def test_a_file_that_became_smaller_is_whole_though_what_was_written_since_is_on
         assert path.stat().st_size < pages * page_bytes
         add(store, "The tug is red.")
         assert len(texts(store)) == 101
+
+
+def test_a_file_that_became_smaller_is_whole_though_the_log_is_brought_into_it_at_that_moment(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(path) as store, Store.open(path) as other:
+        for number in range(300):
+            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
+        with other.transaction():
+            other.connection.execute("DELETE FROM nodes")
+        other.connection.execute("VACUUM")
+        other.checkpoint_log()
+        other.connection.execute("PRAGMA wal_autocheckpoint = 0")
+        for number in range(100):
+            add(other, f"The quay {number} has {number} cranes and a long description of each of them.")
+        grown: list[bool] = []
+
+        def list_after_checkpoint(*given: Any) -> set[int]:
+            before = path.stat().st_size
+            other.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            grown.append(path.stat().st_size > before)
+            return list_logged_pages(*given)
+
+        monkeypatch.setattr(file_guard, "list_logged_pages", list_after_checkpoint)
+        assert store.file_guard.detect_change() is None
+        assert grown == [True]
 
 
 def test_a_file_that_was_cut_is_not_whole_though_the_log_holds_some_of_its_pages(path: Path) -> None:

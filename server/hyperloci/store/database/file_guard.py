@@ -139,10 +139,11 @@ class FileGuard:
                     int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
                     for name in ("page_count", "page_size")
                 )
+                # Looked at before the file: what is brought into that meanwhile is then in one of the two.
+                logged = list_logged_pages(self._real, self._files.index, page_bytes)
                 status = stat_file(self._real)
                 held = 0 if status is None else status.st_size // page_bytes
-                missing = range(held + 1, pages + 1)
-                return not missing or list_logged_pages(self._real, self._files.index, page_bytes).issuperset(missing)
+                return logged.issuperset(range(held + 1, pages + 1))
             finally:
                 self._connection.execute("ROLLBACK")
         except sqlite3.DatabaseError:
