@@ -805,6 +805,17 @@ def test_what_is_restored_is_in_no_dispute_that_nobody_found_and_stays_as_it_was
     assert memory.get_facets(doubted)["verification"] == "disputed"
 
 
+@pytest.mark.req("D.07")
+def test_what_somebody_called_disputed_stays_so_though_what_contradicts_it_is_forgotten(memory: Memory) -> None:
+    doubted = memory.remember_fact("The upload timeout is 30 s").id
+    rival = memory.remember_fact("The upload timeout is 60 s").id
+    memory.set_facets(doubted, {"verification": "disputed"})
+    memory.forget(rival)
+    assert memory.get_facets(doubted)["verification"] == "disputed"
+    memory.restore(rival)
+    assert [memory.get_facets(id)["verification"] for id in (doubted, rival)] == ["disputed", "disputed"]
+
+
 def test_remembering_names_what_is_said_on_the_subject_and_the_call_that_replaces_it(memory: Memory) -> None:
     old = memory.remember_fact("Invoices are rendered by the billing worker at night")
     new = memory.remember_fact("Invoices of the billing worker carry a QR code")

@@ -19,7 +19,6 @@ COLUMNS: Final = tuple(field.name for field in fields(Facets) if field.name != T
 _VALUES: Final = attrgetter(*COLUMNS)
 _INSERT: Final = f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})"
 
-
 _RIVALS: Final = (
     "membership a CROSS JOIN hyperedges h ON h.key = a.hyperedge_key AND h.label = 'contradicts'"
     " CROSS JOIN membership b ON b.hyperedge_key = a.hyperedge_key AND b.node_key <> a.node_key"
@@ -28,12 +27,16 @@ _RIVALS: Final = (
 """What contradicts a memory `a.node_key`, as `n`; from the memory on, however many contradictions there are."""
 
 _HOLDS: Final = "n.deleted_at IS NULL AND n.valid_until IS NULL"
+_NOT_BY_HAND: Final = "NOT EXISTS (SELECT 1 FROM json_each(facets.by_hand) WHERE value = 'verification')"
 
 
 def settle_disputes(connection: sqlite3.Connection, key: NodeKey) -> None:
-    """Clear what a memory that ends or goes disputed, where nothing else that holds disputes it."""
+    """Let what contradicts a memory that ends or goes be disputed no longer, unless something else disputes it.
+
+    What somebody called disputed by hand stays so.
+    """
     connection.execute(
-        "UPDATE facets SET verification = ?2 WHERE verification = ?3"
+        f"UPDATE facets SET verification = ?2 WHERE verification = ?3 AND {_NOT_BY_HAND}"
         f" AND node_key IN (SELECT n.key FROM {_RIVALS} WHERE a.node_key = ?1 AND {_HOLDS}) AND NOT EXISTS"
         f" (SELECT 1 FROM {_RIVALS} WHERE a.node_key = facets.node_key AND b.node_key <> ?1 AND {_HOLDS})",
         (key, Verification.UNVERIFIED, Verification.DISPUTED),
@@ -59,8 +62,7 @@ def reopen_disputes(connection: sqlite3.Connection, node: Node) -> None:
         before, now = now, before
     connection.execute(
         "UPDATE facets SET verification = ?3 WHERE verification = ?4 AND node_key IN (SELECT value FROM json_each(?2))"
-        " AND NOT EXISTS (SELECT 1 FROM json_each(facets.by_hand) WHERE value = 'verification')"
-        f" AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
+        f" AND {_NOT_BY_HAND} AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
         (node.key, encode_keys([node.key, *rivals]), now, before),
     )
 
