@@ -175,6 +175,29 @@ def test_a_dispute_outlives_the_edits_of_a_teammate(join: Join) -> None:
     assert [each.verification for each in facets.values()] == [Verification.DISPUTED]
 
 
+@pytest.mark.req("D.09")
+def test_a_dispute_is_open_again_when_a_teammate_lets_hold_again_what_had_ended(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("The limit is 10")
+    exchange(ada, bob)
+    own = bob.share("The limit is 30")
+    with bob.memory.store.transaction():
+        writer = MemoryWriter(bob.memory.store)
+        writer.dispute(bob.node(id), bob.node(own), "two limits", confidence=1.0, now=bob.clock())
+
+    def is_disputed() -> bool:
+        return bool(bob.memory.get_facets(own)["verification"] == Verification.DISPUTED)
+
+    released = {**ada.node(id).metadata, "released": "the new pump is there"}
+    with ada.memory.store.transaction():
+        ada.memory.store.nodes.update_node(id, now=ada.clock(), valid_until=ada.clock(), metadata=released)
+    exchange(ada, bob)
+    assert not bob.node(id).holds and not is_disputed()
+    ada.facts.confirm_fact(id)
+    exchange(ada, bob)
+    assert bob.node(id).holds and is_disputed()
+
+
 def test_a_second_sync_changes_nothing(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
     ada.share("Deploys go out on Tuesdays")
