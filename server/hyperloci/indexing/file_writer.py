@@ -252,11 +252,11 @@ class FileWriter:
             self._store.nodes.queue_for_fingerprint([old.node_key], now=now)
         if change.changes_text:
             self.tally.changed += 1
-        else:
-            self.tally.moved += 1
-        if change.changes_text:
+            self._store.entities.drop_summaries_from(old.node_key)  # Of those that it mentioned: before it is relinked.
             self._linker.relink_mentions(old.node_key, self._scope_id, new.names, now=now)
             self._store.facets.put_facets(old.node_key, new.facets)
+        else:
+            self.tally.moved += 1
         if change.changes_text or change.changes_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._describe_change(change, file))
         if change.changes_text or old.symbol != new.symbol or arrived_at is not None:
@@ -367,6 +367,7 @@ class FileWriter:
                         and place.path == path
                         and self._store.nodes.delete_node(chunk.node_id, now=self._clock(), reason=reason)
                     ):
+                        self._store.entities.drop_summaries_from(chunk.node_key)
                         self.tally.removed += 1
                 yield start + FORGET_BATCH >= len(gone)
 

@@ -186,6 +186,22 @@ def test_an_amended_commit_is_ended_and_kept(history: History, tree: WorkingTree
     assert history.node(new).valid_until is None
 
 
+@pytest.mark.req("B.18")
+def test_what_an_amended_commit_said_is_in_no_summary(history: History, tree: WorkingTree) -> None:
+    old = tree.commit("PostgreSQL holds the harbour dues", a_py=CODE)
+    history.index()
+    entities = history.store.entities
+    [entity] = [one for one in entities.list_of_node(history.node(old).key) if one.canonical_name == "PostgreSQL"]
+    with history.store.transaction():
+        entities.set_summary(entity.node_key, history.node(old).content, now=history.clock.now)
+    tree.git("commit", "-q", "--amend", "-m", "Hold the dues elsewhere")
+
+    history.index()
+
+    summarised = entities.get_entity(entity.node_key)
+    assert summarised is not None and summarised.summary is None
+
+
 @pytest.mark.req("E.02")
 def test_a_commit_that_no_branch_leads_to_is_not_counted_until_one_does_again(
     history: History, tree: WorkingTree

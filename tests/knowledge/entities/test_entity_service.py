@@ -178,6 +178,26 @@ def test_what_speaks_of_something_else_now_is_in_no_summary(memory: Memory) -> N
     assert memory.get_entity_info("AuthService").entity.summary is None
 
 
+@pytest.mark.req("B.18")
+@pytest.mark.parametrize("later", ["PostgreSQL was removed and nothing uses it.", None], ids=["changed", "deleted"])
+def test_what_a_document_says_no_longer_is_in_no_summary(memory: Memory, later: str | None) -> None:
+    document = memory.project.root / "store.md"
+    document.write_text("PostgreSQL is the database of the harbour dues.\n", encoding="utf-8")
+    memory.index_path()
+    for colour in ("red", "green", "blue"):
+        memory.remember_fact(f"Ask Tom about {colour} PostgreSQL")
+    upkeep(memory)
+    assert "harbour dues" in (memory.get_entity_info("PostgreSQL").entity.summary or "")
+
+    if later is None:
+        document.unlink()
+    else:
+        document.write_text(f"{later}\n", encoding="utf-8")
+    memory.index_path()
+
+    assert memory.get_entity_info("PostgreSQL").entity.summary is None
+
+
 @pytest.mark.req("B.11", "B.18")
 def test_what_faded_is_in_no_summary(memory: Memory, clock: FakeClock) -> None:
     memory.remember_fact("AuthService is number 0 of the services.", confidence=0.06)

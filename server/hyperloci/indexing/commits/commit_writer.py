@@ -162,4 +162,5 @@ class CommitWriter:
         metadata = {name: value for name, value in node.metadata.items() if name != "unreachable"}
         if ended_at is not None:
             metadata["unreachable"] = True
+            self._store.entities.drop_summaries_from(node.key)
         self._store.nodes.update_node(node_id, now=self._clock(), valid_until=ended_at, metadata=metadata)

@@ -186,9 +186,13 @@ class Entities:
         )
 
     def drop_summaries_from(self, node: NodeKey) -> None:
-        """Take away what is told of the entities that a memory mentions: it was told from what may be shown no more."""
+        """Take away what is told of the entities that a memory mentions: it was told from what may be shown no more.
+
+        Nothing is told of them from code.
+        """
         self._connection.execute(
-            "UPDATE entities SET summary = NULL WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
+            "UPDATE entities SET summary = NULL WHERE node_key IN (SELECT m.entity_key FROM mentions m"
+            " JOIN nodes n ON n.key = m.node_key WHERE m.node_key = ? AND n.subtype IS NOT 'code')",
             (node,),
         )
 
