@@ -44,6 +44,10 @@ PARTED = [
         "Das ist es. Mehr nicht. Und so z.B. Redis usw. Dann Schluss.",
         ["Das ist es.", "Mehr nicht.", "Und so z.B. Redis usw.", "Dann Schluss."],
     ),
+    (
+        "We renamed a.py. then we ran it. State of the art. 5 people",
+        ["We renamed a.py.", "then we ran it.", "State of the art.", "5 people"],
+    ),
     ("the default is max. then we go. Max. said so", ["the default is max.", "then we go.", "Max.", "said so"]),
     ("База готова. Это я. Потом кэш и т.д. Всё.", ["База готова.", "Это я.", "Потом кэш и т.д.", "Всё."]),
     ("日本語。次の文！終わり", ["日本語。", "次の文！", "終わり"]),

@@ -41,8 +41,8 @@ _EMPHASIS: Final = re.compile(
 """One underscore is part of a name (`_private and other_`) more often than it leans a word; inline code has neither."""
 
 _ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}$")
-_DOTTED: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,2}+)+")
-"""Letters joined by dots, without the last one: `z.B`, `p.ex`, `d.w.z`."""
+_DOTTED: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+"""Letters joined by dots, without the last one: `z.B`, `d.w.z`."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
