@@ -29,7 +29,6 @@ from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
-from hyperloci.store.memories.facets import settle_disputes
 from hyperloci.text.action_line import read_action_line
 
 
@@ -190,7 +189,7 @@ class MemoryWriter:
 
         Upkeep sums up anew what is known of the entities that it mentions.
         """
-        settle_disputes(self._store.connection, gone.key)
+        self._store.facets.settle_disputes(gone.key)
         self._store.entities.drop_summaries_from(gone.key)
 
     def withdraw_dispute(self, edge: Hyperedge, members: Sequence[Node], *, now: int, reason: str) -> None:

@@ -23,7 +23,7 @@ from hyperloci.store.database.file_guard import RESCUED_INFIX
 from hyperloci.store.ids import SHORT_ID
 from hyperloci.store.memories.decay import has_faded
 from hyperloci.store.memories.entities import Entity
-from hyperloci.store.memories.facets import settle_disputes
+from hyperloci.store.memories.facets import FacetRows
 from hyperloci.store.memories.node_rows import SELECT_NODE, node_from_row
 from hyperloci.store.migration import latest_version, schema_version
 from hyperloci.store.store import Store
@@ -175,7 +175,7 @@ def _delete_memory(store: Store, node: Node, now: int, operation: str = PURGE_OP
         " WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
         (now, node.key),
     )
-    settle_disputes(connection, node.key)
+    FacetRows(connection).settle_disputes(node.key)
     joined = connection.execute("SELECT DISTINCT hyperedge_key FROM membership WHERE node_key = ?", (node.key,))
     edges = json.dumps([row[0] for row in joined])
     connection.execute(

@@ -22,7 +22,6 @@ from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
-from hyperloci.store.memories.facets import reopen_disputes
 from hyperloci.store.purge import erase_memory, sweep_keywords, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
@@ -239,7 +238,7 @@ class _IncomingPage:
         if changes.get("valid_until") is not None:
             self._writer.clear_traces(node)
         elif "valid_until" in changes:
-            reopen_disputes(self.run.store.connection, node)
+            self.run.store.facets.reopen_disputes(node)
         if payload.state is SharedState.FORGOTTEN and node.deleted_at is None:
             forget_received(self.run.store, self._writer, node, reason=f"forgotten by {editor}", now=self.now)
         elif payload.state is SharedState.LIVE and node.deleted_at is not None:

@@ -13,7 +13,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.kinds import BINDING_SUBTYPES, NodeId, NodeKey, Tier
 from hyperloci.store.memories.evolution_log import EvolutionLog
-from hyperloci.store.memories.facets import settle_disputes
+from hyperloci.store.memories.facets import FacetRows
 from hyperloci.store.memories.withheld import NOT_WITHHELD
 from hyperloci.system.values import dataclass
 
@@ -107,7 +107,7 @@ class DecayQueries:
             (now, memory.key, memory.last_accessed, memory.decay_rate),
         ).rowcount
         if changed:
-            settle_disputes(self._connection, memory.key)
+            FacetRows(self._connection).settle_disputes(memory.key)
             self._log.add_entry(
                 PRUNE_OPERATION, [memory.id], now=now, from_tier=memory.tier, to_tier=Tier.ARCHIVE, reasoning=reason
             )

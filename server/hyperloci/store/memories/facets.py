@@ -30,43 +30,6 @@ _HOLDS: Final = "n.deleted_at IS NULL AND n.valid_until IS NULL"
 _NOT_BY_HAND: Final = "NOT EXISTS (SELECT 1 FROM json_each(facets.by_hand) WHERE value = 'verification')"
 
 
-def settle_disputes(connection: sqlite3.Connection, key: NodeKey) -> None:
-    """Let what contradicts a memory that ends or goes be disputed no longer, unless something else disputes it.
-
-    What somebody called disputed by hand stays so.
-    """
-    connection.execute(
-        f"UPDATE facets SET verification = ?2 WHERE verification = ?3 AND {_NOT_BY_HAND}"
-        f" AND node_key IN (SELECT n.key FROM {_RIVALS} WHERE a.node_key = ?1 AND {_HOLDS}) AND NOT EXISTS"
-        f" (SELECT 1 FROM {_RIVALS} WHERE a.node_key = facets.node_key AND b.node_key <> ?1 AND {_HOLDS})",
-        (key, Verification.UNVERIFIED, Verification.DISPUTED),
-    )
-
-
-def reopen_disputes(connection: sqlite3.Connection, node: Node) -> None:
-    """Have a memory that is back, and what was found to contradict it, be disputed where both hold.
-
-    What somebody verified or set by hand stays. A relation that was made by hand, or that a file tells of, marked
-    nobody before either.
-    """
-    if node.type is NodeType.SNIPPET:
-        return
-    found = connection.execute(
-        f"SELECT n.key, h.automatic FROM {_RIVALS} WHERE a.node_key = ? AND {_HOLDS}", (node.key,)
-    ).fetchall()
-    rivals = [key for key, automatic in found if automatic]
-    if found and not rivals:
-        return
-    before, now = Verification.UNVERIFIED, Verification.DISPUTED
-    if not found:
-        before, now = now, before
-    connection.execute(
-        "UPDATE facets SET verification = ?3 WHERE verification = ?4 AND node_key IN (SELECT value FROM json_each(?2))"
-        f" AND {_NOT_BY_HAND} AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
-        (node.key, encode_keys([node.key, *rivals]), now, before),
-    )
-
-
 class FacetRows:
     """The facets of one database. Every write expects to run inside a transaction."""
 
@@ -103,6 +66,41 @@ class FacetRows:
         """Note what became of a memory, where it was noted as something else until now."""
         self._connection.execute(
             "UPDATE facets SET verification = ? WHERE node_key = ? AND verification = ?", (new, node, old)
+        )
+
+    def settle_disputes(self, key: NodeKey) -> None:
+        """Let what contradicts a memory that ends or goes be disputed no longer, unless something else disputes it.
+
+        What somebody called disputed by hand stays so.
+        """
+        self._connection.execute(
+            f"UPDATE facets SET verification = ?2 WHERE verification = ?3 AND {_NOT_BY_HAND}"
+            f" AND node_key IN (SELECT n.key FROM {_RIVALS} WHERE a.node_key = ?1 AND {_HOLDS}) AND NOT EXISTS"
+            f" (SELECT 1 FROM {_RIVALS} WHERE a.node_key = facets.node_key AND b.node_key <> ?1 AND {_HOLDS})",
+            (key, Verification.UNVERIFIED, Verification.DISPUTED),
+        )
+
+    def reopen_disputes(self, node: Node) -> None:
+        """Have a memory that is back, and what was found to contradict it, be disputed where both hold.
+
+        What somebody verified or set by hand stays. A relation that was made by hand, or that a file tells of, marked
+        nobody before either.
+        """
+        if node.type is NodeType.SNIPPET:
+            return
+        found = self._connection.execute(
+            f"SELECT n.key, h.automatic FROM {_RIVALS} WHERE a.node_key = ? AND {_HOLDS}", (node.key,)
+        ).fetchall()
+        rivals = [key for key, automatic in found if automatic]
+        if found and not rivals:
+            return
+        before, now = Verification.UNVERIFIED, Verification.DISPUTED
+        if not found:
+            before, now = now, before
+        self._connection.execute(
+            "UPDATE facets SET verification = ?3 WHERE verification = ?4"
+            f" AND node_key IN (SELECT value FROM json_each(?2)) AND {_NOT_BY_HAND} AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
+            (node.key, encode_keys([node.key, *rivals]), now, before),
         )
 
     def get_fields_by_hand(self, node: NodeKey) -> tuple[str, ...] | None:

@@ -15,7 +15,7 @@ from hyperloci.store.archive import compressed_turns
 from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.keywords.keyword_index import KeywordIndex
 from hyperloci.store.memories.evolution_log import EvolutionLog
-from hyperloci.store.memories.facets import reopen_disputes
+from hyperloci.store.memories.facets import FacetRows
 from hyperloci.store.memories.node_rows import SELECT_NODE, check_changes, encode_metadata, hash_content, node_from_row
 from hyperloci.store.memories.positions import Positions
 from hyperloci.store.memories.scopes import Scopes
@@ -342,7 +342,7 @@ class Nodes:
             " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?3",
             (now, tier, node.key),
         )
-        reopen_disputes(self._connection, node)
+        FacetRows(self._connection).reopen_disputes(node)
         self._log.add_entry("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
         return True
 
