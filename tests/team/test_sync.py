@@ -157,15 +157,21 @@ def _ties(machine: Machine, id: str) -> tuple[set[str], set[str]]:
     return {anchor.symbol for anchor in store.positions.list_anchors([key])}, names & {"PostgreSQL", "Redis"}
 
 
-@pytest.mark.req("D.07", "D.09")
-def test_a_dispute_outlives_the_edits_of_a_teammate(join: Join) -> None:
-    ada, bob = join("ada"), join("bob")
+def dispute_limits(ada: Machine, bob: Machine) -> tuple[str, str]:
+    """Have what one shared be disputed, on the other's machine, by what the other shared; return both."""
     id = ada.share("The limit is 10")
     exchange(ada, bob)
     own = bob.share("The limit is 30")
     with bob.memory.store.transaction():
         writer = MemoryWriter(bob.memory.store)
         writer.dispute(bob.node(id), bob.node(own), "two limits", confidence=1.0, now=bob.clock())
+    return id, own
+
+
+@pytest.mark.req("D.07", "D.09")
+def test_a_dispute_outlives_the_edits_of_a_teammate(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id, _ = dispute_limits(ada, bob)
 
     ada.edit(id, "The limit is 10, mind you")
     exchange(ada, bob)
@@ -178,12 +184,7 @@ def test_a_dispute_outlives_the_edits_of_a_teammate(join: Join) -> None:
 @pytest.mark.req("D.09")
 def test_a_dispute_is_open_again_when_a_teammate_lets_hold_again_what_had_ended(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
-    id = ada.share("The limit is 10")
-    exchange(ada, bob)
-    own = bob.share("The limit is 30")
-    with bob.memory.store.transaction():
-        writer = MemoryWriter(bob.memory.store)
-        writer.dispute(bob.node(id), bob.node(own), "two limits", confidence=1.0, now=bob.clock())
+    id, own = dispute_limits(ada, bob)
 
     def is_disputed() -> bool:
         return bool(bob.memory.get_facets(own)["verification"] == Verification.DISPUTED)

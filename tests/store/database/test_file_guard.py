@@ -70,19 +70,24 @@ def test_what_sqlite_does_to_its_files_is_no_change(path: Path, tmp_path: Path) 
     assert list_rescued_copies(path) == []
 
 
+def shrink_file(store: Store, other: Store) -> None:
+    """Fill a file, which a store has seen, make it smaller through the other, and write more, which is only logged."""
+    for number in range(300):
+        add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
+    other.checkpoint_log()
+    assert store.file_guard.detect_change() is None
+    with other.transaction():
+        other.connection.execute("DELETE FROM nodes")
+    other.connection.execute("VACUUM")
+    other.checkpoint_log()
+    other.connection.execute("PRAGMA wal_autocheckpoint = 0")
+    for number in range(100):
+        add(other, f"The quay {number} has {number} cranes and a long description of each of them.")
+
+
 def test_a_file_that_became_smaller_is_whole_though_what_was_written_since_is_only_in_the_log(path: Path) -> None:
     with Store.open(path) as store, Store.open(path) as other:
-        for number in range(300):
-            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
-        other.checkpoint_log()
-        assert store.file_guard.detect_change() is None
-        with other.transaction():
-            other.connection.execute("DELETE FROM nodes")
-        other.connection.execute("VACUUM")
-        other.checkpoint_log()
-        other.connection.execute("PRAGMA wal_autocheckpoint = 0")
-        for number in range(100):
-            add(other, f"The quay {number} has {number} cranes and a long description of each of them.")
+        shrink_file(store, other)
         pages, page_bytes = (
             other.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
         )
@@ -95,17 +100,7 @@ def test_a_file_that_became_smaller_is_whole_though_the_log_is_brought_into_it_a
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(path) as store, Store.open(path) as other:
-        for number in range(300):
-            add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
-        other.checkpoint_log()
-        assert store.file_guard.detect_change() is None
-        with other.transaction():
-            other.connection.execute("DELETE FROM nodes")
-        other.connection.execute("VACUUM")
-        other.checkpoint_log()
-        other.connection.execute("PRAGMA wal_autocheckpoint = 0")
-        for number in range(100):
-            add(other, f"The quay {number} has {number} cranes and a long description of each of them.")
+        shrink_file(store, other)
         grown: list[bool] = []
 
         def list_after_checkpoint(*given: Any) -> set[int]:

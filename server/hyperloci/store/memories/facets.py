@@ -99,7 +99,8 @@ class FacetRows:
             before, now = now, before
         self._connection.execute(
             "UPDATE facets SET verification = ?3 WHERE verification = ?4"
-            f" AND node_key IN (SELECT value FROM json_each(?2)) AND {_NOT_BY_HAND} AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
+            f" AND node_key IN (SELECT value FROM json_each(?2)) AND {_NOT_BY_HAND}"
+            f" AND EXISTS (SELECT 1 FROM nodes n WHERE n.key = ?1 AND {_HOLDS})",
             (node.key, encode_keys([node.key, *rivals]), now, before),
         )
 
