@@ -16,7 +16,7 @@ from hyperloci.conversations.capture.prompt_context import (
     build_prompt_context,
 )
 from hyperloci.conversations.capture.shown_memories import Injection, list_injections, load_shown_ids, save_injection
-from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
+from hyperloci.conversations.unasked.quiet_prompts import QUIET_FROM, MeasuredPrompt
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.record import CaptureKind
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
@@ -213,6 +213,12 @@ def test_a_prompt_that_is_quiet_by_its_meaning_asks_more_of_a_memory(house: Hous
     assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.2))
     assert ask(house, prompt, FoundMemories(house, cosines={node.content: 0.3}, quietness=0.7)) == ""
     assert node.id[:8] in ask(house, prompt, FoundMemories(house, cosines={node.content: 0.8}, quietness=0.7))
+
+
+def test_nothing_that_was_said_about_the_same_is_looked_up_for_a_quiet_prompt(house: House) -> None:
+    prompt = "Which port should the proxy in front of us use?"
+    assert "8443" in ask(house, prompt, FoundMemories(house, [hit()], quietness=QUIET_FROM))
+    assert ask(house, prompt, FoundMemories(house, [hit()], quietness=0.6)) == ""
 
 
 def test_a_question_about_the_project_is_no_common_knowledge(house: House) -> None:

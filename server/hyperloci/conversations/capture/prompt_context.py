@@ -37,7 +37,7 @@ from hyperloci.conversations.unasked.decisive import (
     score_candidates,
 )
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
-from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
+from hyperloci.conversations.unasked.quiet_prompts import QUIET_FROM, MeasuredPrompt
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.kinds import BINDING_SUBTYPES, GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin
@@ -146,7 +146,9 @@ def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSe
     decisive = _put_newer_first(store, occasion, [node for node in deciding if _is_new(node, occasion)])
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
     told = occasion.seen | {node.id for node in (*deciding, *decisive)}
-    related = [] if profile.is_quiet or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found, told)
+    # Thanks share their words with turns that end in thanks: no more is looked up for what needs nothing.
+    needs_nothing = profile.is_quiet or profile.quietness > QUIET_FROM
+    related = [] if needs_nothing or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found, told)
     return render_context(
         "prompt",
         [
