@@ -10,13 +10,14 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.conversations.capture.prompt_context import (
+    NOTHING_FROM,
     PROMPT_CHARS,
     PROMPT_ITEM_CHARS,
     PromptOccasion,
     build_prompt_context,
 )
 from hyperloci.conversations.capture.shown_memories import Injection, list_injections, load_shown_ids, save_injection
-from hyperloci.conversations.unasked.quiet_prompts import QUIET_FROM, MeasuredPrompt
+from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.model.record import CaptureKind
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
@@ -217,8 +218,8 @@ def test_a_prompt_that_is_quiet_by_its_meaning_asks_more_of_a_memory(house: Hous
 
 def test_nothing_that_was_said_about_the_same_is_looked_up_for_a_quiet_prompt(house: House) -> None:
     prompt = "Which port should the proxy in front of us use?"
-    assert "8443" in ask(house, prompt, FoundMemories(house, [hit()], quietness=QUIET_FROM))
-    assert ask(house, prompt, FoundMemories(house, [hit()], quietness=0.6)) == ""
+    assert "8443" in ask(house, prompt, FoundMemories(house, [hit()], quietness=NOTHING_FROM))
+    assert ask(house, prompt, FoundMemories(house, [hit()], quietness=0.8)) == ""
 
 
 def test_a_question_about_the_project_is_no_common_knowledge(house: House) -> None:

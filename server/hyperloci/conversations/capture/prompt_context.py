@@ -37,7 +37,7 @@ from hyperloci.conversations.unasked.decisive import (
     score_candidates,
 )
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms
-from hyperloci.conversations.unasked.quiet_prompts import QUIET_FROM, MeasuredPrompt
+from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt
 from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.kinds import BINDING_SUBTYPES, GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin
@@ -68,6 +68,10 @@ COMMIT_ITEMS: Final = 2
 
 RELATED_ITEMS: Final = 3
 """What was said about the same is shown only where fewer memories than this decide."""
+
+NOTHING_FROM: Final = 0.75
+"""The quietness from which on nothing more is looked up: thanks in four languages have .78 to .93, and of 179 questions
+about long chats (BEAM) 7 are above it; 35 are above .5 (docs/benchmarks/unasked.md, "Runs of letters")."""
 
 MAX_CONSIDERED: Final = 400
 """Binding memories that are looked at, the newest: a project of two years has some hundreds. A hundred take 4 ms."""
@@ -146,8 +150,8 @@ def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSe
     decisive = _put_newer_first(store, occasion, [node for node in deciding if _is_new(node, occasion)])
     commits = [node for node in reasons.commits if node.id not in occasion.seen] if reasons else []
     told = occasion.seen | {node.id for node in (*deciding, *decisive)}
-    # Thanks share their words with turns that end in thanks: no more is looked up for what needs nothing.
-    needs_nothing = profile.is_quiet or profile.quietness > QUIET_FROM
+    # Thanks share their words with turns that end in thanks.
+    needs_nothing = profile.is_quiet or profile.quietness > NOTHING_FROM
     related = [] if needs_nothing or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found, told)
     return render_context(
         "prompt",
