@@ -64,9 +64,9 @@ def expire(machine: Machine) -> None:
     assert expire_forgotten(context) == 1
 
 
-def outlive_forgotten(ada: Machine, bob: Machine) -> str:
-    """Have ada forget what she shared and bob restore it, until its time is over with her; return its id."""
-    id = ada.share("Deploys go out on Tuesdays")
+def outlive_forgotten(ada: Machine, bob: Machine, author: Machine) -> str:
+    """Have ada forget what one of them shared and bob restore it, until its time is over with her; return its id."""
+    id = author.share("Deploys go out on Tuesdays")
     exchange(ada, bob)
     ada.forget(id)
     exchange(ada, bob)
@@ -315,14 +315,7 @@ def test_what_fades_on_one_machine_stays_on_the_others(join: Join, is_reachable:
 @pytest.mark.parametrize("author", ["ada", "bob"])
 def test_what_one_forgot_and_another_restored_outlives_the_thirty_days_of_the_first(join: Join, author: str) -> None:
     ada, bob = join("ada"), join("bob")
-    id = {"ada": ada, "bob": bob}[author].share("Deploys go out on Tuesdays")
-    exchange(ada, bob)
-    ada.forget(id)
-    exchange(ada, bob)
-    bob.facts.restore_memory(id, reason=None)
-    bob.sync()
-    ada.clock.advance(31 * MS_PER_DAY)
-    expire(ada)
+    id = outlive_forgotten(ada, bob, {"ada": ada, "bob": bob}[author])
     exchange(ada, bob)
     assert bob.node(id).holds
 
@@ -430,7 +423,7 @@ def test_what_was_withdrawn_and_heard_is_withdrawn_from_a_truth_that_was_restore
 
 def test_a_truth_that_was_restored_is_not_told_to_forget_what_only_one_machine_outlived(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
-    id = outlive_forgotten(ada, bob)
+    id = outlive_forgotten(ada, bob, ada)
     ada.sync()
     read_all_again(ada)
     exchange(ada, bob)
@@ -440,7 +433,7 @@ def test_a_truth_that_was_restored_is_not_told_to_forget_what_only_one_machine_o
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_an_author_purges_for_all_what_another_restored_after_its_time_was_over_here(join: Join, is_seen: bool) -> None:
     ada, bob = join("ada"), join("bob")
-    id = outlive_forgotten(ada, bob)
+    id = outlive_forgotten(ada, bob, ada)
     if is_seen:
         ada.sync()
     assert ada.memory.purge([id]).ids == (id,)
