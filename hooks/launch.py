@@ -115,6 +115,7 @@ def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | N
         drop_empty_home(os.environ)  # noqa: TID251 - a process's entry point
         environ = dict(os.environ)  # noqa: TID251 - a process's entry point
         where = find_paths(environ)
+        client.note_parents(event, environ)
         said = client.pack_event(event, payload, where.database, mark, environ)
         folders = (where.runtime_dir, where.sockets)
         until, grace = began + budget.SECONDS[event], budget.GRACE_SECONDS.get(event, 0)

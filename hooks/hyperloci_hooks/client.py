@@ -17,6 +17,7 @@ import socket
 import time
 
 from hyperloci.system.framing import pack_frame
+from hyperloci.system.parents import PARENTS_VARIABLE, list_parents
 from hyperloci.system.sockets import is_private_folder, is_same_user
 
 TYPE_CHECKING = False
@@ -54,6 +55,12 @@ _NAMES = (
     "TMPDIR",
 )
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+
+
+def note_parents(event: str, environ: dict[str, str]) -> None:
+    """Note in the environment what started the hook that says that a session starts."""
+    if event == "SessionStart":
+        environ.setdefault(PARENTS_VARIABLE, " ".join(list_parents()))
 
 
 def pack_event(event: str, payload: bytes, database: str, mark: str, environ: dict[str, str]) -> bytes:

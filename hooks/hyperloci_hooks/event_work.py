@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci.system.parents import PARENTS_VARIABLE
 from hyperloci_hooks import outcome_log
 from hyperloci_hooks.dialects.dialect import CLAUDE_CODE, CLIENT_VARIABLE, Dialect, load_dialect
 from hyperloci_hooks.dialects.translation import recognise_client, shape_answer, translate_payload
@@ -174,6 +175,7 @@ class EventWork:
             mark=self._mark,
             client=self._client,
             client_version=get_text(told, "client_version") or None,
+            parents=tuple(self._environ.get(PARENTS_VARIABLE, "").split()),
         )
         record = event.make(records, told)
         return None if record is None else (settings, place, record)

@@ -120,9 +120,10 @@ class HookProcess:
         payload = self._read_input()
         if not self._known or payload is None or not payload.strip():
             return self._empty
-        from hyperloci_hooks.client import ANSWERED
+        from hyperloci_hooks.client import ANSWERED, note_parents
         from hyperloci_hooks.finisher_launch import HookInput
 
+        note_parents(self._name, self._environ)
         where = self._find_paths()
         event = HookInput(self._name, payload, self._environ, self._mark)
         outcome, line = self._call_server(event, where)

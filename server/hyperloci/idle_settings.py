@@ -10,12 +10,13 @@ from typing import Final
 from hyperloci.clock import OFFSET_VARIABLE, is_offset
 from hyperloci.config import CLAIMS, OTHER_NAMES, Settings, name_variable
 from hyperloci.names import suggest_name
+from hyperloci.system.parents import PARENTS_VARIABLE
 
 _PREFIXES: Final = ("HYPERLOCI_", "RLM_MEMORY")
 _FILE_VARIABLE: Final = "HYPERLOCI_CONFIG"
 _OTHER_VARIABLES: Final = (
     *(_FILE_VARIABLE, "HYPERLOCI_HOOKS", "HYPERLOCI_HOOK_MARK", "HYPERLOCI_HOOK_CLIENT", OFFSET_VARIABLE),
-    "HYPERLOCI_TEAM_TOKEN",
+    *(PARENTS_VARIABLE, "HYPERLOCI_TEAM_TOKEN"),
 )
 """Variables that are read elsewhere than with the settings."""
 

@@ -34,6 +34,7 @@ from hyperloci.project.identity import Project
 from hyperloci.project.project_store import SEEN_PATIENCE_MS, follow_project, identify_known_project, open_store
 from hyperloci.store import Store
 from hyperloci.store.database.error_translation import translate_block_errors, translate_errors
+from hyperloci.system.parents import list_parents
 
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.session_events import Capture
@@ -1652,6 +1653,11 @@ class Memory:
         )
 
     @functools.cached_property
+    def parents(self) -> list[str]:
+        """What started this process, the nearest first; empty it where another program's client asks."""
+        return list_parents()
+
+    @functools.cached_property
     def _client(self) -> EmbedderClient | None:
         if not self.settings.embedder:
             return None
@@ -1670,6 +1676,10 @@ class Memory:
         return resolve_id(session_ids(self.store.sessions, scope=self.project.id), session_id)
 
     def _find_current_session(self) -> str | None:
+        """Return the session of the client that started this process; if none is known, the last, while it lasts."""
+        own = self.store.sessions.find_of_client(self.project.id, self.parents) if self.parents else None
+        if own is not None:
+            return own
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)
         return sessions[0].id if sessions and sessions[0].status == "active" else None
 

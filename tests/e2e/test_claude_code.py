@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
+from hyperloci.clock import system_clock
 from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 from hyperloci_hooks.spool import drain_spool
 from tests.e2e.conftest import House
@@ -281,6 +282,20 @@ def test_what_the_user_decided_anew_the_next_session_is_told_and_what_it_replace
     [told] = second.notes("session-start")
     assert "Adyen" in told
     assert PROMPTS[1] not in told
+
+
+@pytest.mark.req("B.16", "E.10")
+def test_what_the_assistant_remembers_is_of_its_session_though_another_window_spoke_last(house: House) -> None:
+    install(house, "user")
+    with house.memory() as memory, memory.store.transaction():
+        scope_key = memory.store.scopes.ensure_scope(memory.project.id, now=system_clock())
+        memory.store.sessions.note_seen("other", scope_key, now=system_clock() + 30_000)
+    remembered = [use("mcp__hyperloci__remember_fact", fact=DECISION, category="decision")]
+    session = Session(house, "own", "Settle how we number invoices.", [remembered, [say("Noted.")]])
+    [told] = (json.loads(text) for text in session.results())
+    with house.memory() as memory:
+        kept = memory.store.nodes.get_node(told["id"])
+        assert kept is not None and kept.session_id == session.result["session_id"]
 
 
 FINDING = {"content": "Payments go through Adyen, its fees in Brazil are half as high.", "kind": "decision"}

@@ -58,4 +58,6 @@ class ServedMemory:
         Raises:
             StoreError: the database can't be opened.
         """
-        return Memory.open(self.settings, self.folder)
+        memory = Memory.open(self.settings, self.folder)
+        memory.parents = []
+        return memory

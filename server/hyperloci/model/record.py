@@ -45,6 +45,7 @@ class CaptureRecord:
         path: the file an action changed, or the transcript to read.
         flags: what was suspicious about the text as it came.
         client, client_version: the program the session is held in; its version may be unknown.
+        parents: the processes that started the hook of a start, the nearest first (`system.parents`).
     """
 
     id: str
@@ -59,6 +60,7 @@ class CaptureRecord:
     flags: tuple[str, ...] = ()
     client: str = CLAUDE_CODE
     client_version: str | None = None
+    parents: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -88,6 +90,7 @@ class CaptureRecord:
                 flags=tuple(str(flag) for flag in values.get("flags", ())),
                 client=str(values.get("client", CLAUDE_CODE)),
                 client_version=None if client_version is None else str(client_version),
+                parents=tuple(str(parent) for parent in values.get("parents", ())),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequestError(f"not a record of a session: {error!r}.") from error

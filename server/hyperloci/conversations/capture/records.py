@@ -27,6 +27,7 @@ class RecordFactory:
         mark: str | None = None,
         client: str = CLAUDE_CODE,
         client_version: str | None = None,
+        parents: tuple[str, ...] = (),
     ) -> None:
         """Begin.
 
@@ -38,9 +39,11 @@ class RecordFactory:
                 makes the same.
             client: the program that the session is held in.
             client_version: its version, where it tells that.
+            parents: the processes that started the hook, the nearest first.
         """
         self._client = client
         self._client_version = client_version
+        self._parents = parents
         self._mark = mark
         self._project = project
         self._session_id = session_id
@@ -113,6 +116,7 @@ class RecordFactory:
             path=None if path is None else sanitize_name(str(path)),
             client=self._client,
             client_version=self._client_version,
+            parents=self._parents,
         )
 
     def _make_id(self, kind: CaptureKind, text: str, told: str | None) -> str:

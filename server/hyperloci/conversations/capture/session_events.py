@@ -103,6 +103,7 @@ class Capture:
             transcript=transcript,
             client=record.client,
             client_version=record.client_version or self._find_client_version(record),
+            parents=record.parents,
         )
 
     def _find_client_version(self, record: CaptureRecord) -> str | None:

@@ -6,7 +6,7 @@ id; equal text joins the two, so that a turn is stored once, in whatever order a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Final
 
@@ -86,6 +86,7 @@ def start_session(
     transcript: str | None = None,
     client: str | None = None,
     client_version: str | None = None,
+    parents: Sequence[str] = (),
 ) -> StoredSession:
     """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction.
 
@@ -100,6 +101,7 @@ def start_session(
         source: the client's word for why it started.
         transcript: where its transcript lies.
         client, client_version: the program it is held in.
+        parents: the processes that started the hook which tells it: that program's, and what stands between.
     """
     known = store.sessions.get_session(session_id)
     session = store.sessions.note_seen(
@@ -110,7 +112,7 @@ def start_session(
         client_version=client_version,
         reopen=known is None or not _ended_after(known, now, now if told_at is None else told_at),
     )
-    facts = {"source": source, "transcript": transcript}
+    facts = {"source": source, "transcript": transcript, "parents": list(parents)}
     store.sessions.merge_metadata(session_id, **{name: value for name, value in facts.items() if value})
     return session
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.errors import NotFoundError
@@ -131,6 +131,21 @@ class Sessions:
             (scope_id, limit, time, key),
         )
         return [_session_from_row(row) for row in rows]
+
+    def find_of_client(self, scope_id: str, parents: Sequence[str]) -> str | None:
+        """Return the active session of a project whose client also started a process; None if none is known to.
+
+        Args:
+            scope_id: the project.
+            parents: those of the process, the nearest first; of several sessions that share one, the nearest is taken.
+        """
+        row = self._connection.execute(
+            "SELECT t.id FROM sessions t JOIN scopes s ON s.key = t.scope_key"
+            " JOIN json_each(t.metadata, '$.parents') theirs JOIN json_each(?2) ours ON ours.value = theirs.value"
+            " WHERE s.id = ?1 AND t.ended_at IS NULL ORDER BY ours.key + theirs.key, t.last_seen_at DESC LIMIT 1",
+            (scope_id, json.dumps(list(parents))),
+        ).fetchone()
+        return None if row is None else str(row[0])
 
     def list_idle(self, scope_id: str, *, before: int) -> list[StoredSession]:
         """Return a project's active sessions that showed their last sign of life before a time."""
