@@ -20,6 +20,7 @@ WHOLE = [
     "Well... maybe it was 5! = 120 after all.",
     "Мы взяли Postgres, т.е. базу, и Redis, т. к. он быстрый.",
     "Wir nehmen Redis bzw. Valkey, z.B. mit max. 5 Versuchen, inkl. der Tests usw. wie immer.",
+    "am 12.10. bin ich weg, die 2. variante nehmen wir ab dem 3. Sprint und im 4. quartal",
     "das geht d.h. nur i.d.R. und kostet 3 Mio. im jahr",
     "On prend Redis p.ex. pour le cache.",
     "se guarda p.ej. en Redis, aprox. diez minutos",
@@ -50,6 +51,10 @@ PARTED = [
     ),
     ("the default is max. then we go. Max. said so", ["the default is max.", "then we go.", "Max.", "said so"]),
     ("База готова. Это я. Потом кэш и т.д. Всё.", ["База готова.", "Это я.", "Потом кэш и т.д.", "Всё."]),
+    (
+        "Nimm die 2. Danach pushen. Nur 3. Mehr nicht.",
+        ["Nimm die 2.", "Danach pushen.", "Nur 3.", "Mehr nicht."],
+    ),
     ("日本語。次の文！終わり", ["日本語。", "次の文！", "終わり"]),
 ]
 

@@ -115,8 +115,8 @@ def _ends_sentence(text: str, match: re.Match[str], low: int) -> bool:
         return False
     if stop[0] == "." and (not before or before[-1].isspace()):
         return False  # A path: `git add .`
-    if stop == "." and _ORDINAL.search(before) and _is_month(after):
-        return False  # `am 3. Juli`
+    if stop == "." and _ORDINAL.search(before) and (_is_month(after) or _is_counted(before, after)):
+        return False  # `am 3. Juli`, `die 2. Variante`
     return stop != "." or bool(quoted) or _may_end(before, following)
 
 
@@ -124,6 +124,18 @@ def _is_month(after: str) -> bool:
     """Return whether a text begins with a month of a language that writes a day with a full stop."""
     word = _WORD.match(after)
     return word is not None and word[0].lower() in ORDINAL_MONTHS
+
+
+def _is_counted(before: str, after: str) -> bool:
+    """Return whether a number with a full stop belongs to what follows: `die 2. Variante`, `am 12.10. früh`.
+
+    A word that begins a sentence shows that it stands for itself: `Nimm die 2. Danach ...`.
+    """
+    words = before.split()[-2:]
+    if len(words) < 2 or words[0].lstrip(_OPENED).lower() not in word_set("sentences.before_ordinals"):
+        return False
+    word = _WORD.match(after)
+    return word is not None and (word[0].islower() or word[0].lower() not in word_set("sentences.first_words"))
 
 
 def _is_meant(text: str, at: int, after: int, width: int) -> bool:
