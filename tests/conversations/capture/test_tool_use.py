@@ -16,6 +16,7 @@ from hyperloci.conversations.capture.tool_use import (
     clip_line,
     describe_tool_use,
 )
+from hyperloci.text.sanitize.sanitizer import sanitize
 from tests.support import examples
 
 ROOT = "/home/mira/demo"
@@ -55,6 +56,18 @@ def test_of_a_patch_that_shows_a_private_part_no_changed_line_is_kept() -> None:
     lines = ["*** Begin Patch", "*** Update File: notes.md", " <private>", "-pay = 41", "+pay = 45", "*** End Patch"]
     use = describe_tool_use("apply_patch", {"command": "\n".join(lines)})
     assert use is not None and use.line == "Edit notes.md: +1 -1 lines"
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("patch -p0 <<E\n-pay = 41\n+pay = 45\n </private>\n+more = 2\nE", "Bash: [private] +more = 2 E"),
+        ("cat >a <<E\n<private>pay = 41</private>\nmore = 2\nE", "Bash: cat >a <<E [private] more = 2 E"),
+    ],
+)
+def test_of_a_command_what_a_private_block_ends_is_not_kept(command: str, kept: str) -> None:
+    use = describe_tool_use("Bash", {"command": command})
+    assert use is not None and sanitize(use.line).text == kept
 
 
 def test_a_private_member_is_no_private_part() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from hyperloci.conversations import asked_questions
 from hyperloci.conversations.edited_lines import Change, describe_edited_lines, find_changes, find_patched_changes
 from hyperloci.system.values import dataclass
-from hyperloci.text.sanitize.cleaning import has_private_tag
+from hyperloci.text.sanitize.cleaning import has_private_tag, strip_private_blocks
 from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.text.sanitize.secret_files import is_secret_file
 
@@ -127,7 +127,11 @@ Describer = Callable[[str, Mapping[str, Any], Mapping[str, Any], str | None], st
 
 
 def _describe_command(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    return f"{name}: {_read_text(arguments, 'command')}"
+    command = _read_text(arguments, "command")
+    if has_private_tag(strip_private_blocks(command)[0]):
+        # A patch shows a part of a file: a block that only ends there began above it.
+        command = f"<private>{command}"
+    return f"{name}: {command}"
 
 
 def _describe_edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
