@@ -5,9 +5,9 @@
 The prompts of `bench/data/prompt_kinds.jsonl`: requests for work and questions about what was said, and chores,
 explanations, looks and small talk. Those with a `writer` are turns of the labelled sessions (the writer's letter) or
 were written in a voice (`terse`) or by a writer of several voices (`a2`); `tongue` says which are not in English. The
-others were written for it by one hand. One regression sees their vectors, one their letters. Judged by
-cross-validation, a writer left out at a time, and with `--sessions` on the prompts of projects with gold labels beside
-the words of `prompt_forms`.
+others were written for it by one hand. One regression sees the vectors of those in Latin letters, one their letters,
+and one the letters of the others. Judged by cross-validation, a writer left out at a time, and with `--sessions` on the
+prompts of projects with gold labels beside the words of `prompt_forms`.
 `--write` puts the weights into `conversations/unasked/data/prompt_scorer.json`. The same data gives the same file.
 """
 
@@ -27,22 +27,28 @@ from bench._labelled_sessions import FOLDER
 from bench._shared import MarkdownTable
 from bench.sessions import load_encoder
 from hyperloci.conversations.unasked.decisive import profile_prompt
-from hyperloci.conversations.unasked.quiet_prompts import LETTER_GROUPS, WEIGHTS, read_letters, read_shape
+from hyperloci.conversations.unasked.quiet_prompts import (
+    LETTER_GROUPS,
+    WEIGHTS,
+    is_mostly_latin,
+    read_letters,
+    read_shape,
+)
 from hyperloci.embedder.models.bundled import MODEL_ID
 
 PROMPTS_FILE = FOLDER.parent / "prompt_kinds.jsonl"
 
 WORK = "work"
 
-INVERSE_RIDGES = (1.0, 0.5)
-"""By meaning and by letters. By meaning, at 3 a point more is right from .5 on, and at .7 twice as many requests for
-work are called quiet."""
+INVERSE_RIDGES = (1.0, 0.5, 0.5)
+"""By meaning, by letters and by other letters. By meaning, at 3 a point more is right from .5 on, and at .7 twice
+as many requests for work are called quiet."""
 
 ROUNDS = 2000
 """Far more than the fit needs."""
 
 DIGITS = 3
-"""Of a weight: the file is 34 KB, and no prompt's score changes by more than .002."""
+"""Of a weight: the file is 62 KB, and no prompt's score changes by more than .002."""
 
 GATES = (0.5, 0.6, 0.7)
 """From where on prompts are called quiet in the tables; the product weighs the score itself."""
@@ -81,14 +87,15 @@ def read_session_prompts(folder: Path) -> Iterator[tuple[str, bool]]:
 
 @dataclass(frozen=True, slots=True)
 class SeenPrompts:
-    """What the scorer sees of prompts, a row each: vectors in E1 beside shapes, and shapes beside letters."""
+    """What the scorer sees of prompts, a row each: shapes with vectors in E1, shapes with letters, and their script."""
 
     by_meaning: NDArray[np.float64]
     by_letters: NDArray[np.float64]
+    are_latin: NDArray[np.bool_]
 
     def choose(self, rows: NDArray[np.bool_]) -> SeenPrompts:
         """Return some of them."""
-        return SeenPrompts(self.by_meaning[rows], self.by_letters[rows])
+        return SeenPrompts(self.by_meaning[rows], self.by_letters[rows], self.are_latin[rows])
 
 
 def see_prompts(texts: Sequence[str]) -> SeenPrompts:
@@ -99,27 +106,33 @@ def see_prompts(texts: Sequence[str]) -> SeenPrompts:
     for row, text in enumerate(texts):
         for group, value in read_letters(text).items():
             letters[row, group] = value
-    return SeenPrompts(np.c_[vectors, shapes], np.c_[shapes, letters])
+    are_latin = np.array([is_mostly_latin(text) for text in texts])
+    return SeenPrompts(np.c_[shapes, vectors], np.c_[shapes, letters], are_latin)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptWeights:
-    """Bias and weights by what is seen of a prompt."""
+    """Bias and weights by what is seen of a prompt; `by_other_letters` of what isn't in Latin letters."""
 
     by_meaning: NDArray[np.float64]
     by_letters: NDArray[np.float64]
+    by_other_letters: NDArray[np.float64]
 
     def score(self, seen: SeenPrompts) -> NDArray[np.float64]:
         """Return how likely each prompt is quiet."""
+        letters = self._weigh_letters(seen)
         by_meaning = self.by_meaning[0] + seen.by_meaning @ self.by_meaning[1:]
-        return _to_shares((by_meaning + self._weigh_letters(seen)) / 2)
+        return _to_shares(np.where(seen.are_latin, (by_meaning + letters) / 2, letters))
 
     def score_letters(self, seen: SeenPrompts) -> NDArray[np.float64]:
         """Return how likely each prompt is quiet by its letters and its shape alone."""
         return _to_shares(self._weigh_letters(seen))
 
     def _weigh_letters(self, seen: SeenPrompts) -> NDArray[np.float64]:
-        weighed: NDArray[np.float64] = self.by_letters[0] + seen.by_letters @ self.by_letters[1:]
+        latin, other = (
+            weights[0] + seen.by_letters @ weights[1:] for weights in (self.by_letters, self.by_other_letters)
+        )
+        weighed: NDArray[np.float64] = np.where(seen.are_latin, latin, other)
         return weighed
 
 
@@ -130,9 +143,11 @@ def _to_shares(odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def fit_prompts(seen: SeenPrompts, quiet: NDArray[np.float64]) -> PromptWeights:
     """Return the weights that tell quiet prompts."""
+    latin = seen.are_latin
+    parts = (seen.by_meaning, latin), (seen.by_letters, latin), (seen.by_letters, ~latin)
     models = (
-        LogisticRegression(C=inverse, max_iter=ROUNDS).fit(rows, quiet)
-        for inverse, rows in zip(INVERSE_RIDGES, (seen.by_meaning, seen.by_letters), strict=True)
+        LogisticRegression(C=inverse, max_iter=ROUNDS).fit(rows[chosen], quiet[chosen])
+        for inverse, (rows, chosen) in zip(INVERSE_RIDGES, parts, strict=True)
     )
     return PromptWeights(*(np.r_[model.intercept_, model.coef_[0]] for model in models))
 
@@ -195,17 +210,15 @@ def describe_weights(weights: PromptWeights) -> dict[str, object]:
     def round_all(values: NDArray[np.float64]) -> list[float]:
         return [round(float(value), DIGITS) for value in values]
 
-    bias, *meaning = round_all(weights.by_meaning)
-    other_bias, *letters = round_all(weights.by_letters)
-    vector, shape = meaning[: -len(names)], meaning[-len(names) :]
+    def describe(values: NDArray[np.float64], rest: str) -> dict[str, object]:
+        bias, *told = round_all(values)
+        return {"bias": bias, "shape": dict(zip(names, told[: len(names)], strict=True)), rest: told[len(names) :]}
+
     return {
         "model": MODEL_ID,
-        "by_meaning": {"bias": bias, "shape": dict(zip(names, shape, strict=True)), "vector": vector},
-        "by_letters": {
-            "bias": other_bias,
-            "shape": dict(zip(names, letters[: len(names)], strict=True)),
-            "letters": letters[len(names) :],
-        },
+        "by_meaning": describe(weights.by_meaning, "vector"),
+        "by_letters": describe(weights.by_letters, "letters"),
+        "by_other_letters": describe(weights.by_other_letters, "letters"),
     }
 
 

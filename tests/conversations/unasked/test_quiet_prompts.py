@@ -40,6 +40,15 @@ ABROAD = (
     "añade un límite de peticiones por cliente",
 )
 
+OTHER_TALK = ("спасибо, очень помогло", "谢谢，辛苦了", "はい、また明日ね", "고마워 수고했어", "дякую, супер")
+OTHER_WORK = (
+    "добавь лимит запросов на клиента",
+    "给导出加上发票号",
+    "なぜRedisを使わないんだっけ",
+    "왜 우리가 mongo를 뺐더라",
+    "додай кеш перед апі тарифів",
+)
+
 
 def _score(settings: Settings, *prompts: str) -> list[float]:
     encoder = load_light_encoder(settings)
@@ -69,9 +78,10 @@ def test_of_a_model_that_was_not_learned_from_letters_alone_tell() -> None:
     assert discount_quiet(0.0) == discount_quiet(QUIET_FROM) == 0 < discount_quiet(0.9)
 
 
-@pytest.mark.parametrize("prompt", ["удали старую таблицу заказов", "料金の画面を直して", "выложи v2 на стенд"])
-def test_a_prompt_in_letters_that_were_not_learned_is_never_quiet(settings: Settings, prompt: str) -> None:
-    assert score_quietness(prompt) == _score(settings, prompt)[0] == 0
+def test_in_letters_other_than_latin_ones_these_alone_tell(settings: Settings) -> None:
+    scores = [score_quietness(prompt) for prompt in (*OTHER_TALK, *OTHER_WORK)]
+    assert min(scores[: len(OTHER_TALK)]) > QUIET_FROM > max(scores[len(OTHER_TALK) :]), scores
+    assert _score(settings, *OTHER_TALK, *OTHER_WORK) == scores
 
 
 def test_of_a_pasted_log_the_beginning_is_read() -> None:

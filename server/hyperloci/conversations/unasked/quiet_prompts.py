@@ -3,9 +3,10 @@
 The words of `prompt_forms` know what their author thought of: of 24 small requests of six strangers they knew 16. Two
 logistic regressions know more (`data/prompt_scorer.json`, made by `python -m bench train_prompts`); both see how a
 prompt is put. One sees E1, where the bundled model makes the vector, the other runs of letters: that model knows
-English best, and makes little of `merci beaucoup`. Their mean decides, or Latin letters alone. `why is that slow?`
-means what a request to make something faster means: that it is a question of one word that tells something is in its
-shape. What they find only asks more of a memory.
+English best, and makes little of `merci beaucoup`. Their mean decides, or letters alone. Of other letters than Latin
+ones that model knows next to nothing: there a third regression decides by letters alone. `why is that slow?` means what
+a request to make something faster means: that it is a question of one word that tells something is in its shape. What
+they find only asks more of a memory.
 """
 
 from __future__ import annotations
@@ -35,8 +36,14 @@ LONG_PROMPT: Final = 3.0
 """The logarithm of some twenty words: more make a prompt no longer."""
 
 RUNS: Final = (3, 4)
+WIDE_RUNS: Final = (1, 2)
+"""Of Chinese, Japanese and Korean, where a letter says as much as a syllable or a word."""
+
+FIRST_WIDE: Final = "\u2e80"
+"""From here on letters are such, but for rare ones."""
+
 LETTER_GROUPS: Final = 4096
-"""Runs of three and four letters, counted in groups; runs of up to five are no better, and 2,048 groups a point worse
+"""Runs of letters are counted in groups; runs of up to five are no better, and 2,048 groups a point worse
 (docs/benchmarks/unasked.md, "Runs of letters")."""
 
 LETTERS_LENGTH: Final = 2.0
@@ -50,8 +57,6 @@ BY_LETTERS_DOUBT: Final = 0.4
 by words and 4 of 132 prompts that need nothing are given something; as it is learned 100 and 3, unread 111 and 31."""
 
 LAST_LATIN: Final = "\u024f"
-"""Next to nothing was learned of letters behind it: by their shape, and by a model that hardly reads them, half of the
-requests in Russian, Chinese and Japanese would be called quiet."""
 
 QUIET_FROM: Final = 0.5
 QUIET_WEIGHT: Final = 10.0
@@ -76,21 +81,19 @@ class MeasuredPrompt:
 
 
 def score_quietness(prompt: str, model_id: str = "", vector: NDArray[np.float32] | None = None) -> float:
-    """Return how likely a prompt needs nothing that was said before, 0..1; 0 where most letters aren't Latin.
+    """Return how likely a prompt needs nothing that was said before, 0..1.
 
     Args:
         prompt: its text.
         model_id: of the model that made the vector; of one that was not learned from, the vector tells nothing.
         vector: the prompt's unit vector in E1; None: its letters alone tell.
     """
-    if not _is_mostly_latin(prompt):
-        return 0.0
-    scorer, shape = _read_scorer(), read_shape(prompt)
-    by_letters = scorer["by_letters"]
+    scorer, shape, is_latin = _read_scorer(), read_shape(prompt), is_mostly_latin(prompt)
+    by_letters = scorer["by_letters" if is_latin else "by_other_letters"]
     told = _add_up(by_letters, shape) + math.fsum(
         by_letters["letters"][group] * value for group, value in read_letters(prompt).items()
     )
-    if vector is not None and sees_meaning_by(model_id, scorer["model"]):
+    if is_latin and vector is not None and sees_meaning_by(model_id, scorer["model"]):
         import numpy as np
 
         by_meaning = scorer["by_meaning"]
@@ -104,7 +107,8 @@ def _add_up(weights: Mapping[str, Any], shape: Mapping[str, float]) -> float:
     return float(weights["bias"]) + math.fsum(weights["shape"][name] * value for name, value in shape.items())
 
 
-def _is_mostly_latin(prompt: str) -> bool:
+def is_mostly_latin(prompt: str) -> bool:
+    """Tell whether at least half of a prompt's letters are Latin."""
     letters = [char for char in prompt[:READ_CHARS] if char.isalpha()]
     return 2 * sum(char <= LAST_LATIN for char in letters) >= len(letters)
 
@@ -136,10 +140,15 @@ def read_letters(prompt: str) -> dict[int, float]:
     counts: Counter[int] = Counter()
     for word in prompt[:READ_CHARS].lower().split():
         bounded = f" {word} "
-        counts.update(
-            crc32(bounded[start : start + length].encode(errors="replace")) % LETTER_GROUPS
-            for length in RUNS
+        runs = (
+            bounded[start : start + length]
+            for length in (*WIDE_RUNS, *RUNS)
             for start in range(len(bounded) - length + 1)
+        )
+        counts.update(
+            crc32(run.encode(errors="replace")) % LETTER_GROUPS
+            for run in runs
+            if len(run) in (WIDE_RUNS if max(run) >= FIRST_WIDE else RUNS)
         )
     norm = math.sqrt(sum(count * count for count in counts.values()))
     return {group: LETTERS_LENGTH * count / norm for group, count in counts.items()}
