@@ -1362,16 +1362,20 @@ class Memory:
         Of memories without a vector nothing is told. Without the prompt's, its letters tell whether it is quiet.
         """
         from hyperloci.conversations.unasked.bearing import move_request
-        from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, score_quietness
+        from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, is_mostly_latin, score_quietness
 
         # Without an embedder a hook is spared the modules of the search, two thirds of its work.
         ready = self._hurried_encoder is not None and self._hurried_encoder.is_ready()
         seen = self._searcher.measure_meaning(prompt, keys) if ready else None
         if seen is None:
             return MeasuredPrompt(quietness=score_quietness(prompt))
+        quietness = score_quietness(prompt, seen.model_id, seen.vector)
+        if not is_mostly_latin(prompt):
+            # What E1 makes of other scripts tells less than their words do.
+            return MeasuredPrompt(quietness=quietness, chance=seen.chance)
         moved = move_request(seen.model_id, seen.vector)
         bearings = {} if moved is None else self._searcher.multiply_vectors(moved, keys, seen.model_id)
-        return MeasuredPrompt(seen.cosines, score_quietness(prompt, seen.model_id, seen.vector), bearings)
+        return MeasuredPrompt(seen.cosines, quietness, bearings, seen.chance)
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
         """Return what was last put before the assistant unasked in this project's sessions, latest first."""

@@ -42,7 +42,8 @@ from hyperloci.knowledge.names.written_names import find_code_names, find_paths
 from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.kinds import BINDING_SUBTYPES, GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
-from hyperloci.retrieval.relevance import PROMPT_FLOOR, find_excerpt, query_from_prompt, select_relevant
+from hyperloci.retrieval.relevance import PROMPT_FLOOR, RelevanceFloor, find_excerpt, query_from_prompt, select_relevant
+from hyperloci.spaces.chance_cosine import add_chance
 from hyperloci.store import Store
 from hyperloci.system.values import dataclass
 
@@ -152,7 +153,9 @@ def build_prompt_context(store: Store, occasion: PromptOccasion, found: PromptSe
     told = occasion.seen | {node.id for node in (*deciding, *decisive)}
     # Thanks share their words with turns that end in thanks.
     needs_nothing = profile.is_quiet or profile.quietness > NOTHING_FROM
-    related = [] if needs_nothing or len(deciding) >= RELATED_ITEMS else _find_related(store, occasion, found, told)
+    floor = replace(PROMPT_FLOOR, min_meaning=add_chance(PROMPT_FLOOR.min_meaning, meaning.chance))
+    is_full = len(deciding) >= RELATED_ITEMS
+    related = [] if needs_nothing or is_full else _find_related(store, occasion, found, told, floor)
     return render_context(
         "prompt",
         [
@@ -276,7 +279,7 @@ def _tell(node: Node) -> str:
 
 
 def _find_related(
-    store: Store, occasion: PromptOccasion, found: PromptSearch, told: Collection[str]
+    store: Store, occasion: PromptOccasion, found: PromptSearch, told: Collection[str], floor: RelevanceFloor
 ) -> list[InjectedItem]:
     """Return what was said about the same in earlier sessions.
 
@@ -285,6 +288,7 @@ def _find_related(
         occasion: what was asked.
         found: what finds it.
         told: ids of the memories that the assistant has or is given now: the turns they were made of say it again.
+        floor: what a turn must reach.
     """
     query = query_from_prompt(occasion.prompt)
     if query is None:
@@ -313,7 +317,7 @@ def _find_related(
                 find_excerpt(hit.content, query, PROMPT_ITEM_CHARS),
             ),
         )
-        for hit in select_relevant(query, answer.results, PROMPT_FLOOR)
+        for hit in select_relevant(query, answer.results, floor)
         if hit.id not in occasion.seen
         and hit.source.session_id != occasion.session_id
         and hit.id not in left_out

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.conversations.unasked.quiet_prompts import sees_meaning_by
+from hyperloci.spaces.chance_cosine import sees_meaning_by
 from hyperloci.system.values import dataclass
 
 if TYPE_CHECKING:

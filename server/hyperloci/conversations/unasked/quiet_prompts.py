@@ -23,6 +23,7 @@ from zlib import crc32
 
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, list_stop_terms
 from hyperloci.model.kinds import NodeKey
+from hyperloci.spaces.chance_cosine import sees_meaning_by
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.questions import is_question
 
@@ -70,14 +71,16 @@ class MeasuredPrompt:
     """A prompt's meaning.
 
     Attributes:
-        cosines: to memories, of those that have a vector.
-        quietness: how likely it needs nothing that was said before, 0..1; 0 where that can't be told.
+        cosines: to memories, of those that have a vector, beyond chance (`spaces.chance_cosine`).
+        quietness: how likely it needs nothing that was said before, 0..1.
         bearings: of the same memories on it (`bearing`); empty for a model that was not learned from.
+        chance: the cosine that the prompt has by chance.
     """
 
     cosines: Mapping[NodeKey, float] = field(default_factory=dict)
     quietness: float = 0.0
     bearings: Mapping[NodeKey, float] = field(default_factory=dict)
+    chance: float = 0.0
 
 
 def score_quietness(prompt: str, model_id: str = "", vector: NDArray[np.float32] | None = None) -> float:
@@ -111,12 +114,6 @@ def is_mostly_latin(prompt: str) -> bool:
     """Tell whether at least half of a prompt's letters are Latin."""
     letters = [char for char in prompt[:READ_CHARS] if char.isalpha()]
     return 2 * sum(char <= LAST_LATIN for char in letters) >= len(letters)
-
-
-def sees_meaning_by(model_id: str, learned: str) -> bool:
-    """Tell whether E1's vectors of a profile's models are those that something was learned from."""
-    # E1's model stands before the `+`, the other spaces' behind it (`spaces.profile.compose_model_id`).
-    return model_id.partition("+")[0] == learned
 
 
 def read_shape(prompt: str) -> dict[str, float]:
