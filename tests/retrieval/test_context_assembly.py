@@ -20,7 +20,7 @@ KINDS = ("fact", "decision", "entity", "experience", "snippet")
 def hit(number: int, kind: str = "fact", content: str = "some words to remember", score: float = 0.9) -> Hit:
     return Hit(
         id=f"id-{number}", type=kind, subtype=None, content=content, score=score, confidence=1.0, tier="task",
-        scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="", valid_until=None,
+        scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="2026-11-03T09:00:00.000+00:00", valid_until=None,
         source=HitSource(kind="tool"),
     )  # fmt: skip
 
@@ -96,3 +96,8 @@ def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:
     context = assemble_context("q", arrange_hits([hit(1, content="word " * 2_000)]), 2_000)
 
     assert "…" in context.markdown and "id-1" in context.markdown
+
+
+@pytest.mark.req("B.09")
+def test_a_memory_is_dated_by_when_it_was_so_not_by_when_it_was_stored() -> None:
+    assert "(id id-1; tool, 2026-11-03)" in assemble_context("q", arrange_hits([hit(1)]), 500).markdown

@@ -172,4 +172,5 @@ def describe_source(hit: Hit) -> str:
         return f"{source.path}{lines}"
     if source.commit is not None:
         return f"commit {source.commit[:12]}"
-    return f"{source.kind}, {hit.created_at[:10]}"
+    # When it was said, not when it was stored: of a session that was imported these are weeks apart.
+    return f"{source.kind}, {hit.valid_from[:10]}"

@@ -107,6 +107,11 @@ def ask_about_port(house: House, *hits: Hit, seen: frozenset[str] = frozenset())
     return ask(house, "Which port should the proxy in front of us use?", FoundMemories(house, hits), seen=seen)
 
 
+def test_what_an_imported_session_said_is_dated_by_when_it_was_said(house: House) -> None:
+    imported = replace(hit(), valid_from="2026-03-14T09:00:00.000+00:00")
+    assert "2026-03-14" in ask_about_port(house, imported)
+
+
 def test_what_shares_no_word_with_a_request_comes_by_what_is_to_be_done(house: House) -> None:
     house.add("procedure", RELEASE)
     house.add("preference", "Prefers tabs")

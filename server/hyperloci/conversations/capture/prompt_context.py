@@ -312,7 +312,7 @@ def _find_related(
             format_line(
                 hit.id,
                 _kind_word(hit),
-                hit.created_at[:10],
+                hit.valid_from[:10],
                 _format_place(hit),
                 find_excerpt(hit.content, query, PROMPT_ITEM_CHARS),
             ),
