@@ -28,7 +28,7 @@ class SearchFilter:
         section: part of a heading on the way to it, or of one that it covers, without regard to case.
         heading_level_max: heading level at most.
         module: dotted prefix.
-        class_name, function_name: exactly.
+        class_name, function_name: exactly; a function may be behind its class (`Client.send`).
         url: part of the address of the page that it is from.
         diataxis, persona, verification, confidence_level, domain_tags, source_types: facets.
         session_id: said in this session.

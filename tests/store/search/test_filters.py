@@ -127,6 +127,8 @@ def test_a_condition_lets_through_what_meets_it(
         ("module", "a_b", {"module": "a_b.c"}, {"module": "axb.c"}),
         ("class_name", "C", {"class_name": "C"}, {"class_name": "c"}),
         ("function_name", "f", {"function_name": "f"}, {"function_name": "g"}),
+        ("function_name", "C.f", {"function_name": "f", "symbol": "C.f"}, {"function_name": "f", "symbol": "D.f"}),
+        ("function_name", "C", {"function_name": "C"}, {"class_name": "C", "symbol": "C"}),
         ("url", "https://x/y", {"url": "https://x/y/z"}, {"url": "https://x/z"}),
         ("url", "Docs.Python.org", {"url": "https://docs.python.org/3/"}, {}),
     ],
@@ -261,8 +263,28 @@ PATTERNS = st.lists(PIECES, min_size=1, max_size=4).map("/".join)
 @hypothesis_settings(max_examples=examples(300))
 @given(PATTERNS, PATHS)
 def test_a_glob_means_what_wcmatch_says_it_means(pattern: str, path: str) -> None:
-    patterns = [pattern] if any(char in pattern for char in "*?[{") else [pattern, f"{pattern}/**"]
+    literal = pattern.replace("[", "[[]")
+    patterns = [pattern, literal, *([] if any(char in pattern for char in "*?{") else [f"{literal}/**"])]
     assert path_matches(pattern, path) is glob.globmatch(path, patterns, flags=FLAGS)
+
+
+@pytest.mark.req("D.01")
+@pytest.mark.parametrize(
+    ("pattern", "is_found"),
+    [
+        ("app/[id]/page.tsx", True),
+        ("app/[id]", True),
+        ("app/[id]/", True),
+        ("app/[id]/*.tsx", True),
+        ("app/[[]id]/page.tsx", True),
+        ("**/[id]/**", True),
+        ("app/[name]/page.tsx", False),
+    ],
+)
+def test_brackets_in_a_path_may_be_those_of_its_name(store: Store, pattern: str, is_found: bool) -> None:
+    page = add(store, "page", position=Position(path="app/[id]/page.tsx")).key
+    add(store, "another page", position=Position(path="app/x/page.tsx"))
+    assert found(store, path=pattern) == ({page} if is_found else set())
 
 
 @pytest.mark.req("D.01")

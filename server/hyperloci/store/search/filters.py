@@ -93,8 +93,12 @@ def _compile_glob(pattern: str) -> tuple[re.Pattern[str], ...]:
 
     # `**` crosses folders, `{a,b}` works, dot files count; the same on every system.
     flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
-    # A bare folder means everything in it.
-    patterns = [pattern, pattern.rstrip("/") + "/**"] if not any(c in pattern for c in "*?[{") else [pattern]
+    # `[id]` is a set of characters, and the name of a file or folder in many a web project: either is meant.
+    literal = pattern.replace("[", "[[]")
+    patterns = list(dict.fromkeys((pattern, literal)))
+    if not any(sign in pattern for sign in "*?{"):
+        # A bare folder means everything in it.
+        patterns.append(literal.rstrip("/") + "/**")
     sources, _ = glob.translate(patterns, flags=flags)
     return tuple(re.compile(_make_linear(source)) for source in sources)
 
@@ -207,12 +211,14 @@ def _place_conditions(where: SearchFilter) -> Iterator[Condition]:
         yield f"{_HAS_POSITION}p.heading_level <= ?)", (where.heading_level_max,)
     if where.url is not None:
         yield f"{_HAS_POSITION}p.url IS NOT NULL AND instr(fold(p.url), ?))", (fold_name(where.url),)
-    for column, value in (
-        ("class_name", where.class_name),
-        ("function_name", where.function_name),
-    ):
-        if value is not None:
-            yield f"{_HAS_POSITION}p.{column} = ?)", (value,)
+    if where.class_name is not None:
+        yield f"{_HAS_POSITION}p.class_name = ?)", (where.class_name,)
+    if where.function_name is not None:
+        # By itself, or as hits name it: behind its class.
+        yield (
+            f"{_HAS_POSITION}(p.function_name = ? OR p.function_name IS NOT NULL AND p.symbol = ?))",
+            (where.function_name, where.function_name),
+        )
 
 
 def _path_condition(pattern: str) -> Condition:
