@@ -40,6 +40,38 @@ def test_every_content_type_becomes_conditions(content_type: str) -> None:
     assert (content_type == "any") == (not where.types and not where.subtypes)
 
 
+@pytest.mark.parametrize(
+    ("content_type", "where", "types", "subtypes"),
+    [
+        ("learning", {"subtypes": ["constraint"]}, ("fact",), ("constraint",)),
+        ("learning", {"types": []}, ("fact",), ()),
+        ("docs", {"subtypes": ["code", "section"]}, (), ("section",)),
+        ("decision", {"types": ["fact", "decision"]}, ("decision",), ("decision",)),
+        ("any", {"types": ["decision"], "subtypes": ["commit"]}, ("decision",), ("commit",)),
+    ],
+)
+def test_of_a_content_type_and_kinds_both_hold(
+    content_type: str, where: dict[str, Any], types: tuple[str, ...], subtypes: tuple[str, ...]
+) -> None:
+    found = build_conditions(project=PROJECT, now=NOW, content_type=content_type, where=where).where
+
+    assert (found.types, found.subtypes) == (types, subtypes)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "where"),
+    [
+        ("learning", {"types": ["decision"]}),
+        ("docs", {"subtypes": ["code"]}),
+        ("code", {"types": ["fact"]}),
+        ("any", {"types": ["fact"], "subtypes": ["code"]}),
+    ],
+)
+def test_kinds_that_no_memory_has_at_once_are_refused(content_type: str, where: dict[str, Any]) -> None:
+    with pytest.raises(BadRequestError, match=r"^where\..*no memory is both"):
+        build_conditions(project=PROJECT, now=NOW, content_type=content_type, where=where)
+
+
 @pytest.mark.req("B.07")
 def test_time_bounds_are_read_as_people_write_them() -> None:
     where = build_conditions(project=PROJECT, now=NOW, after="2 days ago", before="2027-01-15").where

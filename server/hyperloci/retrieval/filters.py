@@ -133,11 +133,9 @@ def build_conditions(
         given["path"] = _drop_here(given["path"])
     if root is not None and "path" in given:
         given["path"] = _name_from_root(given["path"], root.as_posix())
-    kinds = CONTENT_TYPES[content_type]
+    given |= _choose_kinds(content_type, given)
     base = SearchFilter(
         scopes=_resolve_scopes(given.get("scope", "project"), project),
-        types=tuple(kinds.get("types", ())),
-        subtypes=tuple(kinds.get("subtypes", ())),
         after=None if after is None else parse_time_bound(after, now, argument="after"),
         before=None if before is None else parse_time_bound(before, now, argument="before"),
         as_of=_parse_as_of(given.get("as_of"), now),
@@ -153,6 +151,21 @@ def build_conditions(
         strategy=given.get("strategy"),
         first_space=given.get("first_space"),
     )
+
+
+def _choose_kinds(content_type: str, given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the types and subtypes that both the content type and `where` ask for; refuse what no memory is."""
+    chosen, is_empty = {}, False
+    for name in ("types", "subtypes"):
+        wanted, offered = given.get(name, ()), CONTENT_TYPES[content_type].get(name, ())
+        chosen[name] = tuple(kind for kind in wanted if kind in offered) if wanted and offered else wanted or offered
+        is_empty |= bool(wanted and offered and not chosen[name])
+    possible = frozenset().union(*(SUBTYPES[NodeType(kind)] for kind in chosen["types"]))
+    if is_empty or (chosen["types"] and chosen["subtypes"] and possible.isdisjoint(chosen["subtypes"])):
+        asked = [f"where.{name}={list(given[name])}" for name in chosen if given.get(name)]
+        asked += [] if content_type == "any" else [f"content_type={content_type!r}"]
+        raise BadRequestError(f"{' and '.join(asked)}: no memory is both. Leave one out.")
+    return chosen
 
 
 def _drop_here(pattern: str) -> str:

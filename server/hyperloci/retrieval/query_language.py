@@ -207,6 +207,8 @@ def search_arguments(query: Query, *, limit: int, path: str | None = None, **oth
     """Return what `Memory.search` is called with: what the query says, and `otherwise` where it doesn't."""
     said = {name: getattr(query, name) for name in _OF_SEARCH}
     given = {name: value for name, value in {**otherwise, "limit": limit}.items() if value is not None}
+    if not query.where.keys().isdisjoint(("types", "subtypes")):
+        given.pop("content_type", None)
     given |= {name: value for name, value in said.items() if value not in (None, "any")}
     where = ({} if path is None else {"path": path}) | dict(query.where)
     return given | ({"where": where} if where else {})
