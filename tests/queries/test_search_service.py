@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.queries.search_service import NOTHING_NEAR
+from hyperloci.queries.starting_point import OUTSIDE
 from hyperloci.retrieval.order.hit_order import fold_said_twice
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
@@ -284,6 +286,39 @@ def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Mem
     assert [hit.subtype for hit in parts] == ["chunk_micro", "chunk_micro", *["episode"] * 5]
     assert [hit.content for hit in memory.search(parts[0].id).results] == texts[:10]
     assert memory.search("0" * 8 + "-0000-0000-0000-" + "0" * 12).results == ()
+
+
+@pytest.mark.req("B.06")
+def test_an_id_may_be_written_as_lists_and_links_write_it(memory: Memory) -> None:
+    fact = memory.remember_fact("the gateway listens on 8443").id
+
+    for said in (fact[:8], fact.upper(), f"memory://node/{fact}", f" {fact} "):
+        assert [hit.id for hit in memory.search(said).results] == [fact]
+
+
+@pytest.mark.req("B.06")
+def test_an_id_passes_over_no_condition(memory: Memory) -> None:
+    fact = memory.remember_fact("the gateway listens on 8443").id
+    other = memory.remember_fact("the proxy stands before the gateway").id
+    outside: list[dict[str, Any]] = [
+        {"content_type": "code"},
+        {"after": "2100-01-01"},
+        {"where": {"scope": "global"}},
+        {"where": {"related_to": other}},
+        {"where": {"as_of": "2020-01-01"}},
+    ]
+    for narrowed in outside:
+        assert memory.search(fact, **narrowed).results == ()
+    assert OUTSIDE in memory.search(fact, content_type="code").hints
+    assert [hit.id for hit in memory.search(fact, content_type="learning").results] == [fact]
+
+
+def test_who_names_what_ended_by_its_id_is_shown_it(memory: Memory) -> None:
+    old = memory.remember_fact("the gateway listens on 8443").id
+    memory.correct_fact(old, "the gateway listens on 9443", reason="moved")
+
+    assert [hit.id for hit in memory.search(old, content_type="learning").results] == [old]
+    assert memory.search(old, where={"as_of": "2100-01-01"}).results == ()
 
 
 def assert_in_order(hits: Sequence[Hit]) -> None:

@@ -90,7 +90,7 @@ def print_memory(hit: Hit, *, mark: str = "", full: bool = False, score: str = "
     console.print(Text(f"{mark}{format_heading(hit, score)}", style="bold"))
     console.print(Text(cut_preview(hit.content, full=full)))
     for note in hit.notes:
-        # A search takes whole ids, and here only their beginnings are shown.
+        # An assistant searches; a person has a command.
         told = note.replace(GIVES_TURNS, f"`hyperloci expand {shorten_id(hit.id)}` prints them")
         console.print(Text(f"   ! {shorten_ids(told)}", style="yellow"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,10 +19,9 @@ from hyperloci.model.search import Hit, Placement, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.queries.dated_search import DatedResult, DatedSearch
-from hyperloci.queries.starting_point import StartingPoint, start_at_name
+from hyperloci.queries.starting_point import OUTSIDE, StartingPoint, find_by_id, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
-from hyperloci.retrieval.intent import classify_intent
 from hyperloci.retrieval.order.hit_order import (
     SPARE_HITS,
     arrange_hits,
@@ -59,8 +57,6 @@ REINFORCE_PATIENCE_MS: Final = 100
 
 NOTHING_NEAR: Final = "Weak: nothing found is near the question in meaning, or has its words; these are merely nearest."
 """Said of 9 in 10 questions about something else, of 3 in 100 of a memory's own at most (`python -m bench floor`)."""
-
-_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
 """Memories that show files as they were indexed."""
@@ -100,9 +96,10 @@ class SearchService:
         """
         started = time.perf_counter()
         conditions = self._build_conditions(**narrowed)
-        named = self._find_by_id(query, conditions.where) if _ID.fullmatch(query.strip()) else None
+        named = find_by_id(self.store, self.searcher, query, conditions)
         if named is not None:
-            return self._compose(query, named, self.present_hits(named.nodes), conditions, started)
+            outside = () if named.nodes else (OUTSIDE,)
+            return self._compose(query, named, self.present_hits(named.nodes), conditions, started, outside)
         looked_for = min(limit + SPARE_HITS, MAX_LIMIT) if 1 <= limit <= MAX_LIMIT else limit
         find = functools.partial(self.searcher.find, limit=looked_for, profile=profile, explain=explain)
         if quick:
@@ -158,18 +155,6 @@ class SearchService:
         terms = analyse_query(query)
         explanations = {key: explain_scores(scores, terms, profile) for key, scores in found.scores.items()}
         return self.present_hits(found.nodes, scores=_carry_scores(found), explanations=explanations)
-
-    def _find_by_id(self, query: str, where: SearchFilter) -> SearchResult | None:
-        """Return the memory of an id; of a summary what it covers, in order; None where there is none in reach."""
-        from hyperloci.conversations.pyramid.chunk_expansion import list_contents
-
-        node = self.store.nodes.get_node(query.strip())
-        if node is None or node.deleted_at is not None or (where.scopes and node.scope not in where.scopes):
-            return None
-        found = list_contents(self.store, node) or [node]
-        return SearchResult(
-            intent=classify_intent(""), strategy="id", mode="list", degraded=None, nodes=tuple(found), scores={}
-        )
 
     def search_line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from typing import Final
+
 from hyperloci.knowledge.names.named_thing import Resolution, ThingKind
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.retrieval.filters import Conditions
+from hyperloci.retrieval.intent import classify_intent
+from hyperloci.retrieval.search import Searcher, SearchResult
+from hyperloci.store import Store
+from hyperloci.store.ids import find_node
 from hyperloci.system.values import dataclass
+
+OUTSIDE: Final = "The memory of this id does not meet the conditions."
+
+_ID: Final = re.compile(r"(?:memory://node/)?([0-9a-f]{8}[0-9a-f-]{0,28})", re.IGNORECASE)
+"""An id, or as much of it as lists show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,3 +42,24 @@ def start_at_name(resolution: Resolution, node: Node) -> StartingPoint:
     taken = resolution.taken
     rest = taken.keys[1:] if taken.kind is ThingKind.FILE else ()
     return StartingPoint(node=node, rest=rest, described=resolution.describe())
+
+
+def find_by_id(store: Store, searcher: Searcher, query: str, conditions: Conditions) -> SearchResult | None:
+    """Return the memory of an id, of a summary what it covers, in order: what of it meets the conditions.
+
+    What ended or is withheld is shown to who names it, unless a time is asked for. None where none in reach is named.
+    """
+    from hyperloci.conversations.pyramid.chunk_expansion import list_contents
+
+    said, where = _ID.fullmatch(query.strip()), conditions.where
+    node = None if said is None else find_node(store.nodes, said[1].lower(), "query", scopes=where.scopes)
+    if node is None or node.deleted_at is not None or (where.scopes and node.scope not in where.scopes):
+        return None
+    found = list_contents(store, node) or [node]
+    if conditions.are_narrow:
+        asked = [where] if where.as_of is not None else [where, replace(where, left_out=True)]
+        met = [searcher.select_allowed(replace(conditions, where=one)) for one in asked]
+        found = [node for node in found if any(bitmap[int(node.key)] for bitmap in met)]
+    return SearchResult(
+        intent=classify_intent(""), strategy="id", mode="list", degraded=None, nodes=tuple(found), scores={}
+    )

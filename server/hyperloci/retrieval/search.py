@@ -163,7 +163,7 @@ class Searcher:
         seen, degraded = (encode or functools.partial(self.encode_query, quick=quick))(query)
         with self._store.snapshot():
             intent = classify_intent(query) if quick else self._classify_intent(query, seen)
-            allowed = self._allowed_nodes(conditions)
+            allowed = self.select_allowed(conditions)
             look = SpaceScorer(self._store, query, seen, allowed, now=self._clock(), without=self._without)
             strategy = _choose_strategy(conditions, look)
             nodes, scores = rank_candidates(
@@ -215,7 +215,7 @@ class Searcher:
         """
         _check_choices(limit, profile, conditions)
         with self._store.snapshot():
-            allowed = self._allowed_nodes(conditions)
+            allowed = self.select_allowed(conditions)
             keys = self._store.filters.list_in_order(allowed, limit)
             nodes = self._store.nodes.get_by_keys(keys)
         return SearchResult(
@@ -290,7 +290,13 @@ class Searcher:
             return classify_intent(query)
         return self._intents.classify_with_vector(query, seen.model_id, seen.dense["e1"])
 
-    def _allowed_nodes(self, conditions: Conditions) -> BoolArray:
+    def select_allowed(self, conditions: Conditions) -> BoolArray:
+        """Return a bitmap of the memories that meet conditions.
+
+        Raises:
+            BadRequestError: no memory has a tag that is asked for.
+            NotFoundError: `related_to` names no memory.
+        """
         self._check_tags(conditions.where.domain_tags)
         allowed = self._store.filters.select_allowed(conditions.where)
         if conditions.related_to is None:
