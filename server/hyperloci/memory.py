@@ -428,7 +428,7 @@ class Memory:
             return timeline.timeline_of_latest_session(
                 self.store, direction, limit, scope=self.project.id, present=self._present_hits
             )
-        anchor = self._search_service.find_memory(around, "around")
+        anchor = self._search_service.find_event(around, "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
         return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
 

@@ -64,6 +64,25 @@ def test_words_find_what_is_asked_about(memory: Memory) -> None:
 
 
 @pytest.mark.req("E.10")
+def test_words_mean_what_happened_not_the_thing_or_the_file_that_is_called_so(memory: Memory) -> None:
+    for number, text in enumerate(["we met", "we replaced Redis by valkey", "it held", "long after"]):
+        said(memory, text, at=number)
+    add(
+        memory.store,
+        "valkey",
+        type=NodeType.ENTITY,
+        subtype="tool",
+        scope=memory.project.id,
+        event_time=NOW + 99 * MINUTE,
+    )
+    (memory.project.root / "valkey.py").write_text("def valkey():\n    return 1\n", "utf-8")
+    memory.index_path()
+
+    for words in ("valkey", "valkey.py"):
+        assert told(memory.get_timeline(words, limit=1)) == ["we met", "we replaced Redis by valkey", "it held"]
+
+
+@pytest.mark.req("E.10")
 def test_within_a_session_sequence_decides_whatever_the_clock_said(memory: Memory) -> None:
     key = session(memory, "s")
     nodes = [said(memory, f"turn {seq}", at=at, session=key, seq=seq) for seq, at in enumerate([0, 9, 1, 2, 3])]

@@ -18,7 +18,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Placement, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
-from hyperloci.queries.dated_search import DatedResult, DatedSearch
+from hyperloci.queries.dated_search import TOLD_TYPES, DatedResult, DatedSearch
 from hyperloci.queries.starting_point import OUTSIDE, StartingPoint, find_by_id, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
@@ -250,8 +250,15 @@ class SearchService:
         like, in_words = move_scores(near, whole), move_scores(by_words, whole)
         return [ContradictionCandidate(node, like.get(key)) for key, node in sorted(said_once.items())], in_words
 
-    def find_memory(self, topic: str, argument: str = "topic") -> Node:
-        """Return the memory that a topic means (`find_start`)."""
+    def find_event(self, topic: str, argument: str = "topic") -> Node:
+        """Return the memory of something that happened that an id, or words mean; else what `find_start` takes.
+
+        What a file holds, and a thing that has a name, happened at no time: they stand where they were first seen.
+        """
+        if topic.strip() and find_node(self.store.nodes, topic, argument, scopes=self._scopes) is None:
+            told = self.search(topic, limit=1, reinforce=False, where={"types": TOLD_TYPES})
+            if told.results:
+                return self.facts.resolve_living_node(told.results[0].id, argument)
         return self.find_start(topic, argument).node
 
     def find_start(self, topic: str, argument: str = "topic") -> StartingPoint:
