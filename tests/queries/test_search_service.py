@@ -337,6 +337,18 @@ def test_what_stands_before_what_it_may_have_replaced_says_why(memory: Memory) -
     assert_in_order(found)
 
 
+def test_what_stands_before_a_hit_that_is_one_too_many_has_its_score(memory: Memory, clock: FakeClock) -> None:
+    asked = "which store shall keep the pages"
+    memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=asked, timestamp_ms=clock())])
+    [turn] = memory.search(asked).results
+    settled = memory.remember_fact("Redis it is").id
+    memory.relate("outdates", [{"id": settled, "role": "subject"}, {"id": turn.id, "role": "object"}])
+
+    both, alone = (memory.search("store of pages", limit=limit).results for limit in (2, 1))
+    assert [hit.id for hit in both] == [settled, turn.id]
+    assert [(hit.id, hit.score) for hit in alone] == [(settled, both[1].score)]
+
+
 def test_a_statement_in_the_place_of_a_better_turn_says_why(memory: Memory, clock: FakeClock) -> None:
     text = "push the retry work to the branch retry-v2"
     memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=text, timestamp_ms=clock())])

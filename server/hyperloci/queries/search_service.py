@@ -126,7 +126,7 @@ class SearchService:
                 self.store, query, found.nodes, limit=limit, may_add=may_add, scores=found.scores, scopes=scopes
             )
         found = replace(found, nodes=arranged.nodes[:limit])
-        shown = self._explain_hits(query, profile, found)
+        shown = self._explain_hits(query, profile, found, behind=arranged.behind)
         remarks = dated.remarks if quick else (*dated.remarks, *self._remark_on_weakness(query, found, shown))
         placed = _tell_placements(found, arranged.placed, dated.by_time)
         hits = [
@@ -151,10 +151,10 @@ class SearchService:
             return ()
         return () if select_for_question(query, hits, make_term_share(self.store)) else (NOTHING_NEAR,)
 
-    def _explain_hits(self, query: str, profile: str, found: SearchResult) -> list[Hit]:
+    def _explain_hits(self, query: str, profile: str, found: SearchResult, *, behind: Sequence[Node] = ()) -> list[Hit]:
         terms = analyse_query(query)
         explanations = {key: explain_scores(scores, terms, profile) for key, scores in found.scores.items()}
-        return self.present_hits(found.nodes, scores=_carry_scores(found), explanations=explanations)
+        return self.present_hits(found.nodes, scores=_carry_scores(found, behind), explanations=explanations)
 
     def search_line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.
@@ -356,11 +356,14 @@ class SearchService:
             logger.info("could not record a recall: %s", error)
 
 
-def _carry_scores(found: SearchResult) -> dict[NodeKey, float]:
-    """Return the score of each hit; what stands before a hit because it replaced it has that one's."""
+def _carry_scores(found: SearchResult, behind: Sequence[Node]) -> dict[NodeKey, float]:
+    """Return the score of each hit; what stands before a hit because it replaced it has that one's.
+
+    `behind` are those that have no room behind the hits: the last ones may stand before one of them.
+    """
     scores = {key: show_score(scores.total) for key, scores in found.scores.items()}
     carried = 0.0
-    for node in reversed(found.nodes):
+    for node in reversed((*found.nodes, *behind)):
         carried = scores.setdefault(node.key, carried)
     return scores
 

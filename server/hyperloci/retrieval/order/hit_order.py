@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -53,7 +54,7 @@ def arrange_hits(
     later = put_later_sessions_first(store, folded.nodes, totals)
     shown, spare = later.nodes[:limit], later.nodes[limit:]
     newer = put_newer_first(store, query, shown, limit=limit, may_add=may_add, spare=spare, scopes=scopes)
-    return ArrangedHits(nodes=newer.nodes, placed={**folded.placed, **later.placed, **newer.placed})
+    return replace(newer, placed={**folded.placed, **later.placed, **newer.placed})
 
 
 def put_question_last(store: Store, query: str, nodes: Sequence[Node]) -> list[Node]:

@@ -30,10 +30,11 @@ _LABELS: Final = ("supersedes", "updates", OUTDATED_LABEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrangedHits:
-    """Hits as they are shown, and why some of them stand before better ones."""
+    """Hits as they are shown, why some of them stand before better ones, and those that have no room behind them."""
 
     nodes: tuple[Node, ...]
     placed: Mapping[NodeKey, Placement]
+    behind: tuple[Node, ...] = ()
 
 
 def put_newer_first(
@@ -68,7 +69,8 @@ def put_newer_first(
                 order[successor.key] = successor
                 placed[successor.key] = Placement.NEWER
         order.setdefault(node.key, node)
-    return ArrangedHits(nodes=tuple(order.values())[:limit], placed=placed)
+    arranged = tuple(order.values())
+    return ArrangedHits(nodes=arranged[:limit], placed=placed, behind=arranged[limit:])
 
 
 def _has_changes(store: Store) -> bool:
