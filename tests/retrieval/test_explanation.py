@@ -28,7 +28,7 @@ def test_scores_stand_by_category_in_the_order_of_the_spaces() -> None:
         ({"e1": 0.3, "e7": 0.9}, []),
         ({"e1": 0.1, "e7": 0.49, "e6": 0.8}, ["e6"]),
         ({"e1": 0.1, "e2": 1.0}, []),
-        ({"e6": 0.6}, ["e6"]),
+        ({"e6": 0.6}, []),
     ],
 )
 def test_a_blind_spot_is_what_another_space_found_and_meaning_missed(
@@ -42,6 +42,7 @@ def test_a_blind_spot_is_what_another_space_found_and_meaning_missed(
 def test_a_hint_names_the_space_that_says_more_by_its_margin(space: str, margin: float) -> None:
     assert len(suggest_spaces({"e1": 0.3, space: 0.3 + margin + 0.01})) == 1
     assert suggest_spaces({"e1": 0.3, space: 0.3 + margin - 0.01}) == []
+    assert suggest_spaces({space: 0.9}) == []
 
 
 @pytest.mark.req("E.08", "E.15")

@@ -60,9 +60,9 @@ def group_by_category(scores: Mapping[str, float]) -> dict[str, dict[str, float]
 
 
 def find_blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return the spaces that found what E1 missed."""
-    meaning = scores.get("e1", 0.0)
-    if meaning >= MISSED:
+    """Return the spaces that found what E1 missed; none where E1 was not asked, or has not seen the memory yet."""
+    meaning = scores.get("e1")
+    if meaning is None or meaning >= MISSED:
         return []
     return [
         {
@@ -78,7 +78,9 @@ def find_blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
 
 def suggest_spaces(scores: Mapping[str, float], profile: str = AUTO) -> list[str]:
     """Return suggestions: the spaces that score this memory higher than E1 does, but for the one asked already."""
-    meaning = scores.get("e1", 0.0)
+    meaning = scores.get("e1")
+    if meaning is None:
+        return []
     return [
         f"{space.upper()} ({sees}) found more than E1: try profile={other}"
         for space, margin, sees, other in _HINTS
