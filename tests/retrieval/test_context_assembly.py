@@ -20,7 +20,8 @@ KINDS = ("fact", "decision", "entity", "experience", "snippet")
 def hit(number: int, kind: str = "fact", content: str = "some words to remember", score: float = 0.9) -> Hit:
     return Hit(
         id=f"id-{number}", type=kind, subtype=None, content=content, score=score, confidence=1.0, tier="task",
-        scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="2026-11-03T09:00:00.000+00:00", valid_until=None,
+        scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="2026-11-03T09:00:00.000+00:00",
+        valid_until=None,
         source=HitSource(kind="tool"),
     )  # fmt: skip
 

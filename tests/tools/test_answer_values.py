@@ -9,7 +9,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, SkippedFile
+from hyperloci.model.answers import (
+    Contradiction,
+    ContradictionKind,
+    ContradictionReport,
+    Explanation,
+    IndexReport,
+    SkippedFile,
+)
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
 from hyperloci.model.write_answers import RememberedFact
 from hyperloci_tools import answer_values
@@ -108,6 +115,33 @@ def test_a_contradiction_keeps_its_kind_and_reason() -> None:
             "source": {"kind": "tool"},
         }
     ]
+
+
+LONG = replace(HIT, content="word " * 4_000)
+DISAGREES = Contradiction(
+    id="c", content=LONG.content, kind=ContradictionKind.NEGATION, score=0.9, reason="no", source=HitSource(kind="tool")
+)
+REPORT = ContradictionReport(
+    statement=LONG.content, checked=60, contradictions=(DISAGREES,) * 50, on_subject=(LONG, HIT, HIT)
+)
+EXPLANATION = Explanation(
+    node=LONG,
+    account=("said",),
+    sources=(LONG,) * 20,
+    supersedes=(LONG,) * 20,
+    superseded_by=LONG,
+    entities=(),
+    log=(),
+)
+SHOWN_CHARS = 50_000
+"""What a client shows a model of one answer."""
+
+
+def test_answers_of_the_longest_memories_are_shown_whole_by_a_client() -> None:
+    report = answer_values.shape_contradiction_report(REPORT)
+    for shaped in (report, answer_values.shape_explanation(EXPLANATION)):
+        assert len(json.dumps(shaped)) < SHOWN_CHARS
+    assert [hit["content"] for hit in report["on_subject"][1:]] == [HIT.content] * 2
 
 
 def test_of_many_skipped_files_the_first_are_named_and_the_rest_counted() -> None:

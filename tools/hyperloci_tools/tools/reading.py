@@ -83,15 +83,7 @@ async def find_contradictions(
     """Check a claim or plan against memory: what disagrees, what was superseded, which dead ends match, each with
     the reason, and what else is on its subject. Use it before you build on it."""
     report = await state_of(ctx).workers.reader.call(lambda memory: memory.find_contradictions(statement, limit=limit))
-    shaped: ContradictionsOut = {
-        "statement": report.statement,
-        "checked": report.checked,
-        "contradictions": answer_values.shape_contradictions(report.contradictions),
-    }
-    if report.on_subject:
-        shaped["on_subject"] = answer_values.shape_hits(report.on_subject)
-    if report.contradictions or report.on_subject:
-        shaped["note"] = answer_values.DATA
+    shaped = answer_values.shape_contradiction_report(report)
     return tool_result(shaped, answer_text.render_contradictions(shaped))
 
 
