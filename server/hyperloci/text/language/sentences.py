@@ -83,7 +83,12 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
 def _clean(piece: str) -> str:
     line = " ".join(piece.split())
     unmarked = line[mark.end() :] if (mark := _LIST_MARK.match(line)) else line
-    return _EMPHASIS.sub(lambda match: match["code"] or match["strong"] or match["bold"], unmarked)
+    return drop_emphasis(unmarked)
+
+
+def drop_emphasis(line: str) -> str:
+    """Return a line without the stars and underscores around what is emphasised; inline code keeps its own."""
+    return _EMPHASIS.sub(lambda match: match["code"] or match["strong"] or match["bold"], line)
 
 
 def _cuts(text: str, start: int, end: int) -> Iterator[int]:

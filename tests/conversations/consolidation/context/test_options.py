@@ -73,6 +73,26 @@ def test_an_answer_names_an_option_by_its_mark_or_place(answer: str, reply: str,
     assert option_of(answer, reply) == option
 
 
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "**1. Redis** – fast\n**2. Memcached** – simple",
+        "1. **Redis** – fast\n2. **Memcached** – simple",
+        "- **1. Redis** – fast\n- **2. Memcached** – simple",
+        "**1) Redis – fast**\n**2) Memcached – simple**",
+        "I see **Option 1: Redis** – fast\nand **Option 2: Memcached** – simple",
+    ],
+)
+def test_an_option_is_told_without_the_stars_of_its_offer(reply: str) -> None:
+    option = find_option("1", TurnView(0, ASSISTANT, reply))
+    assert option is not None and option.text == "Redis – fast"
+
+
+def test_an_option_keeps_the_stars_of_its_code() -> None:
+    assert option_of("1", "1. `SELECT **kwargs`\n2. nothing") == "`SELECT **kwargs`"
+
+
 @pytest.mark.parametrize(
     "reply", ["I raised it to 1. 5 and 2. 7 again", "Plan B. Then plan C.", "C: is full. D: is not"]
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, USER, TurnView, find_reply_before
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.sentences import sentence_spans
+from hyperloci.text.language.sentences import drop_emphasis, sentence_spans
 from hyperloci.text.language.word_tables import phrase_pattern, read_table, word_set
 
 MAX_ANSWER_WORDS: Final = 14
@@ -47,7 +48,7 @@ _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that a reply offers, word for word, and where it stands in the reply's text."""
+    """Something that a reply offers, word for word without emphasis, and where it stands in the reply's text."""
 
     text: str
     start: int
@@ -61,7 +62,15 @@ def find_option(answer: str, reply: TurnView) -> Option | None:
     found = _find_chosen_option(answer, _list_options(reply.text))
     if found is None and len(answer.split()) <= MAX_PLACE_WORDS:
         found = _find_chosen_option(answer, _list_placed_options(reply.text))
-    return found if found is not None and found.text else None
+    text = "" if found is None else _drop_emphasis(found.text)
+    return replace(found, text=text) if found is not None and text else None
+
+
+def _drop_emphasis(text: str) -> str:
+    """Return a text without emphasis, nor the end of one that began before its mark: `**1. Redis** – fast`."""
+    whole = drop_emphasis(text)
+    closed = drop_emphasis(f"**{whole}")
+    return whole if closed.startswith("**") else closed
 
 
 def find_choice(turns: Sequence[TurnView], at: int) -> Option | None:
