@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, from_iso
 from hyperloci.errors import BadRequestError
-from hyperloci.retrieval.time_bounds import find_time_bounds, parse_time_bound
+from hyperloci.retrieval.time_bounds import find_time_bounds, parse_moment, parse_time_bound
 from tests.support import NOW, examples
 
 
@@ -172,6 +172,7 @@ def test_an_iso_date_is_that_day(date: dt.date) -> None:
         ("1 month ago", NOW - 30 * MS_PER_DAY),
         ("0 days ago", NOW),
         ("2027-01-15", NOW - 8 * 3_600_000),
+        ("2026-11", day("2026-11-01")),
         ("2027-01-15T08:00:00Z", NOW),
         (" 2027-01-15T09:00:00+01:00 ", NOW),
     ],
@@ -182,11 +183,34 @@ def test_a_bound_is_understood_as_people_write_it(text: str, ms: int) -> None:
 
 @pytest.mark.req("B.07")
 @pytest.mark.parametrize(
-    "text", ["", "soon", "3 fortnights ago", "-3 days ago", "ago", "2027-13-01", "2027-02-30", "9999999 days ago", "\0"]
+    "text", ["", "soon", "3 fortnights ago", "-3 days ago", "ago", "2027-13", "2027-13-01", "2027-02-30", "9999999 days ago", "\0"]
 )
 def test_what_is_no_time_is_refused_with_what_would_be_one(text: str) -> None:
     with pytest.raises(BadRequestError, match=r"^before=.*last_week.*YYYY-MM-DD"):
         parse_time_bound(text, NOW, argument="before")
+
+
+@pytest.mark.req("B.14")
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-30", day("2026-12-01") - 1),
+        ("20261130", day("2026-12-01") - 1),
+        ("2026-11", day("2026-12-01") - 1),
+        ("2025", day("2026-01-01") - 1),
+        ("yesterday", day("2027-01-15") - 1),
+        ("last_week", day("2027-01-11") - 1),
+        ("2026-11-30T10:00", day("2026-11-30T10:00")),
+        ("3 days ago", NOW - 3 * MS_PER_DAY),
+        ("now", NOW),
+        ("2027-01-15", NOW),
+        ("this week", NOW),
+        ("2027", NOW),
+        ("2027-02", day("2027-03-01") - 1),
+    ],
+)
+def test_what_held_on_a_day_held_at_its_end_or_holds_now(text: str, moment: int) -> None:
+    assert parse_moment(text, NOW, argument="as_of") == moment
 
 
 @settings(max_examples=examples(200))

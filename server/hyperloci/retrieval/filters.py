@@ -14,7 +14,7 @@ from hyperloci.model.facets import ConfidenceLevel, Diataxis, Persona, SourceTyp
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
 from hyperloci.model.search import SearchFilter
 from hyperloci.names import describe_unknown_value, suggest_name, suggest_value
-from hyperloci.retrieval.time_bounds import parse_time_bound
+from hyperloci.retrieval.time_bounds import parse_moment, parse_time_bound
 from hyperloci.system.values import dataclass
 
 CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
@@ -205,7 +205,7 @@ def _resolve_scopes(scope: Any, project: str) -> tuple[str, ...]:
 
 
 def _parse_as_of(value: Any, now: int) -> int | None:
-    return None if value is None else parse_time_bound(_parse_text("where.as_of", value), now, argument="where.as_of")
+    return None if value is None else parse_moment(_parse_text("where.as_of", value), now, argument="where.as_of")
 
 
 def _parse_related_to(given: Mapping[str, Any]) -> RelatedTo | None:

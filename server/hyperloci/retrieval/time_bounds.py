@@ -12,7 +12,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, unit_ms
+from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, month_of, unit_ms
 
 _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by")}
 """What stands between the two ends of a time, by the word before the first."""
@@ -20,6 +20,7 @@ _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by
 _JOINS: Final = ("to", "and", "-", "–", "—")
 """The same between two months, where nothing stands before."""
 
+_MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}")
 _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
 
@@ -64,34 +65,57 @@ def find_time_bounds(query: str, now: int) -> TimeBounds | None:
 def parse_time_bound(text: str, now_ms: int, *, argument: str = "after") -> int:
     """Turn what a person may write for a time bound into milliseconds (B.07).
 
-    Understands ISO 8601, `now` and every expression that a question may hold, which is its beginning: `last_week`,
-    `3 days ago`, `March 2026`; underscores and spaces are the same.
+    Understands ISO 8601, `2026-03`, `now` and every expression that a question may hold, which is its beginning:
+    `last_week`, `3 days ago`, `March 2026`; underscores and spaces are the same.
 
     Raises:
         BadRequestError: nothing of the kind; the message names the argument and forms that work.
     """
+    return _parse_span(text, now_ms, argument)[0]
+
+
+def parse_moment(text: str, now_ms: int, *, argument: str) -> int:
+    """Return the moment of which a person asks what held (B.14): the end of a day or longer, or now within it.
+
+    Raises:
+        BadRequestError: as of `parse_time_bound`.
+    """
+    first, end = _parse_span(text, now_ms, argument)
+    last = now_ms if end is None else max(first, end - 1)
+    return min(last, now_ms) if first <= now_ms else last
+
+
+def _parse_span(text: str, now: int, argument: str) -> tuple[int, int | None]:
+    """Return when a time begins and when it is over, None where that is still to come; a moment begins and is over."""
     word = text.strip()
     try:
-        return now_ms if word.lower() == "now" else from_iso(word)
+        if word.lower() == "now":
+            return now, now
+        if _MONTH.fullmatch(word):
+            first, end = month_of(dt.date.fromisoformat(f"{word}-01"))
+            return _to_midnight(first), _to_midnight(end)
+        moment = from_iso(word)
+        return moment, moment + (MS_PER_DAY if len(word) <= len("2026-01-31") else 0)
     except (ValueError, OverflowError):
-        moment = _parse_whole_expression(DateText(word), now_ms)
-    if moment is None:
+        span = _parse_whole_expression(DateText(word), now)
+    if span is None:
         raise BadRequestError(
             f"{argument}={text!r} is not a time. Use today, yesterday, last_week, last_month, '3 days ago', "
             "YYYY-MM-DD or an ISO 8601 date-time."
         )
-    return moment
+    return span
 
 
-def _parse_whole_expression(text: DateText, now: int) -> int | None:
-    """Return when an expression begins, to the millisecond where it counts from now; None for any other text."""
+def _parse_whole_expression(text: DateText, now: int) -> tuple[int, int | None] | None:
+    """Return the stretch of an expression, a moment where it counts from now; None for any other text."""
     found = text.read(0, alone=True) if text.words else None
     if found is None or found.end < len(text.words):
         return None
     if found.form is Form.AGO and found.unit is not None:
-        return now + found.offset * unit_ms(found.unit)
+        moment = now + found.offset * unit_ms(found.unit)
+        return moment, moment
     span = _resolve_expression(found, now)
-    return None if span is None else span[0]
+    return None if span is None or span[0] is None else (span[0], span[1])
 
 
 def _read_bounds(text: DateText, at: int, now: int) -> TimeBounds | None:
