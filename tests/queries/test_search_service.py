@@ -11,6 +11,7 @@ import pytest
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError, QuerySyntaxError
 from hyperloci.memory import Memory
+from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.queries.search_service import NOTHING_NEAR
@@ -18,7 +19,7 @@ from hyperloci.queries.starting_point import OUTSIDE
 from hyperloci.retrieval.order.hit_order import fold_said_twice
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
-from tests.support import FakeClock, FakeEncoder, sum_up
+from tests.support import FakeClock, FakeEncoder, add, sum_up
 
 
 @pytest.mark.req("B.12")
@@ -309,8 +310,16 @@ def test_an_id_passes_over_no_condition(memory: Memory) -> None:
     ]
     for narrowed in outside:
         assert memory.search(fact, **narrowed).results == ()
-    assert OUTSIDE in memory.search(fact, content_type="code").hints
+    assert memory.search(fact, content_type="code").hints == (OUTSIDE,)
     assert [hit.id for hit in memory.search(fact, content_type="learning").results] == [fact]
+
+
+def test_an_entity_of_an_id_meets_conditions_that_ask_for_no_kind(memory: Memory) -> None:
+    entity = add(memory.store, "Valkey", type=NodeType.ENTITY, subtype="tool", scope=memory.project.id).id
+
+    for narrowed in ({"after": "2020-01-01"}, {"where": {"as_of": "now"}}, {"where": {"types": ["entity"]}}):
+        assert [hit.id for hit in memory.search(entity, **narrowed).results] == [entity]
+    assert memory.search(entity, content_type="code").results == ()
 
 
 def test_who_names_what_ended_by_its_id_is_shown_it(memory: Memory) -> None:

@@ -19,7 +19,7 @@ from hyperloci.model.search import Hit, Placement, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.queries.dated_search import TOLD_TYPES, DatedResult, DatedSearch
-from hyperloci.queries.starting_point import OUTSIDE, StartingPoint, find_by_id, start_at_name
+from hyperloci.queries.starting_point import BY_ID, OUTSIDE, StartingPoint, find_by_id, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.order.hit_order import (
@@ -98,8 +98,7 @@ class SearchService:
         conditions = self._build_conditions(**narrowed)
         named = find_by_id(self.store, self.searcher, query, conditions)
         if named is not None:
-            outside = () if named.nodes else (OUTSIDE,)
-            return self._compose(query, named, self.present_hits(named.nodes), conditions, started, outside)
+            return self._compose(query, named, self.present_hits(named.nodes), conditions, started)
         looked_for = min(limit + SPARE_HITS, MAX_LIMIT) if 1 <= limit <= MAX_LIMIT else limit
         find = functools.partial(self.searcher.find, limit=looked_for, profile=profile, explain=explain)
         if quick:
@@ -386,7 +385,9 @@ def _tell_placements(
 
 def _suggest_changes(found: SearchResult, conditions: Conditions) -> tuple[str, ...]:
     hints = []
-    if not found.nodes:
+    if not found.nodes and found.strategy == BY_ID:
+        hints.append(OUTSIDE)
+    elif not found.nodes:
         hints.append("Nothing found; try other words" + (" or fewer conditions." if conditions.are_narrow else "."))
     if any(node.subtype == "dead_end" for node in found.nodes):
         hints.append("A dead end is among the results: it was tried and failed.")

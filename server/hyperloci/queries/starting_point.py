@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.names.named_thing import Resolution, ThingKind
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.retrieval.filters import Conditions
 from hyperloci.retrieval.intent import classify_intent
@@ -15,6 +15,9 @@ from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.store import Store
 from hyperloci.store.ids import find_node
 from hyperloci.system.values import dataclass
+
+BY_ID: Final = "id"
+"""The strategy of a search for the memory of an id."""
 
 OUTSIDE: Final = "The memory of this id does not meet the conditions."
 
@@ -58,9 +61,12 @@ def find_by_id(store: Store, searcher: Searcher, query: str, conditions: Conditi
 
     found = list_contents(store, node) or [node]
     if conditions.are_narrow:
+        if not where.types and not where.subtypes:
+            # Else an entity would meet none: no search for words finds it.
+            where = replace(where, types=tuple(NodeType))
         asked = [where] if where.as_of is not None else [where, replace(where, left_out=True)]
         met = [searcher.select_allowed(replace(conditions, where=one)) for one in asked]
         found = [node for node in found if any(bitmap[int(node.key)] for bitmap in met)]
     return SearchResult(
-        intent=classify_intent(""), strategy="id", mode="list", degraded=None, nodes=tuple(found), scores={}
+        intent=classify_intent(""), strategy=BY_ID, mode="list", degraded=None, nodes=tuple(found), scores={}
     )
