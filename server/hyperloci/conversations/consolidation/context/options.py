@@ -43,6 +43,8 @@ _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
 _LAST: Final = re.compile(r"(?<=\s)(?P<mark>\d|[A-Ha-h])[^\w?]{0,3}$")
 """The mark that a short answer ends with: `nimm 2`, `la 1`, `b` in `go with b`; none in `why b?`."""
 
+_STARS: Final = "**"
+
 _CHOSEN: Final = re.compile(r"^\W{0,3}(?P<mark>\d{1,2}|[A-Za-z])(?=$|[\s.,;:!)])")
 
 
@@ -62,15 +64,19 @@ def find_option(answer: str, reply: TurnView) -> Option | None:
     found = _find_chosen_option(answer, _list_options(reply.text))
     if found is None and len(answer.split()) <= MAX_PLACE_WORDS:
         found = _find_chosen_option(answer, _list_placed_options(reply.text))
-    text = "" if found is None else _drop_emphasis(found.text)
-    return replace(found, text=text) if found is not None and text else None
+    if found is None:
+        return None
+    text = _drop_emphasis(found.text, reply.text[reply.text.rfind("\n", 0, found.start) + 1 : found.start])
+    return replace(found, text=text) if text else None
 
 
-def _drop_emphasis(text: str) -> str:
-    """Return a text without emphasis, nor the end of one that began before its mark: `**1. Redis** – fast`."""
+def _drop_emphasis(text: str, before: str) -> str:
+    """Return a text without emphasis, nor the end of one that began `before` it in its line: `**1. Redis** – fast`."""
     whole = drop_emphasis(text)
-    closed = drop_emphasis(f"**{whole}")
-    return whole if closed.startswith("**") else closed
+    if _STARS not in drop_emphasis(before):
+        return whole
+    closed = drop_emphasis(f"{_STARS}{whole}")
+    return whole if closed.startswith(_STARS) else closed
 
 
 def find_choice(turns: Sequence[TurnView], at: int) -> Option | None:
