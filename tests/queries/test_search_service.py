@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -287,6 +288,16 @@ def test_an_id_finds_its_memory_and_that_of_a_summary_what_it_covers(memory: Mem
     assert [hit.subtype for hit in parts] == ["chunk_micro", "chunk_micro", *["episode"] * 5]
     assert [hit.content for hit in memory.search(parts[0].id).results] == texts[:10]
     assert memory.search("0" * 8 + "-0000-0000-0000-" + "0" * 12).results == ()
+
+
+@pytest.mark.parametrize("words", ["gateway", "deadbeef", "0123456789ab"])
+def test_a_search_for_words_does_not_load_what_reads_summaries(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "hyperloci.conversations.pyramid.chunk_expansion", None)
+    fact = memory.remember_fact(f"the gateway answers {words}").id
+
+    assert [hit.id for hit in memory.search(words).results] == [fact]
 
 
 @pytest.mark.req("B.06")
