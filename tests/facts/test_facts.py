@@ -298,3 +298,14 @@ def test_what_was_replaced_is_not_confirmed_as_if_it_held(memory: Memory, clock:
 
     again = memory.remember_fact("The port is 8000", replaces=newest)
     assert [hit.id for hit in memory.search("port").results] == [again.id]
+
+
+@pytest.mark.req("B.13")
+def test_what_is_replaced_with_the_clock_set_back_ends_no_earlier_than_it_began(
+    memory: Memory, clock: FakeClock
+) -> None:
+    old = memory.remember_fact("The port is 8000")
+    clock.advance(-MS_PER_DAY)
+    memory.correct_fact(old.id, "The port is 8080")
+    hit = memory.explain_fact(old.id).node
+    assert hit.valid_until == hit.valid_from

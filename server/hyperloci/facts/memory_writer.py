@@ -216,7 +216,8 @@ class MemoryWriter:
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
         """End what an older statement says in favour of a newer one, and join the two.
 
-        Where a person decided it, the newer one is about what the older one was declared to be about.
+        Where a person decided it, the newer one is about what the older one was declared to be about. However the
+        clock was set, what held till now ends no earlier than it began.
 
         Args:
             old, new: the statements.
@@ -227,7 +228,7 @@ class MemoryWriter:
         """
         if not automatic:
             self.carry_declared(old, new, now=now)
-        self._end(old, now=now, until=until)
+        self._end(old, now=now, until=max(until, old.valid_from) if old.valid_until is None else until)
         self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
         self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
 

@@ -27,7 +27,7 @@ def settle_for(store: Store, edge: Hyperedge, holds: Node, *, now: int) -> tuple
     writer = MemoryWriter(store)
     with store.transaction():
         for node in ended:
-            writer.supersede(node, holds, SETTLED, now=now, until=max(now, node.valid_from))
+            writer.supersede(node, holds, SETTLED, now=now, until=now)
     return ended
 
 

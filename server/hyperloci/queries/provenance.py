@@ -57,7 +57,7 @@ def describe_restored(store: Store, node: Node, present: Present, *, now: int) -
         now: the time.
     """
     successor = _find_successor(store, node)
-    is_over = successor is not None or (node.valid_until is not None and node.valid_until <= now)
+    is_over = successor is not None or node.valid_until is not None
     return RestoredMemory(
         memory=present([node])[0],
         ended=describe_end(node, successor) if is_over else None,

@@ -146,9 +146,9 @@ def collect_memories(store: Store, scopes: Sequence[str], now: int) -> StandingM
         now: the time, in milliseconds.
     """
     wanted = [subtype for part in SECTIONS for subtype in part.subtypes]
-    nodes = store.openings.list_standing(wanted, scopes, now=now, limit=MAX_CANDIDATES)
+    nodes = store.openings.list_standing(wanted, scopes, limit=MAX_CANDIDATES)
     rated = {node.key: _rate_memory(node, now) for node in nodes if _may_be_shown(node, now)}
-    rivalries, rivals = _find_rivalries(store, rated, scopes, now)
+    rivalries, rivals = _find_rivalries(store, rated, scopes)
     _raise_rivals(rated, rivalries, rivals)
     for key, note in describe_exceptions(store, rated, scopes, chars=SHOWN_ID_CHARS).items():
         rated[key] = replace(rated[key], exception=note)
@@ -194,7 +194,7 @@ def _find_first_end(memories: Iterable[Iterable[OpeningMemory]]) -> int | None:
 
 def _find_end(memory: OpeningMemory) -> int | None:
     """Return when time alone makes a memory past, or has a deadline count down to its next day."""
-    ends = (memory.node.valid_until, find_end(memory.node), read_day_end(memory.due))
+    ends = (find_end(memory.node), read_day_end(memory.due))
     return min((end for end in ends if end is not None), default=None)
 
 
@@ -224,13 +224,13 @@ def _order_by_value(memory: OpeningMemory) -> tuple[float, int, str]:
 
 
 def _find_rivalries(
-    store: Store, rated: Mapping[NodeKey, OpeningMemory], scopes: Collection[str], now: int
+    store: Store, rated: Mapping[NodeKey, OpeningMemory], scopes: Collection[str]
 ) -> tuple[list[Rivalry], Mapping[NodeKey, Node]]:
     """Return what may be settled among memories, and the nodes that take part.
 
     What is suspicious has no say, nor has another project's memory in what holds in all of them.
     """
-    found = store.openings.list_rivalries(rated, now=now)
+    found = store.openings.list_rivalries(rated)
     nodes = store.nodes.get_by_keys({key for one in found for key in (one.newer, one.older)})
     pairs: dict[frozenset[NodeKey], Rivalry] = {}
     for one in found:

@@ -40,9 +40,8 @@ class ContradictionResolver:
 
     def supersede(self, old: Node, new: Node, reason: str) -> None:
         """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
-        until = max(old.valid_from, new.valid_from)
         writer = MemoryWriter(self._store)
-        writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
+        writer.supersede(old, new, reason, now=self._clock(), until=new.valid_from, automatic=True)
 
     def expire(self, old: Node, reason: str, *, until: int) -> None:
         """End a memory whose time is over. Runs in a transaction."""

@@ -112,44 +112,41 @@ class Openings:
         """Remove what was rendered ahead and calls a session the last one: that has ended."""
         self._connection.execute("DELETE FROM openings WHERE session_key = ?", (session_key,))
 
-    def list_standing(self, subtypes: Iterable[str], scopes: Sequence[str], *, now: int, limit: int) -> list[Node]:
+    def list_standing(self, subtypes: Iterable[str], scopes: Sequence[str], *, limit: int) -> list[Node]:
         """Return statements that hold, those remembered on purpose first, then the newest.
 
         Args:
             subtypes: the kinds wanted.
             scopes: whose.
-            now: the time, in milliseconds.
             limit: at most so many.
         """
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.scope_key IN (SELECT key FROM scopes WHERE id IN (SELECT value FROM json_each(?1)))"
             " AND n.type IN ('fact', 'decision', 'experience')"
             " AND n.subtype IN (SELECT value FROM json_each(?2)) AND n.tier <> 'archive' AND n.deleted_at IS NULL"
-            f" AND {NOT_WITHHELD}"
-            " AND (n.valid_until IS NULL OR n.valid_until > ?3)"
-            " ORDER BY n.origin = 'tool' DESC, n.created_at DESC, n.key DESC LIMIT ?4",
-            (json.dumps(list(scopes)), json.dumps(sorted(subtypes)), now, limit),
+            f" AND n.valid_until IS NULL AND {NOT_WITHHELD}"
+            " ORDER BY n.origin = 'tool' DESC, n.created_at DESC, n.key DESC LIMIT ?3",
+            (json.dumps(list(scopes)), json.dumps(sorted(subtypes)), limit),
         )
         return [node_from_row(row) for row in rows]
 
-    def list_rivalries(self, keys: Iterable[int], *, now: int) -> list[Rivalry]:
+    def list_rivalries(self, keys: Iterable[int]) -> list[Rivalry]:
         """Return what contradicts these memories or may have replaced one of them, and still holds, newest first."""
         rows = self._connection.execute(
             f"""
             SELECT DISTINCT h.id, h.label, a.node_key AS newer, b.node_key AS older, h.evidence, h.key
-            FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value
+            FROM json_each(?) j CROSS JOIN membership m ON m.node_key = j.value
             JOIN hyperedges h ON h.key = m.hyperedge_key AND h.label IN ('updates', 'contradicts')
             JOIN membership a ON a.hyperedge_key = h.key JOIN membership b ON b.hyperedge_key = h.key
             JOIN nodes x ON x.key = a.node_key JOIN nodes y ON y.key = b.node_key
             WHERE CASE h.label WHEN 'updates' THEN a.role = 'subject' AND b.role = 'object'
                     ELSE a.node_key > b.node_key END
-                AND x.deleted_at IS NULL AND (x.valid_until IS NULL OR x.valid_until > ?2)
-                AND y.deleted_at IS NULL AND (y.valid_until IS NULL OR y.valid_until > ?2)
+                AND x.deleted_at IS NULL AND x.valid_until IS NULL AND y.deleted_at IS NULL AND y.valid_until IS NULL
                 AND NOT {is_spent_turn("x")} AND NOT {is_spent_turn("y")}
                 AND x.key NOT IN (SELECT node_key FROM withheld) AND y.key NOT IN (SELECT node_key FROM withheld)
             ORDER BY h.key DESC
             """,
-            (encode_keys(keys), now),
+            (encode_keys(keys),),
         )
         return [
             Rivalry(row["id"], row["label"], NodeKey(row["newer"]), NodeKey(row["older"]), row["evidence"] or "")
