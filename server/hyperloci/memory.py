@@ -464,7 +464,7 @@ class Memory:
         """Return what contradicts one memory, may have replaced it or may be replaced by it."""
         from hyperloci.queries.review import list_disputes_of
 
-        return list_disputes_of(self.store, self._facts.resolve_node(id, "id"), self._present_hits)
+        return list_disputes_of(self.store, self._facts.resolve_node(id, "id"), self._scopes, self._present_hits)
 
     def list_outdated(self, *, after: int = 0) -> ReviewPage:
         """Return memories about code that has changed since they were stored."""
@@ -483,7 +483,9 @@ class Memory:
         from hyperloci.queries.provenance import explain_provenance
 
         node, threshold = self._facts.resolve_node(id, "id"), self.settings.decay_threshold
-        return explain_provenance(self.store, node, self._present_hits, now=self._clock(), threshold=threshold)
+        return explain_provenance(
+            self.store, node, self._present_hits, scopes=self._scopes, now=self._clock(), threshold=threshold
+        )
 
     def get_entity_info(self, name: str) -> EntityProfile:
         """Return what is known about a person, project, tool, place, file or symbol, by any of its names (B.15).
@@ -819,7 +821,7 @@ class Memory:
         from hyperloci.queries.provenance import describe_restored
 
         node = self._facts.restore_memory(id, reason=reason)
-        return describe_restored(self.store, node, self._present_hits, now=self._clock())
+        return describe_restored(self.store, node, self._present_hits, scopes=self._scopes)
 
     def purge(self, ids: Sequence[str]) -> PurgeReport:
         """Remove memories for good: from the database, its log, its backups and the hooks' spool.

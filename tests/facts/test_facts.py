@@ -309,3 +309,17 @@ def test_what_is_replaced_with_the_clock_set_back_ends_no_earlier_than_it_began(
     memory.correct_fact(old.id, "The port is 8080")
     hit = memory.explain_fact(old.id).node
     assert hit.valid_until == hit.valid_from
+
+
+def test_what_was_replaced_in_another_project_is_replaced_here_too(settings: Settings, tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    with Memory.open(settings, tmp_path / "here") as here, Memory.open(settings, tmp_path / "there") as there:
+        old = here.remember_fact("Releases are tagged on Mondays", category="preference").id
+        newer = there.remember_fact("Releases are tagged on Fridays", replaces=old).id
+        with pytest.raises(BadRequestError, match="no longer holds; remember it anew"):
+            here.confirm_fact(old)
+        ours = here.remember_fact("Releases are tagged on Tuesdays", replaces=old).id
+        for memory, other in ((here, ours), (there, newer)):
+            with pytest.raises(BadRequestError, match=f"already replaced; .*{other[:8]}"):
+                memory.remember_fact("Releases are tagged at night", replaces=old)

@@ -116,3 +116,23 @@ def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
 
 def test_a_kind_has_the_article_that_its_name_needs(memory: Memory) -> None:
     assert ", as an insight." in memory.explain_fact(memory.remember_fact("Nobody reads the logs.").id).account[0]
+
+
+def test_another_projects_words_are_not_quoted_beside_what_held_in_all(settings: Settings, tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    with Memory.open(settings, tmp_path / "here") as here, Memory.open(settings, tmp_path / "there") as there:
+        old = here.remember_fact("Releases are tagged on Mondays", category="preference").id
+        new = there.remember_fact("Releases wait for the heliotrope audit", replaces=old).id
+        told = there.explain_fact(old)
+        assert told.superseded_by is not None and told.superseded_by.id == new
+        hidden = here.explain_fact(old)
+        here.forget(old)
+        restored = here.restore(old)
+        for answer in (hidden, restored):
+            assert "heliotrope" not in repr(answer) and new not in repr(answer)
+            assert "another project's memory replaced it" in repr(answer)
+        # What was replaced by it there is no more quoted here, where it holds in all.
+        newest = there.remember_fact("Releases are tagged at night", category="preference", replaces=new).id
+        assert [hit.id for hit in there.explain_fact(newest).supersedes] == [new, old]
+        assert [hit.id for hit in here.explain_fact(newest).supersedes] == [old]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hyperloci.config import Settings
 from hyperloci.memory import Memory
 
 
@@ -38,6 +39,17 @@ def test_a_memory_tells_its_own_disputes(memory: Memory) -> None:
     for side in dispute.memories:
         assert [one.id for one in memory.list_disputes_of(side.id)] == [dispute.id]
     assert memory.list_disputes_of(memory.remember_fact("Berlin has a river.").id) == ()
+
+
+def test_another_projects_memory_is_not_quoted_as_a_dispute(settings: Settings, tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    with Memory.open(settings, tmp_path / "here") as here, Memory.open(settings, tmp_path / "there") as there:
+        everywhere = here.remember_fact("Releases are tagged on Mondays", category="preference").id
+        secret = there.remember_fact("Releases wait for the heliotrope audit").id
+        there.relate("updates", [{"id": secret, "role": "subject"}, {"id": everywhere, "role": "object"}])
+        assert [len(one.memories) for one in there.list_disputes_of(everywhere)] == [2]
+        assert here.list_disputes_of(everywhere) == ()
 
 
 def test_memories_of_changed_code_are_found_and_confirming_settles_them(memory: Memory, project: Path) -> None:

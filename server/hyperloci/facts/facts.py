@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.clock import MS_PER_DAY, Clock, read_day_end, to_iso
+from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts import past_memories
 from hyperloci.facts.affected_memories import (
@@ -41,6 +41,7 @@ class Facts:
     def __init__(self, store: Store, project: str, clock: Clock) -> None:
         self._store = store
         self._project = project
+        self._scopes = (project, GLOBAL_SCOPE)
         self._clock = clock
 
     def remember_fact(
@@ -165,9 +166,10 @@ class Facts:
         redactions, reason = sum(len(part.redactions) for part in parts), "replaced by a newer fact"
         superseded = None if replaced is None else replaced.id
         known = self._find_own(new)
-        why = None if replaced is None else past_memories.why_not_replaceable(self._store, replaced, known)
-        if why is not None:
-            raise BadRequestError(f"replaces={superseded!r} {why}")
+        if replaced is not None:
+            why = past_memories.why_not_replaceable(self._store, replaced, known, self._scopes)
+            if why is not None:
+                raise BadRequestError(f"replaces={superseded!r} {why}")
         if known is not None and known.id != superseded:
             known = self._count_known(known, new, replaced, reason)
             return RememberedFact(
@@ -272,9 +274,10 @@ class Facts:
         now = self._clock()
         with self._store.transaction():
             node = self.resolve_living_node(node_id, "id")
-            changes = _hold_on(node, now)
+            changes = past_memories.hold_on(node, now)
             if changes.get("valid_until", node.valid_until) is not None:
-                raise BadRequestError(f"id={node_id!r} {past_memories.why_not_confirmable(self._store, node)}")
+                why = past_memories.why_not_confirmable(self._store, node, self._scopes)
+                raise BadRequestError(f"id={node_id!r} {why}")
             self._store.nodes.update_node(
                 node.id,
                 now=now,
@@ -317,7 +320,7 @@ class Facts:
 
     def resolve_node(self, node_id: str, argument: str) -> Node:
         """Return a memory by its id or the beginning of it (`store.ids.resolve_id`), forgotten ones too."""
-        return resolve_id(node_ids(self._store.nodes, scopes=(self._project, GLOBAL_SCOPE)), node_id, argument)
+        return resolve_id(node_ids(self._store.nodes, scopes=self._scopes), node_id, argument)
 
     def resolve_living_node(self, node_id: str, argument: str) -> Node:
         """Return a memory that is not forgotten.
@@ -385,16 +388,3 @@ class Facts:
         from hyperloci.facts.memory_writer import MemoryWriter
 
         return MemoryWriter(self._store)
-
-
-def _hold_on(node: Node, now: int) -> dict[str, Any]:
-    """Return the changes by which a statement holds on, without an end, though its day is over or it was released."""
-    end = read_day_end(last_day_of(node))
-    over = {"released", *(("until", "due") if end is not None and end <= now else ())} & node.metadata.keys()
-    if not over:
-        return {}
-    metadata = {name: value for name, value in node.metadata.items() if name not in over}
-    if "due" in over:
-        metadata["overdue"] = last_day_of(node)
-    is_ended = "released" in over or node.valid_until == end
-    return {"metadata": metadata, "valid_until": None if is_ended else node.valid_until}

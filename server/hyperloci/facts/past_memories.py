@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Collection
+from typing import Any, Final
 
 from hyperloci.clock import MS_PER_DAY, read_day_end
 from hyperloci.model.kinds import NodeType
@@ -30,25 +31,27 @@ def why_not_correctable(node: Node) -> str | None:
     return None
 
 
-def why_not_replaceable(store: Store, old: Node, new: Node | None) -> str | None:
+def why_not_replaceable(store: Store, old: Node, new: Node | None, scopes: Collection[str]) -> str | None:
     """Return why a memory can't be replaced, and what to name instead; None where it can.
 
-    What ended by its own words can: nothing holds in its place. So can what was replaced by the very same before.
+    What ended by its own words can: nothing holds in its place. So can what was replaced by the very same before, or
+    in another project alone.
 
     Args:
         store: where both are.
         old: the memory.
         new: what replaces it, if that is stored already.
+        scopes: whose memories may hold in its place.
     """
-    newest = find_successor(store, old) if old.valid_until is not None else None
+    newest = find_successor(store, old, scopes) if old.valid_until is not None else None
     if newest is None or (new is not None and newest.key == new.key):
         return None
     return f"was already replaced; name what holds in its place, {shorten_id(newest.id)}."
 
 
-def why_not_confirmable(store: Store, old: Node) -> str:
+def why_not_confirmable(store: Store, old: Node, scopes: Collection[str]) -> str:
     """Return why nobody can confirm a memory that ended otherwise than by its own words, and what to do instead."""
-    newest = find_successor(store, old)
+    newest = find_successor(store, old, scopes)
     if newest is None:
         return "no longer holds; remember it anew if it does."
     id = shorten_id(newest.id)
@@ -71,14 +74,28 @@ def why_not_restorable(store: Store, node: Node, *, now: int) -> str | None:
     return f"says the same as {id}, which holds: to have this one in its place, forget {id} first."
 
 
-def find_successor(store: Store, node: Node) -> Node | None:
-    """Return what replaced a memory and holds, by however many steps; None where nothing does."""
+def find_successor(store: Store, node: Node, scopes: Collection[str]) -> Node | None:
+    """Return what replaced a memory in some scopes and holds, by however many steps; None where nothing does."""
     for _ in range(MAX_STEPS):
         steps = store.traversal.find_steps([node.key], label="supersedes", direction=INWARD)
-        newer = store.nodes.get_by_keys({step.target for step in steps}).values()
+        found = store.nodes.get_by_keys({step.target for step in steps}).values()
+        newer = [one for one in found if one.scope in scopes]
         if not newer:
             return None
         node = max(newer, key=lambda one: (one.holds, one.key))
         if node.holds:
             return node
     return None
+
+
+def hold_on(node: Node, now: int) -> dict[str, Any]:
+    """Return the changes by which a statement holds on, without an end, though its day is over or it was released."""
+    end = read_day_end(last_day_of(node))
+    over = {"released", *(("until", "due") if end is not None and end <= now else ())} & node.metadata.keys()
+    if not over:
+        return {}
+    metadata = {name: value for name, value in node.metadata.items() if name not in over}
+    if "due" in over:
+        metadata["overdue"] = last_day_of(node)
+    is_ended = "released" in over or node.valid_until == end
+    return {"metadata": metadata, "valid_until": None if is_ended else node.valid_until}

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from hyperloci.clock import to_iso
 from hyperloci.model.answers import Explanation, LogLine, RestoredMemory
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
-from hyperloci.model.search import Present
+from hyperloci.model.search import Hit, Present
 from hyperloci.queries.provenance_text import describe_end, describe_provenance
 from hyperloci.store import Store
 
 
-def explain_provenance(store: Store, node: Node, present: Present, *, now: int, threshold: float) -> Explanation:
+def explain_provenance(
+    store: Store, node: Node, present: Present, *, scopes: Collection[str], now: int, threshold: float
+) -> Explanation:
     """Return a memory's history, and an account of it in sentences.
 
     Args:
         store: where it is.
         node: the memory.
         present: makes hits of nodes.
+        scopes: whose memories may be quoted beside it.
         now: the time.
         threshold: the confidence below which a memory is forgotten.
     """
-    sources, chain = _linked_nodes(store, node, "derived_from", Role.SUBJECT), _superseded_chain(store, node)
-    successor = _find_successor(store, node)
+    sources = _select_own(_linked_nodes(store, node, "derived_from", Role.SUBJECT), scopes)
+    chain = _select_own(_superseded_chain(store, node), scopes)
+    successor = _find_successor(store, node, scopes)
     log = tuple(
         LogLine(
             time=to_iso(entry.timestamp),
@@ -34,39 +40,57 @@ def explain_provenance(store: Store, node: Node, present: Present, *, now: int, 
         for entry in store.log.list_of_node(node.id)
     )
     told = describe_provenance(
-        node, sources=sources, supersedes=chain, superseded_by=successor, log=log, now=now, threshold=threshold
+        node,
+        sources=sources,
+        supersedes=chain,
+        superseded_by=successor,
+        scopes=scopes,
+        log=log,
+        now=now,
+        threshold=threshold,
     )
     return Explanation(
         node=present([node])[0],
         account=told,
         sources=tuple(present(sources)),
         supersedes=tuple(present(chain)),
-        superseded_by=None if successor is None else present([successor])[0],
+        superseded_by=_present_own(successor, scopes, present),
         entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
         log=log,
     )
 
 
-def describe_restored(store: Store, node: Node, present: Present, *, now: int) -> RestoredMemory:
+def describe_restored(store: Store, node: Node, present: Present, *, scopes: Collection[str]) -> RestoredMemory:
     """Return a memory that was brought back, and what replaced it where it no longer holds.
 
     Args:
         store: where it is.
         node: the memory.
         present: makes hits of nodes.
-        now: the time.
+        scopes: whose memories may be quoted beside it.
     """
-    successor = _find_successor(store, node)
+    successor = _find_successor(store, node, scopes)
     is_over = successor is not None or node.valid_until is not None
     return RestoredMemory(
         memory=present([node])[0],
-        ended=describe_end(node, successor) if is_over else None,
-        replaced_by=None if successor is None else present([successor])[0],
+        ended=describe_end(node, successor, scopes) if is_over else None,
+        replaced_by=_present_own(successor, scopes, present),
     )
 
 
-def _find_successor(store: Store, node: Node) -> Node | None:
-    return next(iter(_linked_nodes(store, node, "supersedes", Role.OBJECT)), None)
+def _find_successor(store: Store, node: Node, scopes: Collection[str]) -> Node | None:
+    """Return what replaced a memory; of several one that may be quoted."""
+    found = _linked_nodes(store, node, "supersedes", Role.OBJECT)
+    return next(iter(_select_own(found, scopes) or found), None)
+
+
+def _select_own(nodes: Sequence[Node], scopes: Collection[str]) -> list[Node]:
+    return [node for node in nodes if node.scope in scopes]
+
+
+def _present_own(node: Node | None, scopes: Collection[str], present: Present) -> Hit | None:
+    """Return a memory as it is shown; None where another project's words may not be."""
+    return None if node is None or node.scope not in scopes else present([node])[0]
 
 
 def _linked_nodes(store: Store, node: Node, label: str, role: Role) -> list[Node]:

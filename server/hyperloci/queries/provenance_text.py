@@ -6,7 +6,7 @@ The sentences contain ids, and reasons in quotation marks on one line, but never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, to_iso
@@ -48,6 +48,7 @@ def describe_provenance(
     sources: Sequence[Node],
     supersedes: Sequence[Node],
     superseded_by: Node | None,
+    scopes: Collection[str],
     log: Sequence[LogLine],
     now: int,
     threshold: float,
@@ -59,13 +60,14 @@ def describe_provenance(
         sources: what it was made of.
         supersedes: what it replaced, the newest first.
         superseded_by: what replaced it.
+        scopes: whose memories are named by their ids.
         log: what happened to it, oldest first.
         now: the time.
         threshold: the confidence below which it is forgotten.
     """
     return (
         _describe_origin(node, sources),
-        *_describe_replaced(node, supersedes, superseded_by),
+        *_describe_replaced(node, supersedes, superseded_by, scopes),
         *_describe_events(log, _name_succession(supersedes, superseded_by)),
         *_describe_recalls(node),
         _describe_confidence(node, now, threshold),
@@ -91,19 +93,23 @@ def _describe_source(source: Node) -> str:
     return f"what {who} said on {_format_day(source.event_time)}{place} (id {source.id})"
 
 
-def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: Node | None) -> Iterator[str]:
+def _describe_replaced(
+    node: Node, supersedes: Sequence[Node], superseded_by: Node | None, scopes: Collection[str]
+) -> Iterator[str]:
     if supersedes:
         ids = ", ".join(f"id {old.id}" for old in supersedes)
         yield f"It replaced {ids}" + (", the latest first." if len(supersedes) > 1 else ".")
     if superseded_by is not None:
-        yield describe_end(node, superseded_by)
+        yield describe_end(node, superseded_by, scopes)
 
 
-def describe_end(node: Node, superseded_by: Node | None) -> str:
-    """Return that a memory no longer holds, since when, and the id of what replaced it."""
+def describe_end(node: Node, superseded_by: Node | None, scopes: Collection[str]) -> str:
+    """Return that a memory no longer holds, since when, and the id of what replaced it, if that is of some scopes."""
     since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
-    why = "" if superseded_by is None else f": id {superseded_by.id} replaced it"
-    return f"It has not been valid{since}{why}."
+    if superseded_by is None:
+        return f"It has not been valid{since}."
+    newer = f"id {superseded_by.id}" if superseded_by.scope in scopes else "another project's memory"
+    return f"It has not been valid{since}: {newer} replaced it."
 
 
 def _name_succession(supersedes: Sequence[Node], superseded_by: Node | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from hyperloci.knowledge.graph.anchors import describe_code_changes
@@ -68,13 +68,15 @@ def list_disputes(
     )
 
 
-def list_disputes_of(store: Store, node: Node, present: Present) -> tuple[Dispute, ...]:
-    """Return what is to be settled about one memory."""
-    if node.valid_until is not None or node.deleted_at is not None:
+def list_disputes_of(store: Store, node: Node, scopes: Collection[str], present: Present) -> tuple[Dispute, ...]:
+    """Return what is to be settled about one memory among those of some scopes."""
+    if not node.holds:
         return ()
     edges = [edge for label in DISPUTES for edge in store.edges.list_of_node(node.key, label)]
-    found = _describe_disputes(store, edges, present)
-    return tuple(one for one in found if len(one.memories) > 1)
+    others = store.nodes.get_by_keys({member.node for edge in edges for member in edge.members})
+    elsewhere = {key for key, other in others.items() if other.scope not in scopes}
+    here = [edge for edge in edges if elsewhere.isdisjoint(member.node for member in edge.members)]
+    return tuple(one for one in _describe_disputes(store, here, present) if len(one.memories) > 1)
 
 
 def list_outdated(store: Store, scopes: Sequence[str], *, after: int, present: Present) -> ReviewPage:

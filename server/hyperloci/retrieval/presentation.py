@@ -8,7 +8,7 @@ from typing import Any, Final
 from hyperloci.clock import to_iso
 from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.knowledge.graph.anchors import describe_code_changes
-from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors
+from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors, select_told
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, last_day_of
@@ -74,15 +74,12 @@ def describe_doubts(
     So it is of what a project decided otherwise. Of ids the first `chars` characters are named.
     """
     steps = find_steps(store, keys, "contradicts", "both")
-    targets = {step.target for step in steps}
-    told = targets - store.withheld.select_withheld(targets) - store.edges.select_spent_turns(targets)
-    others = store.nodes.get_by_keys(told)
+    spent = store.edges.select_spent_turns({step.target for step in steps})
     notes: dict[NodeKey, tuple[str, ...]] = {}
-    for step in steps:
-        other = others.get(step.target)
-        if other is not None and other.valid_until is None and other.deleted_at is None:
+    for step, other in select_told(store, steps, project):
+        if other.holds and other.key not in spent:
             notes[step.source] = (*notes.get(step.source, ()), f"contradicted by {other.id[:chars]}")
-    for key, ids in find_possible_successors(store, keys).items():
+    for key, ids in find_possible_successors(store, keys, project).items():
         notes[key] = (*notes.get(key, ()), describe_possible_successors(ids, chars=chars))
     for key, note in describe_exceptions(store, keys, (project,), chars=chars).items():
         notes[key] = (*notes.get(key, ()), note)

@@ -325,7 +325,7 @@ def test_what_holds_in_all_projects_is_not_put_in_doubt_by_what_one_of_them_deci
     preference = store.nodes.get_node(kept)
     assert preference is not None
     assert find(store, "April 25").holds
-    assert find_possible_successors(store, [preference.key]) == {}
+    assert find_possible_successors(store, [preference.key], PROJECT) == {}
     said = describe_exceptions(store, [preference.key], (PROJECT,))
     assert said[preference.key].endswith(f"decided otherwise: {find(store, 'April 25').id}")
     assert describe_exceptions(store, [preference.key], ("another project", GLOBAL_SCOPE)) == {}
@@ -342,7 +342,7 @@ def test_a_proposal_of_what_was_told_to_have_failed_is_no_decision_and_doubts_no
     assert extracted(store) == []
     failed_once = store.nodes.get_node(told.id)
     assert failed_once is not None
-    assert find_possible_successors(store, [failed_once.key]) == {}
+    assert find_possible_successors(store, [failed_once.key], PROJECT) == {}
 
 
 @pytest.mark.req("B.17")
@@ -1063,7 +1063,7 @@ def test_one_rule_of_a_list_that_changes_leaves_the_list_and_comes_before_it(
     consolidate_sessions(context)
     old, new = find(store, "April 20"), find(store, "April 25")
     assert old.valid_until is None
-    assert find_possible_successors(store, [old.key]) == {old.key: (new.id,)}
+    assert find_possible_successors(store, [old.key], PROJECT) == {old.key: (new.id,)}
 
 
 @pytest.mark.req("B.17", "B.19")
@@ -1078,7 +1078,7 @@ def test_a_list_of_which_one_thing_is_replaced_stands_behind_what_replaces_it(
         assert resolver.resolve_replacement(new, old, 0.9) is Resolution.ORDERED
     again = store.nodes.get_by_key(old.key)
     assert again is not None and again.valid_until is None
-    assert new.id in find_possible_successors(store, [old.key])[old.key]
+    assert new.id in find_possible_successors(store, [old.key], PROJECT)[old.key]
 
 
 @pytest.mark.req("B.17", "B.19")

@@ -221,12 +221,11 @@ def _put_newer_first(store: Store, occasion: PromptOccasion, chosen: Sequence[No
 
     What may have replaced it comes though it was not chosen; not if the assistant has it in its context already.
     """
-    newer = find_possible_successors(store, [node.key for node in chosen])
+    newer = find_possible_successors(store, [node.key for node in chosen], occasion.scope)
     ordered: dict[NodeKey, Node] = {}
     for node in chosen:
         later = [found for id in newer.get(node.key, ()) if (found := store.nodes.get_node(id)) is not None]
-        here = [one for one in later if one.scope in (occasion.scope, GLOBAL_SCOPE)]
-        ordered |= {one.key: one for one in here if _is_new(one, occasion) and _may_be_told(one, occasion.now)}
+        ordered |= {one.key: one for one in later if _is_new(one, occasion) and _may_be_told(one, occasion.now)}
         ordered.setdefault(node.key, node)
     return list(ordered.values())
 
