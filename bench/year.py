@@ -29,10 +29,10 @@ from hyperloci.conversations.capture.sessions import end_session
 from hyperloci.maintenance.job_list import run_maintenance
 from hyperloci.maintenance.scheduler import make_maintenance_context
 from hyperloci.memory import Memory
+from hyperloci.model.node import RESTORE_DAYS
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
 from hyperloci.store.integrity import count_violations
-from hyperloci.store.memories.nodes import RESTORE_DAYS
 
 START: Final = 1_767_225_600_000
 """2026-01-01."""

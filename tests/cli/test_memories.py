@@ -111,6 +111,9 @@ def test_what_is_restored_says_what_replaced_it() -> None:
     done = invoke("restore", old)
     assert f"{old[:8]} restored: The port is 8000" in done.stdout
     assert f"{new[:8]} replaced it" in done.stderr and "The port is 9000" in done.stderr
+    run("forget", new)
+    other = remember("The port is 9999", "--replaces", old)
+    assert f"! contradicted by {other[:8]}" in invoke("restore", new).stderr
 
 
 @pytest.mark.req("D.09")

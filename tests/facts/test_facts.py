@@ -323,3 +323,28 @@ def test_what_was_replaced_in_another_project_is_replaced_here_too(settings: Set
         for memory, other in ((here, ours), (there, newer)):
             with pytest.raises(BadRequestError, match=f"already replaced; .*{other[:8]}"):
                 memory.remember_fact("Releases are tagged at night", replaces=old)
+
+
+@pytest.mark.req("E.16", "B.13")
+def test_a_restored_replacement_contradicts_what_replaced_the_same_meanwhile(memory: Memory) -> None:
+    old = memory.remember_fact("The port is 8000").id
+    first = memory.correct_fact(old, "The port is 8080").id
+    first = memory.correct_fact(first, "The port is 8081").id
+    memory.forget(first)
+    second = memory.remember_fact("The port is 9000", replaces=old).id
+    assert memory.restore(first).memory.notes == (f"contradicted by {second}",)
+    (dispute,) = memory.list_disputes("contradicts").disputes
+    assert {hit.id for hit in dispute.memories} == {first, second}
+    memory.settle_dispute(dispute.id, holds=second)
+    memory.forget(first)
+    assert memory.restore(first).ended is not None
+    assert memory.list_disputes("contradicts").disputes == ()
+
+
+def test_what_was_replaced_twice_is_replaced_though_what_came_between_is_forgotten(memory: Memory) -> None:
+    old = memory.remember_fact("The port is 8000").id
+    between = memory.correct_fact(old, "The port is 8080").id
+    newest = memory.correct_fact(between, "The port is 9000").id
+    memory.forget(between)
+    with pytest.raises(BadRequestError, match=f"already replaced; .*{newest[:8]}"):
+        memory.remember_fact("The port is 9999", replaces=old)

@@ -28,13 +28,13 @@ from hyperloci.maintenance.decay import (
 )
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
+from hyperloci.model.node import RESTORE_DAYS
 from hyperloci.project.project_store import open_store
 from hyperloci.retrieval.presentation import present_hits
 from hyperloci.store import Store
 from hyperloci.store.access.access_values import AccessEvent
 from hyperloci.store.integrity import count_violations
 from hyperloci.store.memories.decay import BINDING_DAYS, PRUNE_OPERATION
-from hyperloci.store.memories.nodes import RESTORE_DAYS
 from tests.support import SHARED_FIXTURE, FakeClock, add, examples
 
 YEAR = 365 * MS_PER_DAY

@@ -204,8 +204,8 @@ def restore(
     with open_memory(project) as memory:
         restored = memory.restore(id)
     console.print(to_one_line(restored.memory.content, f"{shorten_id(restored.memory.id)} restored: "))
-    if restored.ended is not None:
-        errors.print(Text(f"! {shorten_ids(restored.ended)}", style="yellow"))
+    for note in restored.memory.notes if restored.ended is None else (restored.ended,):
+        errors.print(Text(f"! {shorten_ids(note)}", style="yellow"))
     if (newer := restored.replaced_by) is not None:
         errors.print(Text(to_one_line(newer.content, f"   {shorten_id(newer.id)}: "), style="dim"))
 

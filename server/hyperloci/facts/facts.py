@@ -20,11 +20,10 @@ from hyperloci.facts.safe_arguments import collect_flags, safety_metadata, sanit
 from hyperloci.knowledge.exceptions import is_exception
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
-from hyperloci.model.node import NewNode, Node, last_day_of
+from hyperloci.model.node import RESTORE_DAYS, NewNode, Node, last_day_of
 from hyperloci.model.write_answers import ForgottenFact, RememberedFact, StatementCheck
 from hyperloci.store import Store
 from hyperloci.store.ids import node_ids, resolve_id
-from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.text.sanitize.sanitizer import SanitizedText
 
 if TYPE_CHECKING:
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 TOLD_BEFORE_CHARS: Final = 300
 """How much of the fact told before helps to find a fact by its words, as of the turn before a turn: recall@10 .720 to
 .760 on LoCoMo told turn by turn as facts (docs/benchmarks/quality.md, "Told as facts")."""
+
+BOTH_REPLACE: Final = "both replace the same memory: one was forgotten when the other came, and restored since"
+"""Why a memory that was restored contradicts another one."""
 
 
 class Facts:
@@ -304,7 +306,7 @@ class Facts:
         return ForgottenFact(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
 
     def restore_memory(self, node_id: str, *, reason: str | None) -> Node:
-        """Bring a forgotten memory back.
+        """Bring a forgotten memory back; what replaced the same meanwhile contradicts it until that is settled.
 
         Raises:
             NotFoundError: no such memory.
@@ -316,6 +318,9 @@ class Facts:
             if (why := past_memories.why_not_restorable(self._store, node, now=now)) is not None:
                 raise BadRequestError(f"id={node_id!r} {why}")
             self._store.nodes.restore_node(node.id, now=now, reason=reason)
+            if node.valid_until is None:
+                for rival in past_memories.find_rivals(self._store, node, self._scopes):
+                    self._make_writer().dispute(node, rival, BOTH_REPLACE, confidence=1.0, now=now)
             return self.resolve_living_node(node.id, "id")
 
     def resolve_node(self, node_id: str, argument: str) -> Node:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from hyperloci.clock import MS_PER_DAY, read_day_end
-from hyperloci.model.kinds import NodeType
-from hyperloci.model.node import Node, last_day_of
+from hyperloci.clock import read_day_end
+from hyperloci.model.kinds import NodeType, Role
+from hyperloci.model.node import RESTORE_DAYS, Node, last_day_of
 from hyperloci.store import Store
 from hyperloci.store.ids import shorten_id
-from hyperloci.store.memories.nodes import RESTORE_DAYS
-from hyperloci.store.memories.traversal import INWARD
 
 MAX_STEPS: Final = 20
 """Replacements of a replacement that are followed."""
@@ -65,7 +63,7 @@ def why_not_restorable(store: Store, node: Node, *, now: int) -> str | None:
     """
     if node.deleted_at is None:
         return "is not forgotten, so there is nothing to restore."
-    if now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
+    if not node.is_restorable(now):
         return f"was forgotten over {RESTORE_DAYS} days ago, so there is nothing to restore."
     twin = store.node_lists.find_twin(node) if node.valid_until is None else None
     if twin is None:
@@ -77,15 +75,36 @@ def why_not_restorable(store: Store, node: Node, *, now: int) -> str | None:
 def find_successor(store: Store, node: Node, scopes: Collection[str]) -> Node | None:
     """Return what replaced a memory in some scopes and holds, by however many steps; None where nothing does."""
     for _ in range(MAX_STEPS):
-        steps = store.traversal.find_steps([node.key], label="supersedes", direction=INWARD)
-        found = store.nodes.get_by_keys({step.target for step in steps}).values()
-        newer = [one for one in found if one.scope in scopes]
+        newer = [one for one in _list_replacing(store, node, Role.SUBJECT) if one.scope in scopes]
         if not newer:
             return None
         node = max(newer, key=lambda one: (one.holds, one.key))
         if node.holds:
             return node
     return None
+
+
+def find_rivals(store: Store, node: Node, scopes: Collection[str]) -> list[Node]:
+    """Return what else replaced in some scopes what a memory replaced, by however many steps, and holds."""
+    reached = {node.key: node}
+    for role in (Role.OBJECT, Role.SUBJECT):
+        latest = list(reached.values())
+        for _ in range(MAX_STEPS):
+            found = (other for one in latest for other in _list_replacing(store, one, role))
+            latest = list({other.key: other for other in found if other.key not in reached}.values())
+            reached |= {other.key: other for other in latest}
+    return [one for one in reached.values() if one.key != node.key and one.holds and one.scope in scopes]
+
+
+def _list_replacing(store: Store, node: Node, role: Role) -> list[Node]:
+    """Return what replaced a memory (`SUBJECT`) or what it replaced (`OBJECT`), forgotten ones too: they lead on."""
+    members = [
+        member
+        for edge in store.edges.list_of_node(node.key, "supersedes")
+        if any(member.node == node.key and member.role != role for member in edge.members)
+        for member in edge.members
+    ]
+    return list(store.nodes.get_by_keys({member.node for member in members if member.role == role}).values())
 
 
 def hold_on(node: Node, now: int) -> dict[str, Any]:

@@ -16,11 +16,10 @@ from hyperloci.jobs import MaintenanceContext
 from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.model.decay import DECAY_EXPONENT, decay_factor
 from hyperloci.model.kinds import BINDING_SUBTYPES, NodeId, Tier
-from hyperloci.model.node import Node
+from hyperloci.model.node import RESTORE_DAYS, Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.store import Store
 from hyperloci.store.memories.decay import BINDING_DAYS, FadingMemory
-from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.store.purge import delete_expired
 from hyperloci.system.values import dataclass
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
+from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
 from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin, Tier
@@ -21,6 +22,8 @@ MAX_REASON_CHARS = 2_000
 MAX_NAME_CHARS = 200
 """The longest name of a thing: a person, a path, a qualified symbol. What is longer is a statement about one."""
 
+RESTORE_DAYS: Final = 30
+"""How long a forgotten memory can be restored (E.16)."""
 
 TOLD: Final = "told"
 """The name in a memory's metadata of that somebody told it on purpose, in the words that were extracted before."""
@@ -85,6 +88,10 @@ class Node:
     def holds(self) -> bool:
         """Whether it is neither forgotten nor ended; an end that is ahead counts as one."""
         return self.deleted_at is None and self.valid_until is None
+
+    def is_restorable(self, now: int) -> bool:
+        """Tell whether it is forgotten, and not for so long that it is gone for good."""
+        return self.deleted_at is not None and now - self.deleted_at <= RESTORE_DAYS * MS_PER_DAY
 
     @property
     def was_told(self) -> bool:

@@ -15,11 +15,10 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError, StoreError
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import SUBTYPES, NodeType, Origin, Tier
-from hyperloci.model.node import NewNode
+from hyperloci.model.node import RESTORE_DAYS, NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.memories.node_rows import hash_content
-from hyperloci.store.memories.nodes import RESTORE_DAYS
 from tests.support import NOW, FakeClock, add, examples
 
 

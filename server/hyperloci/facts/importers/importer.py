@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, Clock
+from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.importers import markdown_notes, mcp_memory
 from hyperloci.facts.memory_writer import MemoryWriter
@@ -28,7 +28,6 @@ from hyperloci.store import Store
 from hyperloci.store.export_import import import_memory
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.memories.decay import has_faded
-from hyperloci.store.memories.nodes import RESTORE_DAYS
 from hyperloci.system.values import dataclass
 from hyperloci.text.place_map import PlaceMap
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -250,11 +249,11 @@ class _ImportRun:
     def _find_forgotten(self, content: str) -> Node | None:
         """Return the fact with this content that somebody forgot, while it can be restored."""
         node = self.store.nodes.find_forgotten(content, self.scope)
-        if node is None or node.deleted_at is None:
+        if node is None:
             return None
         if node.type != NodeType.FACT and node.subtype not in SHARED_KINDS:
             return None  # A turn or a commit says it, no statement.
-        is_late = self.clock() - node.deleted_at > RESTORE_DAYS * MS_PER_DAY
+        is_late = not node.is_restorable(self.clock())
         return None if is_late or has_faded(self.store.log, node.id) else node
 
     def _add_entity(self, path: str, thing: ImportedEntity) -> None:

@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.author import AGENT_ORIGINS, Signature, Visibility
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import ONE_OCCASION_MS, NewNode, Node, SearchCandidate
@@ -24,9 +23,6 @@ from hyperloci.system.random_ids import make_random_id
 
 DECAY_RATE: Final = 0.1
 """How fast a fact fades unless it, or the settings (`decay_rate_default`), say otherwise (B.20)."""
-
-RESTORE_DAYS: Final = 30
-"""How long a forgotten memory can be restored (E.16)."""
 
 _SELECT_CANDIDATE: Final = (
     f"SELECT n.key, n.type, n.subtype, {compressed_turns.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time,"
@@ -334,7 +330,7 @@ class Nodes:
         It counts as accessed now; otherwise a faded memory would fade again at once.
         """
         node = self.get_node(node_id)
-        if node is None or node.deleted_at is None or now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
+        if node is None or not node.is_restorable(now):
             return False
         tier = Tier(node.metadata.get("tier_before", Tier.LONGTERM))
         self._connection.execute(
