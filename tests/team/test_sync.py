@@ -684,3 +684,46 @@ def test_ones_own_memory_in_a_teammates_words_is_believed_as_a_teammates(join: J
     exchange(bob, ada)
     assert ada.node(id).content == "Deploys go out on Fridays"
     assert ada.node(id).confidence <= 0.5
+
+
+@pytest.mark.parametrize("author", ["ada", "bob"])
+def test_what_a_member_forgot_between_leaving_and_joining_again_is_forgotten(join: Join, author: str) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = (ada if author == "ada" else bob).share("Deploys go out on Tuesdays")
+    kept = ada.share("Branches live for a day")
+    exchange(ada, bob)
+    with ada.memory.store.transaction():
+        ada.memory.store.team.unlink_all()
+    ada.forget(id)
+    untold = ada.share("Never told")
+    ada.forget(untold)
+    bob.edit(id, "Deploys go out on Wednesdays")
+    bob.sync()
+    ada.link(PROJECT)
+    exchange(ada, bob)
+    for machine in (ada, bob):
+        assert machine.texts() == {"Branches live for a day"}
+        assert machine.node(id).content == "Deploys go out on Wednesdays"
+        assert machine.node(kept).deleted_at is None
+    assert bob.find(untold) is None
+    bob.facts.restore_memory(id, reason=None)
+    exchange(bob, ada)
+    assert ada.node(id).deleted_at is None
+
+
+def test_a_reader_who_forgot_between_leaving_and_joining_again_has_it_forgotten(
+    join: Join, team: Team, tmp_path: Path
+) -> None:
+    ada = join("ada")
+    id = ada.share("Deploys go out on Tuesdays")
+    ada.sync()
+    reader = Machine.make(tmp_path / "reader", team, "rita", token=team.invite("rita", MemberRole.READER))
+    with reader.memory:
+        reader.sync()
+        with reader.memory.store.transaction():
+            reader.memory.store.team.unlink_all()
+        reader.forget(id)
+        reader.link(PROJECT)
+        exchange(reader, ada)
+        assert reader.node(id).deleted_at is not None
+    assert ada.node(id).deleted_at is None

@@ -22,6 +22,7 @@ from hyperloci.model.author import Visibility
 from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
+from hyperloci.store.memories.decay import has_faded
 from hyperloci.store.purge import erase_memory, sweep_keywords, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
@@ -57,12 +58,12 @@ class IncomingChanges:
     refused: list[str] = field(default_factory=list)
 
     def receive_all(self, project: TeamProject) -> bool:
-        """Take in all that changed in a project; False if something changed here meanwhile that is to be told first.
+        """Take in all that changed in a project; False if something changed here that is to be told now.
 
         Raises:
             TeamUnreachableError: what was taken in stays, the rest comes the next time.
         """
-        cursor = project.cursor
+        cursor, is_heard = project.cursor, True
         while changes := self.truth.list_changes(project.project, cursor, PAGE_REVISIONS):
             self._erase_purged(changes)
             with self.store.transaction():
@@ -76,10 +77,12 @@ class IncomingChanges:
                 # What the team has just told need not be compared with what the team knows.
                 self.store.team.drop_entries(page.added, last)
                 self.store.team.clear_outbox([change.memory.id for change in changes if _is_purged(change)], _ALL)
+                self.store.team.tell_again(page.unheard)
+                is_heard = is_heard and not page.unheard
                 cursor = changes[-1].change
                 self.store.team.set_cursor(project.project, cursor)
             self.yield_to_others()
-        return True
+        return is_heard or self.truth.identity.role is MemberRole.READER
 
     def _find_changed_here(self, changes: Sequence[IncomingRevision]) -> set[str]:
         """Return the memories of a page that have changed here since they were told, so that theirs replace none."""
@@ -122,12 +125,21 @@ def _is_withdrawn(change: IncomingRevision) -> bool:
 
 @dataclass(slots=True)
 class _IncomingPage:
-    """One page of changes, taken in inside one transaction."""
+    """One page of changes, taken in inside one transaction.
+
+    Attributes:
+        run: whose page it is.
+        project: of the team.
+        now: the time.
+        added: ids of memories that are new here.
+        unheard: ids of memories that were forgotten here while nothing was exchanged of them; they stay so.
+    """
 
     run: IncomingChanges
     project: TeamProject
     now: int
     added: list[str] = field(default_factory=list)
+    unheard: list[str] = field(default_factory=list)
     _writer: MemoryWriter = field(init=False)
     _sanitize: Callable[[str], SanitizedText] = field(init=False)
 
@@ -144,6 +156,8 @@ class _IncomingPage:
         for change in changes:
             row, memory = rows.get(change.memory.id), change.memory
             if memory.id not in taken and (row is None or row.revision < memory.revision):
+                if row is None and self._is_forgotten_here(memory):
+                    self.unheard.append(memory.id)
                 self._take_memory(memory, change.editor, is_foreign=memory.id in foreign)
                 taken[memory.id] = memory
         for memory in taken.values():
@@ -162,6 +176,13 @@ class _IncomingPage:
             return True
         self.run.refused.append(f"{memory.id}: a private memory of yours has this id; it stays as it is.")
         return False
+
+    def _is_forgotten_here(self, memory: TeamMemory) -> bool:
+        """Tell whether a person forgot here what holds there; what faded comes back."""
+        node = self.run.store.nodes.get_node(memory.id)
+        if node is None or node.deleted_at is None or memory.payload.state is not SharedState.LIVE:
+            return False
+        return not has_faded(self.run.store.log, node.id)
 
     def _take_memory(self, memory: TeamMemory, editor: str, *, is_foreign: bool) -> None:
         """Make the memory here what it is there."""
@@ -241,7 +262,7 @@ class _IncomingPage:
             self.run.store.facets.reopen_disputes(node)
         if payload.state is SharedState.FORGOTTEN and node.deleted_at is None:
             forget_received(self.run.store, self._writer, node, reason=f"forgotten by {editor}", now=self.now)
-        elif payload.state is SharedState.LIVE and node.deleted_at is not None:
+        elif payload.state is SharedState.LIVE and node.deleted_at is not None and node.id not in self.unheard:
             self.run.store.nodes.restore_node(node.id, now=self.now, reason=f"restored by {editor}")
         if node.visibility is not Visibility.SHARED:
             self.run.store.nodes.set_visibility(node.key, Visibility.SHARED, now=self.now)
