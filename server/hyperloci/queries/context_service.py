@@ -167,9 +167,9 @@ class ContextService:
         beside = ", ".join(other.canonical_name for other, _ in related)
         text = cut_line(entity.summary or "", ENTITY_CHARS)
         more = f"; with {beside}" if beside else ""
-        return (
-            f"- [{entity.kind}] {entity.canonical_name}: {text} (id {entity.id}; {entity.mention_count} mentions{more})"
-        )
+        forgotten = self.asking.store.entities.count_forgotten_mentions([entity.node_key]).get(entity.node_key, 0)
+        count = entity.mention_count - forgotten
+        return f"- [{entity.kind}] {entity.canonical_name}: {text} (id {entity.id}; {count} mentions{more})"
 
 
 def _drop_repetitions(hits: Sequence[Hit]) -> list[Hit]:

@@ -89,6 +89,19 @@ def test_a_graph_of_the_reference_server_is_found_related_and_trusted_less(memor
     assert_whole(memory)
 
 
+def test_a_thing_that_was_forgotten_does_not_come_back_with_its_graph(memory: Memory, tmp_path: Path) -> None:
+    source = written(tmp_path / "memory.jsonl", entity("Ada"), entity("Billing", kind="Service"))
+    memory.import_file(source)
+    (ada,) = memory.store.entities.find_by_name("Ada")
+    memory.forget(ada.id)
+    again = memory.import_file(source)
+    assert (again.added, again.known) == ({}, 1)
+    assert f"it was forgotten; `hyperloci restore {ada.id[:8]}` brings it back" in "".join(again.skipped)
+    assert memory.store.entities.find_by_name("Ada") == []
+    memory.restore(ada.id)
+    assert memory.import_file(source).known == 2
+
+
 def test_importing_again_adds_only_what_is_new(memory: Memory, tmp_path: Path) -> None:
     source = written(tmp_path / "memory.jsonl", *GRAPH)
     memory.import_file(source)

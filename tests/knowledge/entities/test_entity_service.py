@@ -219,3 +219,46 @@ def test_purging_a_memory_takes_its_words_out_of_summaries(memory: Memory) -> No
     memory.purge([ids[0]])
     assert memory.get_entity_info("AuthService").entity.summary is None
     assert upkeep(memory) == 0 or "number 0" not in (memory.get_entity_info("AuthService").entity.summary or "")
+
+
+def test_what_is_forgotten_is_not_counted_among_what_mentions_an_entity(memory: Memory) -> None:
+    first, second = (memory.remember_fact(f"AuthService is in zone {zone}.").id for zone in ("one", "two"))
+    memory.forget(first)
+    assert memory.get_entity_info("AuthService").entity.mention_count == 1
+    (entity,) = memory.list_entities()
+    assert entity.mention_count == 1
+    memory.restore(first)
+    memory.forget(second)
+    memory.purge([second])
+    assert memory.get_entity_info("AuthService").entity.mention_count == 1
+
+
+def test_another_projects_entities_and_merges_are_not_told(memory: Memory, settings: Settings, tmp_path: Path) -> None:
+    memory.remember_fact("AuthService is in zone one.", entities=["AuthService", "Gatekeeper"])
+    done = memory.merge_entities("AuthService", "Gatekeeper")
+    id = memory.get_entity_info("AuthService").entity.id
+    (tmp_path / "elsewhere").mkdir()
+    with Memory.open(settings, tmp_path / "elsewhere") as other:
+        other.remember_fact("Nothing of that.")
+        assert other.list_entity_merges() == ()
+        with pytest.raises(NotFoundError, match="is unknown"):
+            other.unmerge_entities(done.id)
+        with pytest.raises(NotFoundError, match="no memory mentions this entity"):
+            other.get_entity_info(id)
+
+
+def test_two_that_summarise_at_once_count_each_summary_once(memory: Memory) -> None:
+    for port in range(memory.settings.entity_enrichment_min_mentions):
+        memory.remember_fact(f"PostgreSQL is on port {port}.")
+        memory.remember_fact(f"AuthService is in zone {port}.")
+    counts = []
+
+    def summarise_meanwhile() -> bool:
+        with Memory.open(memory.settings, memory.project.root, clock=lambda: NOW) as other:
+            counts.append(upkeep(other))
+        return False
+
+    context = MaintenanceContext(
+        store=memory.store, settings=memory.settings, clock=lambda: NOW, should_stop=summarise_meanwhile
+    )
+    assert summarise_entities(context) + sum(counts) == 2

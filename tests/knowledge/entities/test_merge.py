@@ -62,7 +62,9 @@ def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Set
     known(store, "payment service", [1, 0, 0, 0.1])
     known(store, "service for payments", [1, 0, 0, 0])
     merge_alike_entities(context(store, settings))
-    (merge,) = store.entities.list_merges()
+    scope = store.scopes.find_key(GLOBAL_SCOPE)
+    assert scope is not None
+    (merge,) = store.entities.list_merges([scope])
     with store.transaction():
         node = store.nodes.get_by_key(merge.merged)
         assert node is not None and store.nodes.restore_node(node.id, now=NOW)

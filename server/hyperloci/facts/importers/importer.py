@@ -28,6 +28,7 @@ from hyperloci.store import Store
 from hyperloci.store.export_import import import_memory
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.memories.decay import has_faded
+from hyperloci.store.memories.entities import squash_name
 from hyperloci.system.values import dataclass
 from hyperloci.text.place_map import PlaceMap
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
@@ -234,8 +235,7 @@ class _ImportRun:
             return
         forgotten = self._find_forgotten(text.text)
         if forgotten is not None:
-            id = shorten_id(forgotten.id)
-            self.skipped.append(f"{path}:{fact.line}: it was forgotten; `hyperloci restore {id}` brings it back.")
+            self._skip_forgotten(path, fact.line, forgotten)
             return
         about = (self._find_entity(sanitize(name).text.strip()) for name in fact.about)
         self.writer.write_statement(
@@ -256,6 +256,17 @@ class _ImportRun:
         is_late = not node.is_restorable(self.clock())
         return None if is_late or has_faded(self.store.log, node.id) else node
 
+    def _find_forgotten_entity(self, name: str) -> Node | None:
+        """Return the entity of this name that somebody forgot, while it can be restored."""
+        scope = self.store.scopes.find_key(self.scope)
+        bearers = () if scope is None else self.store.entities.find_bearers([squash_name(name)], [scope]).values()
+        nodes = (self.store.nodes.get_by_key(bearer.key) for one in bearers for bearer in one)
+        return next((node for node in nodes if node is not None and node.is_restorable(self.clock())), None)
+
+    def _skip_forgotten(self, path: str, line: int, node: Node) -> None:
+        id = shorten_id(node.id)
+        self.skipped.append(f"{path}:{line}: it was forgotten; `hyperloci restore {id}` brings it back.")
+
     def _add_entity(self, path: str, thing: ImportedEntity) -> None:
         name = sanitize(thing.name).text.strip()
         if not name or len(name) > MAX_NAME_CHARS:
@@ -265,6 +276,9 @@ class _ImportRun:
             return
         if self._find_entity(name) is not None:
             self.known += 1
+            return
+        if (forgotten := self._find_forgotten_entity(name)) is not None:
+            self._skip_forgotten(path, thing.line, forgotten)
             return
         self.writer.add_entity(
             NewNode(

@@ -62,9 +62,10 @@ class EntityService:
         if found:
             return found[0]
         node = self._store.nodes.get_node(name)
-        entity = None if node is None or node.deleted_at is not None else self._store.entities.get_entity(node.key)
-        if entity is not None:
-            return entity
+        if node is not None and node.deleted_at is None and self._store.scopes.find_key(node.scope) in self._scopes:
+            entity = self._store.entities.get_entity(node.key)
+            if entity is not None:
+                return entity
         alike = ", ".join(
             self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=MAX_SUGGESTIONS)
         )
@@ -81,7 +82,7 @@ class EntityService:
             events = self._mentioning_nodes(one, (NodeType.EXPERIENCE, NodeType.DECISION), PROFILE_EVENTS)
             related = self._store.entities.list_mentioned_with(one, self._scopes, PROFILE_RELATED)
             return EntityProfile(
-                entity=make_entity_info(entity),
+                entity=self._make_infos([entity])[0],
                 facts=tuple(present(facts)),
                 timeline=tuple(present(sorted(events, key=lambda node: (node.event_time, node.key)))),
                 related_entities=tuple(
@@ -99,8 +100,22 @@ class EntityService:
 
     def list_most_mentioned(self, limit: int) -> tuple[EntityInfo, ...]:
         """Return the most mentioned entities."""
+        return self._make_infos(self._store.entities.list_most_mentioned(self._scopes, limit))
+
+    def _make_infos(self, entities: Sequence[Entity]) -> tuple[EntityInfo, ...]:
+        """Return entities as callers see them, with how many memories that are not forgotten mention each."""
+        forgotten = self._store.entities.count_forgotten_mentions(entity.node_key for entity in entities)
         return tuple(
-            make_entity_info(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit)
+            EntityInfo(
+                id=entity.id,
+                canonical_name=entity.canonical_name,
+                type=entity.kind,
+                aliases=entity.aliases,
+                summary=entity.summary or None,
+                mention_count=entity.mention_count - forgotten.get(entity.node_key, 0),
+                first_seen=to_iso(entity.first_seen),
+            )
+            for entity in entities
         )
 
     def merge_entities(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
@@ -123,7 +138,7 @@ class EntityService:
             NotFoundError: there is no such merge.
             BadRequestError: it was undone already, or its 30 days are over.
         """
-        found = self._store.entities.find_merge(key)
+        found = self._store.entities.find_merge(key, self._scopes)
         if found is None:
             raise NotFoundError(f"merge {key} is unknown; `hyperloci entities --merges` lists them.")
         if found.undone_at is not None:
@@ -140,7 +155,9 @@ class EntityService:
 
     def list_merges(self, limit: int) -> tuple[EntityMerge, ...]:
         """Return the merges, latest first."""
-        return tuple(self._present_merge(found) for found in self._store.entities.list_merges(limit=limit))
+        return tuple(
+            self._present_merge(found) for found in self._store.entities.list_merges(self._scopes, limit=limit)
+        )
 
     def _present_merge(self, found: StoredMerge) -> EntityMerge:
         names = {key: self._store.entities.get_entity(key) for key in (found.kept, found.merged)}
@@ -154,19 +171,6 @@ class EntityService:
             merged_at=to_iso(found.merged_at),
             undone_at=None if found.undone_at is None else to_iso(found.undone_at),
         )
-
-
-def make_entity_info(entity: Entity) -> EntityInfo:
-    """Return an entity as callers see it."""
-    return EntityInfo(
-        id=entity.id,
-        canonical_name=entity.canonical_name,
-        type=entity.kind,
-        aliases=entity.aliases,
-        summary=entity.summary or None,
-        mention_count=entity.mention_count,
-        first_seen=to_iso(entity.first_seen),
-    )
 
 
 def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, score: float) -> StoredMerge:
@@ -201,8 +205,11 @@ def _summarise_entity(context: MaintenanceContext, entity: Entity) -> bool:
     if node is None:  # Purged since the batch was read.
         return False
     with context.isolate_failure(node, "enrich") as attempt:
-        summary = summary_of(store, entity)
-        store.entities.set_summary(entity.node_key, summary, now=context.clock())
+        # As it is now: another process may have seen to it, or merged or purged it.
+        waiting = store.entities.get_entity(entity.node_key)
+        if waiting is not None and waiting.summary is None:
+            summary = summary_of(store, waiting)
+            store.entities.set_summary(entity.node_key, summary, now=context.clock())
     if attempt.failed:
         with store.transaction():
             store.entities.set_summary(entity.node_key, "", now=context.clock())

@@ -222,6 +222,16 @@ class Entities:
         row = self._connection.execute("SELECT origin = 'tool' FROM nodes WHERE key = ?", (entity,)).fetchone()
         return bool(row and row[0])
 
+    def count_forgotten_mentions(self, entities: Iterable[NodeKey]) -> dict[NodeKey, int]:
+        """Return how many forgotten memories mention each of some entities; those that none does are left out."""
+        rows = self._connection.execute(
+            "SELECT m.entity_key, count(*) FROM nodes d INDEXED BY idx_nodes_forgotten"
+            " CROSS JOIN mentions m ON m.node_key = d.key WHERE d.deleted_at IS NOT NULL"
+            " AND m.entity_key IN (SELECT value FROM json_each(?)) GROUP BY m.entity_key",
+            (json.dumps(list(entities)),),
+        )
+        return {NodeKey(row[0]): row[1] for row in rows}
+
     def get_entity(self, key: NodeKey) -> Entity | None:
         """Return an entity by its node's key, forgotten ones too."""
         row = self._connection.execute(
@@ -357,16 +367,22 @@ class Entities:
         self._recount_mentions((merge.merged, merge.kept), now)
         run("UPDATE entity_merges SET undone_at = ? WHERE key = ?", (now, merge.key))
 
-    def list_merges(self, *, limit: int = 50) -> list[StoredMerge]:
-        """Return the merges, latest first, undone ones too."""
+    def list_merges(self, scope_keys: Sequence[int], *, limit: int = 50) -> list[StoredMerge]:
+        """Return the merges of entities of some scopes, latest first, undone ones too."""
         rows = self._connection.execute(
-            "SELECT * FROM entity_merges ORDER BY merged_at DESC, key DESC LIMIT ?", (limit,)
+            "SELECT g.* FROM entity_merges g JOIN nodes n ON n.key = g.kept_key"
+            " WHERE n.scope_key IN (SELECT value FROM json_each(?)) ORDER BY g.merged_at DESC, g.key DESC LIMIT ?",
+            (json.dumps(list(scope_keys)), limit),
         )
         return [_merge_from_row(row) for row in rows]
 
-    def find_merge(self, key: int) -> StoredMerge | None:
-        """Return a merge by its key."""
-        row = self._connection.execute("SELECT * FROM entity_merges WHERE key = ?", (key,)).fetchone()
+    def find_merge(self, key: int, scope_keys: Sequence[int] | None = None) -> StoredMerge | None:
+        """Return a merge by its key, of entities of some scopes; of any if None."""
+        row = self._connection.execute(
+            "SELECT g.* FROM entity_merges g JOIN nodes n ON n.key = g.kept_key WHERE g.key = ?1"
+            " AND (?2 IS NULL OR n.scope_key IN (SELECT value FROM json_each(?2)))",
+            (key, None if scope_keys is None else json.dumps(list(scope_keys))),
+        ).fetchone()
         return _merge_from_row(row) if row else None
 
     def was_merge_undone(self, one: NodeKey, other: NodeKey) -> bool:
