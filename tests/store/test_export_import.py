@@ -7,8 +7,9 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,7 +18,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
+from hyperloci.memory import Memory
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Role, Tier
@@ -29,6 +32,7 @@ from hyperloci.store.conversations.passing_statements import PassingStatement
 from hyperloci.store.conversations.sessions import TranscriptMark
 from hyperloci.store.database import database_copy
 from hyperloci.store.export_import import export_memory, import_memory
+from hyperloci.store.export_selection import ExportChoice
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.memories.positions import StoredAnchor
 from hyperloci.store.memories.shared import ExchangeState, SharedRecord
@@ -242,6 +246,55 @@ def test_what_came_over_can_go_back(store: Store, tmp_path: Path) -> None:
     with copy(store, tmp_path) as target:
         export_memory(target, tmp_path / "back.jsonl")
     assert sum(import_memory(store, tmp_path / "back.jsonl").values()) == 0
+
+
+@pytest.fixture
+def two_machines(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[tuple[Memory, Memory]]:
+    """Open a project's memory on two machines."""
+    there = replace(settings, database=tmp_path / "there.db")
+    with Memory.open(settings, tmp_path, clock=clock) as here, Memory.open(there, tmp_path, clock=clock) as other:
+        yield here, other
+
+
+def test_what_was_replaced_on_another_machine_no_longer_holds_here(
+    two_machines: tuple[Memory, Memory], tmp_path: Path, clock: FakeClock
+) -> None:
+    (here, there), file = two_machines, tmp_path / "export.jsonl"
+    old, kept = (here.remember_fact(text).id for text in ("The port is 8000", "The queue is Redis"))
+    export_memory(here.store, file)
+    import_memory(there.store, file)
+    clock.advance(1_000)
+    newer = there.correct_fact(old, "The port is 8080").id
+    newest = there.correct_fact(newer, "The port is 9000").id
+    there.forget(kept)
+    export_memory(there.store, file)
+    for _ in range(2):
+        import_memory(here.store, file)
+        assert {hit.id for hit in here.search("port").results} == {newest, kept}
+        assert here.get(old).valid_until == there.get(old).valid_until
+        assert here.get_facets(old)["verification"] == "outdated"
+    # What replaced it is known here by now, and what holds again since stays.
+    with here.store.transaction():
+        here.store.nodes.update_node(old, now=clock(), valid_until=None)
+    import_memory(here.store, file)
+    assert here.get(old).valid_until is None
+
+
+@pytest.mark.parametrize("choice", [ExportChoice(), ExportChoice(kinds=("decision",))])
+def test_what_mentions_a_thing_is_counted_as_it_is_here(
+    two_machines: tuple[Memory, Memory], tmp_path: Path, choice: ExportChoice
+) -> None:
+    (here, there), file = two_machines, tmp_path / "export.jsonl"
+    here.remember_fact("AuthService runs in zone one.", category="decision")
+    here.remember_fact("AuthService runs at night.")
+    export_memory(here.store, file, choice)
+    import_memory(there.store, file)
+    assert integrity.count_violations(there.store) == {}
+    there.remember_fact("AuthService has three nodes.", category="decision")
+    export_memory(there.store, file)
+    import_memory(here.store, file)
+    assert integrity.count_violations(here.store) == {}
+    assert here.get_entity_info("AuthService").entity.mention_count == 3
 
 
 def test_an_import_cut_short_goes_on_when_it_is_run_again(

@@ -20,7 +20,8 @@ from typing import Any, Final, TextIO, TypeVar
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
-from hyperloci.model.kinds import NodeType
+from hyperloci.model.facets import Verification
+from hyperloci.model.kinds import NodeKey, NodeType, Role
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.store import Store
@@ -232,6 +233,8 @@ def _decode_value(value: Any) -> Any:
 def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
     """Add what `export_memory` wrote and return how many rows were new, by table; known rows stay as they are.
 
+    But what holds here and was replaced there ends here too, by what comes in with it.
+
     Raises:
         NotFoundError: there is no such file.
         BadRequestError: the file is of another kind or damaged; the message names the line.
@@ -282,6 +285,8 @@ class _Importer:
         self._kinds = {table.name: self._column_types(table.name) for table in _TABLES}
         self._keys: dict[tuple[str, int], int] = {}
         self._matched: set[int] = set()
+        # What holds here and has ended there, with when.
+        self._ended: dict[int, int] = {}
         self.added = {table.name: 0 for table in _TABLES}
 
     def _column_types(self, table: str) -> dict[str, str]:
@@ -320,15 +325,40 @@ class _Importer:
         old_key = row.pop(table.key) if table.key else None
         known = self._find_row(table, row)
         if known is None:
+            if table.name == "entities":
+                row["mention_count"] = 0  # Counted as they come: some are here, some stayed there.
             known = self._insert_row(table, row)
             self.added[table.name] += 1
             self._read_back(table, known)
-            if table.name == "nodes":
-                self._store.nodes.queue_for_fingerprint([known], now=self._clock())
+            self._follow_up(table.name, known, row)
+        elif table.name == "nodes" and row.get("valid_until") is not None:
+            self._ended[known] = row["valid_until"]
         if table.repeats:
             self._matched.add(known)
         if old_key is not None:
             self._keys[table.name, old_key] = known
+
+    def _follow_up(self, table: str, key: int, row: Mapping[str, Any]) -> None:
+        """Do what a new row brings with it."""
+        if table == "nodes":
+            self._store.nodes.queue_for_fingerprint([key], now=self._clock())
+        elif table == "mentions":
+            self._connection.execute(
+                "UPDATE entities SET mention_count = mention_count + 1 WHERE node_key = ?", (row["entity_key"],)
+            )
+        elif table == "membership" and row["role"] == Role.OBJECT and row["node_key"] in self._ended:
+            self._end_replaced(NodeKey(row["node_key"]), row["hyperedge_key"])
+
+    def _end_replaced(self, key: NodeKey, edge: int) -> None:
+        """End a memory that holds here and was replaced there, by what comes in; else both would hold."""
+        node = self._store.nodes.get_by_key(key)
+        label = self._connection.execute("SELECT label FROM hyperedges WHERE key = ?", (edge,)).fetchone()[0]
+        if node is None or not node.holds or label != "supersedes":
+            return
+        self._store.nodes.update_node(node.id, now=self._clock(), valid_until=self._ended[key])
+        self._store.facets.set_verification(key, Verification.OUTDATED)
+        self._store.facets.settle_disputes(key)
+        self._store.entities.drop_summaries_from(key)
 
     def _read_back(self, table: _ExportedTable, key: int) -> None:
         """Check that a row can be read back as values: one that cannot would fail every later search."""
