@@ -98,6 +98,28 @@ def test_the_newest_of_each_day_week_and_month_is_kept(hours: list[int], counts:
     assert select_kept([backup for backup in backups if backup in kept], settings) == kept
 
 
+def test_copies_are_made_and_kept_though_the_clock_ran_ahead_for_weeks(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
+    def back_up_daily() -> set[int]:
+        for _ in range(40):
+            clock.advance(MS_PER_DAY)
+            back_up(context)
+            back_up(context)
+        return {backup.at for backup in list_scheduled(context.settings)}
+
+    before = back_up_daily()
+    clock.advance(3_650 * MS_PER_DAY)
+    ahead = back_up_daily() - before
+    clock.advance(-3_650 * MS_PER_DAY)
+    after = back_up_daily()
+    assert clock() in after and len(after - ahead) == len(before)
+    assert after & ahead
+    # A clock that is set back by mistake costs no copy either.
+    clock.advance(-3_650 * MS_PER_DAY)
+    assert len(back_up_daily() & (after - ahead)) == len(before)
+
+
 def test_what_is_nobodys_scheduled_backup_is_left_alone(context: MaintenanceContext) -> None:
     folder = context.settings.backup_dir
     folder.mkdir(parents=True)

@@ -52,6 +52,11 @@ def list_scheduled(settings: Settings) -> list[Backup]:
     return _list_named(settings, "auto")
 
 
+def list_until(settings: Settings, now: int) -> list[Backup]:
+    """Return the scheduled backups but for those of a time to come, beside which none would be fresh or wanted."""
+    return [backup for backup in list_scheduled(settings) if backup.at <= now]
+
+
 def list_before_migrations(settings: Settings) -> list[Backup]:
     """Return the copies made before the schema of the database changed, newest first."""
     return _list_named(settings, r"v\d+")
@@ -103,8 +108,8 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
         StoreError: it can't be written.
     """
     now = clock()
-    newest = next(iter(list_scheduled(settings)), None)
-    if not is_enabled(settings) or (newest is not None and 0 <= now - newest.at < FRESH_FOR_MS):
+    newest = next(iter(list_until(settings, now)), None)
+    if not is_enabled(settings) or (newest is not None and now - newest.at < FRESH_FOR_MS):
         return None
     make_own_folders(settings.backup_dir)
     size = int(store.count_everything()["database_bytes"])
@@ -119,8 +124,11 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
 
 
 def rotate_backups(settings: Settings, now: int) -> list[Path]:
-    """Delete the scheduled backups that no day, week or month wants, the oldest of migrations, and unfinished ones."""
-    backups = list_scheduled(settings)
+    """Delete the scheduled backups that no day, week or month wants, the oldest of migrations, and unfinished ones.
+
+    Those of a time to come stay: either they or the present time are of a clock that was wrong.
+    """
+    backups = list_until(settings, now)
     kept = select_kept(backups, settings)
     old = [backup for backup in backups if backup not in kept]
     old += list_before_migrations(settings)[KEPT_OF_MIGRATIONS:]

@@ -183,13 +183,13 @@ def check_backups(settings: Settings, project: Path, repair: bool) -> Iterator[D
     if not backups.is_enabled(settings):
         yield Diagnosis(Severity.NOTE, "backups", "switched off (backups_daily, backups_weekly, backups_monthly are 0)")
         return
-    found = backups.list_scheduled(settings)
+    now = system_clock()
+    found = backups.list_until(settings, now)
     if not found:
         yield Diagnosis(
             Severity.NOTE, "backups", "none yet; one is made each day while a session is idle", "hyperloci upkeep"
         )
         return
-    now = system_clock()
     age = (now - found[0].at) / MS_PER_DAY
     size = sum(backup.path.stat().st_size for backup in found)
     message = f"{len(found)} kept ({size / 1e6:.1f} MB), the last {format_age(found[0].at, now)}: {found[0].path}"
