@@ -727,3 +727,20 @@ def test_a_reader_who_forgot_between_leaving_and_joining_again_has_it_forgotten(
         exchange(reader, ada)
         assert reader.node(id).deleted_at is not None
     assert ada.node(id).deleted_at is None
+
+
+def test_what_a_member_withdrew_between_leaving_and_joining_again_is_withdrawn(join: Join, team: Team) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    with ada.memory.store.transaction():
+        ada.memory.store.team.unlink_all()
+    ada.memory.unshare([id])
+    bob.edit(id, "Deploys go out on Wednesdays")
+    bob.sync()
+    ada.link(PROJECT)
+    exchange(ada, bob)
+    assert ada.node(id).visibility is Visibility.PRIVATE and ada.node(id).deleted_at is None
+    assert bob.node(id).deleted_at is not None
+    with postgres.connect(team.url) as connection:
+        assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]

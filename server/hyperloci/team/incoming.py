@@ -132,7 +132,8 @@ class _IncomingPage:
         project: of the team.
         now: the time.
         added: ids of memories that are new here.
-        unheard: ids of memories that were forgotten here while nothing was exchanged of them; they stay so.
+        unheard: ids of memories that were forgotten or withdrawn here while nothing was exchanged of them; they stay
+            so.
     """
 
     run: IncomingChanges
@@ -156,7 +157,7 @@ class _IncomingPage:
         for change in changes:
             row, memory = rows.get(change.memory.id), change.memory
             if memory.id not in taken and (row is None or row.revision < memory.revision):
-                if row is None and self._is_forgotten_here(memory):
+                if row is None and self._was_taken_back(memory):
                     self.unheard.append(memory.id)
                 self._take_memory(memory, change.editor, is_foreign=memory.id in foreign)
                 taken[memory.id] = memory
@@ -177,12 +178,15 @@ class _IncomingPage:
         self.run.refused.append(f"{memory.id}: a private memory of yours has this id; it stays as it is.")
         return False
 
-    def _is_forgotten_here(self, memory: TeamMemory) -> bool:
-        """Tell whether a person forgot here what holds there; what faded comes back."""
-        node = self.run.store.nodes.get_node(memory.id)
-        if node is None or node.deleted_at is None or memory.payload.state is not SharedState.LIVE:
+    def _was_taken_back(self, memory: TeamMemory) -> bool:
+        """Tell whether a person forgot here what holds there, or withdrew it; what faded comes back."""
+        node, log = self.run.store.nodes.get_node(memory.id), self.run.store.log
+        if node is None or memory.payload.state is not SharedState.LIVE:
             return False
-        return not has_faded(self.run.store.log, node.id)
+        if node.deleted_at is not None:
+            return not has_faded(log, node.id)
+        said = [entry.operation for entry in log.list_of_node(node.id) if entry.operation in ("share", "unshare")]
+        return node.visibility is Visibility.PRIVATE and said[-1:] == ["unshare"]
 
     def _take_memory(self, memory: TeamMemory, editor: str, *, is_foreign: bool) -> None:
         """Make the memory here what it is there."""
@@ -264,7 +268,7 @@ class _IncomingPage:
             forget_received(self.run.store, self._writer, node, reason=f"forgotten by {editor}", now=self.now)
         elif payload.state is SharedState.LIVE and node.deleted_at is not None and node.id not in self.unheard:
             self.run.store.nodes.restore_node(node.id, now=self.now, reason=f"restored by {editor}")
-        if node.visibility is not Visibility.SHARED:
+        if node.visibility is not Visibility.SHARED and node.id not in self.unheard:
             self.run.store.nodes.set_visibility(node.key, Visibility.SHARED, now=self.now)
 
     def _withdraw(self, node: Node, memory: TeamMemory) -> None:
