@@ -284,6 +284,11 @@ def test_what_ended_with_its_day_is_replaced_and_held_no_longer(memory: Memory, 
 
     node = memory.get_node(old.id)
     assert (new.supersedes, node and node.valid_until) == (old.id, end)
+    for change in (lambda: memory.confirm_fact(old.id), lambda: memory.correct_fact(old.id, "No deploys ever")):
+        with pytest.raises(BadRequestError, match=new.id[:8]):
+            change()
+    memory.forget(new.id)
+    assert memory.confirm_fact(old.id).valid_until is None
 
 
 @pytest.mark.req("B.13")

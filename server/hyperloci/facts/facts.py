@@ -227,7 +227,7 @@ class Facts:
         reason = sanitize_reason(reason)
         with self._store.transaction():
             old = self.resolve_living_node(node_id, "id")
-            if (why := past_memories.why_not_correctable(old)) is not None:
+            if (why := past_memories.why_not_correctable(self._store, old, self._scopes)) is not None:
                 raise BadRequestError(f"id={node_id!r} {why}")
             new = NewNode(
                 type=old.type,
@@ -277,7 +277,9 @@ class Facts:
         with self._store.transaction():
             node = self.resolve_living_node(node_id, "id")
             changes = past_memories.hold_on(node, now)
-            if changes.get("valid_until", node.valid_until) is not None:
+            # What ended by its own words may have been replaced since.
+            newest = past_memories.find_successor(self._store, node, self._scopes) if node.valid_until else None
+            if newest is not None or changes.get("valid_until", node.valid_until) is not None:
                 why = past_memories.why_not_confirmable(self._store, node, self._scopes)
                 raise BadRequestError(f"id={node_id!r} {why}")
             self._store.nodes.update_node(

@@ -15,14 +15,16 @@ MAX_STEPS: Final = 20
 """Replacements of a replacement that are followed."""
 
 
-def why_not_correctable(node: Node) -> str | None:
+def why_not_correctable(store: Store, node: Node, scopes: Collection[str]) -> str | None:
     """Return why a memory can't be corrected, and what to do instead; None where it can."""
     if node.valid_until is not None:
+        if (newest := find_successor(store, node, scopes)) is not None:
+            return f"was already corrected; correct the newest version instead, {shorten_id(newest.id)}."
         if node.valid_until == read_day_end(day := last_day_of(node)):
             return f"ended with its own day, {day}; remember what holds now, or confirm."
         if "released" in node.metadata:
             return f"held until something came: {node.metadata['released']!r}; remember what holds now, or confirm."
-        return "was already corrected; correct the newest version instead."
+        return "no longer holds; remember it anew if it does."
     if node.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
         kind = node.subtype or node.type
         return f"is a {kind}: only remembered facts can be corrected; change the file it came from instead."
