@@ -297,6 +297,22 @@ def test_what_mentions_a_thing_is_counted_as_it_is_here(
     assert here.get_entity_info("AuthService").entity.mention_count == 3
 
 
+def test_a_part_of_a_memory_repeats_nothing_of_what_is_left_out(
+    two_machines: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    (here, there), file = two_machines, tmp_path / "export.jsonl"
+    here.remember_fact("AuthService is the part that hides heliotrope.")
+    rule = here.remember_fact("AuthService never logs tokens", category="constraint").id
+    (entity,) = here.store.entities.find_by_name("AuthService")
+    with here.store.transaction():
+        here.store.entities.set_summary(entity.node_key, "It is the part that hides heliotrope.", now=NOW)
+    export_memory(here.store, file, ExportChoice(kinds=("constraint",)))
+    assert "heliotrop" not in file.read_text(encoding="utf-8")
+    import_memory(there.store, file)
+    assert [hit.id for hit in there.search("tokens").results] == [rule]
+    assert integrity.count_violations(there.store) == {}
+
+
 def test_an_import_cut_short_goes_on_when_it_is_run_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hyperloci.store.keywords.keyword_index import read_words
 from hyperloci.system.values import dataclass
 
 _CHOSEN: Final = """
@@ -77,12 +78,22 @@ class SelectedRows:
             return False
         if table == "positions" and row["file_key"] not in self._kept["files"]:
             row["file_key"] = None
+        self._drop_other_words(table, row)
         is_kept = self._is_chosen(table, row) and all(
             row.get(column) is None or row[column] in self._kept[parent] for column, parent in references.items()
         )
         if is_kept and key is not None:
             self._kept[table].add(row[key])
         return is_kept
+
+    def _drop_other_words(self, table: str, row: dict[str, Any]) -> None:
+        """Take out of a row what it repeats of memories that may stay here; upkeep there makes summaries anew."""
+        if table == "entities":
+            row["summary"] = None
+        elif table == "keywords" and not self._choice.has_whole_projects:
+            # The words of the fact that was told before it, or of the turns before it.
+            row["length"] -= len(read_words(row["extra"]).split())
+            row["extra"] = ""
 
     def _is_chosen(self, table: str, row: Mapping[str, Any]) -> bool:
         match table:
