@@ -686,10 +686,9 @@ def test_ones_own_memory_in_a_teammates_words_is_believed_as_a_teammates(join: J
     assert ada.node(id).confidence <= 0.5
 
 
-@pytest.mark.parametrize("author", ["ada", "bob"])
-def test_what_a_member_forgot_between_leaving_and_joining_again_is_forgotten(join: Join, author: str) -> None:
+def test_what_a_member_forgot_between_leaving_and_joining_again_is_forgotten(join: Join) -> None:
     ada, bob = join("ada"), join("bob")
-    id = (ada if author == "ada" else bob).share("Deploys go out on Tuesdays")
+    id = ada.share("Deploys go out on Tuesdays")
     kept = ada.share("Branches live for a day")
     exchange(ada, bob)
     with ada.memory.store.transaction():
@@ -709,6 +708,24 @@ def test_what_a_member_forgot_between_leaving_and_joining_again_is_forgotten(joi
     bob.facts.restore_memory(id, reason=None)
     exchange(bob, ada)
     assert ada.node(id).deleted_at is None
+
+
+def test_what_another_told_and_a_member_forgot_after_leaving_is_forgotten_there_alone(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = bob.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    with ada.memory.store.transaction():
+        ada.memory.store.team.unlink_all()
+    ada.forget(id)
+    ada.link(PROJECT)
+    exchange(ada, bob)
+    read_all_again(ada)
+    exchange(ada, bob)
+    assert ada.node(id).deleted_at is not None
+    assert bob.node(id).deleted_at is None
+    bob.edit(id, "Deploys go out on Wednesdays")
+    exchange(bob, ada)
+    assert ada.texts() == {"Deploys go out on Wednesdays"}
 
 
 def test_a_reader_who_forgot_between_leaving_and_joining_again_has_it_forgotten(
@@ -744,3 +761,35 @@ def test_what_a_member_withdrew_between_leaving_and_joining_again_is_withdrawn(j
     assert bob.node(id).deleted_at is not None
     with postgres.connect(team.url) as connection:
         assert connection.execute("SELECT content FROM hyperloci.memories").fetchall() == [("",)]
+
+
+@pytest.mark.parametrize("author", ["ada", "bob"])
+def test_what_others_took_back_before_a_member_left_holds_for_all_once_it_is_given_back(join: Join, author: str) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = (ada if author == "ada" else bob).share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    bob.forget(id)
+    exchange(ada, bob)
+    with ada.memory.store.transaction():
+        ada.memory.store.team.unlink_all()
+    bob.facts.restore_memory(id, reason=None)
+    bob.sync()
+    ada.link(PROJECT)
+    exchange(ada, bob)
+    assert [machine.node(id).deleted_at for machine in (ada, bob)] == [None, None]
+
+
+def test_what_its_author_withdrew_before_a_member_left_and_shares_again_is_forgotten_by_nobody(join: Join) -> None:
+    ada, bob = join("ada"), join("bob")
+    id = ada.share("Deploys go out on Tuesdays")
+    exchange(ada, bob)
+    ada.memory.unshare([id])
+    exchange(ada, bob)
+    with bob.memory.store.transaction():
+        bob.memory.store.team.unlink_all()
+    ada.memory.share([id])
+    ada.sync()
+    bob.link(PROJECT)
+    exchange(bob, ada)
+    assert ada.node(id).deleted_at is None
+    assert bob.node(id).deleted_at is None

@@ -23,6 +23,7 @@ from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeId, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.memories.decay import has_faded
+from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.purge import erase_memory, sweep_keywords, was_purged
 from hyperloci.store.team.shared_truth import SharedTruth
 from hyperloci.store.team.shared_values import (
@@ -41,6 +42,10 @@ PAGE_REVISIONS: Final = 200
 """Revisions in one transaction here: some 200 ms of the write lock, which a prompt's hook may wait for."""
 
 _ALL: Final = 2**62
+
+_FORGOTTEN: Final = "forgotten by "
+_WITHDRAWN: Final = "no longer shared by "
+"""Why something was forgotten here by another member's word; their name follows. It stands so in the log."""
 
 _COPIES: Final = uuid.UUID("6b1c5f0e-6f0b-4a86-9c1e-2f6d8a1f7a55")
 """Names the memories that hold what a diverged revision said: the same on every machine."""
@@ -77,8 +82,8 @@ class IncomingChanges:
                 # What the team has just told need not be compared with what the team knows.
                 self.store.team.drop_entries(page.added, last)
                 self.store.team.clear_outbox([change.memory.id for change in changes if _is_purged(change)], _ALL)
-                self.store.team.tell_again(page.unheard)
-                is_heard = is_heard and not page.unheard
+                self.store.team.tell_again(page.untold)
+                is_heard = is_heard and not page.untold
                 cursor = changes[-1].change
                 self.store.team.set_cursor(project.project, cursor)
             self.yield_to_others()
@@ -134,6 +139,7 @@ class _IncomingPage:
         added: ids of memories that are new here.
         unheard: ids of memories that were forgotten or withdrawn here while nothing was exchanged of them; they stay
             so.
+        untold: those of them that are one's own, so that the team is told.
     """
 
     run: IncomingChanges
@@ -141,6 +147,7 @@ class _IncomingPage:
     now: int
     added: list[str] = field(default_factory=list)
     unheard: list[str] = field(default_factory=list)
+    untold: list[str] = field(default_factory=list)
     _writer: MemoryWriter = field(init=False)
     _sanitize: Callable[[str], SanitizedText] = field(init=False)
 
@@ -159,6 +166,8 @@ class _IncomingPage:
             if memory.id not in taken and (row is None or row.revision < memory.revision):
                 if row is None and self._was_taken_back(memory):
                     self.unheard.append(memory.id)
+                    if memory.author == self.run.truth.identity.member_name:
+                        self.untold.append(memory.id)
                 self._take_memory(memory, change.editor, is_foreign=memory.id in foreign)
                 taken[memory.id] = memory
         for memory in taken.values():
@@ -179,14 +188,16 @@ class _IncomingPage:
         return False
 
     def _was_taken_back(self, memory: TeamMemory) -> bool:
-        """Tell whether a person forgot here what holds there, or withdrew it; what faded comes back."""
+        """Tell whether a person forgot here what holds there, or withdrew it; what faded or others took comes back."""
         node, log = self.run.store.nodes.get_node(memory.id), self.run.store.log
         if node is None or memory.payload.state is not SharedState.LIVE:
             return False
         if node.deleted_at is not None:
-            return not has_faded(log, node.id)
+            return not (has_faded(log, node.id) or _was_forgotten_there(log, node.id))
+        if node.visibility is not Visibility.PRIVATE:
+            return False
         said = [entry.operation for entry in log.list_of_node(node.id) if entry.operation in ("share", "unshare")]
-        return node.visibility is Visibility.PRIVATE and said[-1:] == ["unshare"]
+        return said[-1:] == ["unshare"]
 
     def _take_memory(self, memory: TeamMemory, editor: str, *, is_foreign: bool) -> None:
         """Make the memory here what it is there."""
@@ -265,7 +276,7 @@ class _IncomingPage:
         elif "valid_until" in changes:
             self.run.store.facets.reopen_disputes(node)
         if payload.state is SharedState.FORGOTTEN and node.deleted_at is None:
-            forget_received(self.run.store, self._writer, node, reason=f"forgotten by {editor}", now=self.now)
+            forget_received(self.run.store, self._writer, node, reason=f"{_FORGOTTEN}{editor}", now=self.now)
         elif payload.state is SharedState.LIVE and node.deleted_at is not None and node.id not in self.unheard:
             self.run.store.nodes.restore_node(node.id, now=self.now, reason=f"restored by {editor}")
         if node.visibility is not Visibility.SHARED and node.id not in self.unheard:
@@ -274,7 +285,7 @@ class _IncomingPage:
     def _withdraw(self, node: Node, memory: TeamMemory) -> None:
         """Keep what its author no longer shares to the author alone."""
         if memory.author != self.run.truth.identity.member_name:
-            reason = f"no longer shared by {memory.author}"
+            reason = f"{_WITHDRAWN}{memory.author}"
             forget_received(self.run.store, self._writer, node, reason=reason, now=self.now)
         self.run.store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=self.now)
 
@@ -370,6 +381,12 @@ class _IncomingPage:
                 has_vector=known.has_vector,
             )
         )
+
+
+def _was_forgotten_there(log: EvolutionLog, id: NodeId) -> bool:
+    """Tell of a forgotten memory whether others in the team forgot it or took it back, and nobody here."""
+    ends = [entry.reasoning or "" for entry in log.list_of_node(id) if entry.operation == "forget"]
+    return bool(ends) and ends[-1].startswith((_FORGOTTEN, _WITHDRAWN))
 
 
 def _describe_divergence(change: IncomingRevision, told: SharedPayload) -> str:
