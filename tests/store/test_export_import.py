@@ -280,6 +280,37 @@ def test_what_was_replaced_on_another_machine_no_longer_holds_here(
     assert here.get(old).valid_until is None
 
 
+def _find_end(memory: Memory, id: str) -> int | None:
+    node = memory.store.nodes.get_node(id)
+    assert node is not None
+    return node.valid_until
+
+
+def test_an_export_ends_nothing_without_what_replaced_it_nor_at_a_time_that_is_none(
+    two_machines: tuple[Memory, Memory], tmp_path: Path, clock: FakeClock
+) -> None:
+    (here, there), file = two_machines, tmp_path / "export.jsonl"
+    old = here.remember_fact("The port is 8000").id
+    export_memory(here.store, file)
+    import_memory(there.store, file)
+    clock.advance(1_000)
+    there.correct_fact(old, "The port is 8080")
+    export_memory(there.store, file)
+    whole = file.read_text(encoding="utf-8")
+    ended = _find_end(there, old)
+    for time in (2**62, -(2**62)):
+        file.write_text(whole.replace(f'"valid_until": {ended}', f'"valid_until": {time}'), encoding="utf-8")
+        with pytest.raises(BadRequestError, match="valid_until is no time"):
+            import_memory(here.store, file)
+    lines = whole.splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"role": "subject"' not in line), encoding="utf-8")
+    import_memory(here.store, file)
+    assert _find_end(here, old) is None
+    file.write_text(whole, encoding="utf-8")
+    import_memory(here.store, file)
+    assert _find_end(here, old) == ended
+
+
 @pytest.mark.parametrize("choice", [ExportChoice(), ExportChoice(kinds=("decision",))])
 def test_what_mentions_a_thing_is_counted_as_it_is_here(
     two_machines: tuple[Memory, Memory], tmp_path: Path, choice: ExportChoice

@@ -764,7 +764,9 @@ def test_what_a_member_withdrew_between_leaving_and_joining_again_is_withdrawn(j
 
 
 @pytest.mark.parametrize("author", ["ada", "bob"])
-def test_what_others_took_back_before_a_member_left_holds_for_all_once_it_is_given_back(join: Join, author: str) -> None:
+def test_what_others_took_back_before_a_member_left_holds_for_all_once_it_is_given_back(
+    join: Join, author: str
+) -> None:
     ada, bob = join("ada"), join("bob")
     id = (ada if author == "ada" else bob).share("Deploys go out on Tuesdays")
     exchange(ada, bob)

@@ -21,7 +21,7 @@ from typing import Any, Final, TextIO, TypeVar
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
 from hyperloci.model.facets import Verification
-from hyperloci.model.kinds import NodeKey, NodeType, Role
+from hyperloci.model.kinds import NodeType, Role
 from hyperloci.store.archive.compressed_turns import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.export_selection import ExportChoice, SelectedRows
 from hyperloci.store.store import Store
@@ -42,13 +42,15 @@ BATCH: Final = 500
 
 MAX_LINE_BYTES: Final = 64_000_000
 
-
 _PYTHON_TYPES: Final[dict[str, tuple[type, ...]]] = {
     "INTEGER": (int,),
     "REAL": (int, float),
     "TEXT": (str,),
     "BLOB": (bytes,),
 }
+
+_TIMES: Final = frozenset(("created_at", "event_time", "valid_from", "valid_until", "deleted_at"))
+_SHOWN: Final = range(-62_135_596_800_000, 253_402_300_800_000)  # The years 1 to 9999: others can't be told.
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +287,8 @@ class _Importer:
         self._kinds = {table.name: self._column_types(table.name) for table in _TABLES}
         self._keys: dict[tuple[str, int], int] = {}
         self._matched: set[int] = set()
-        # What holds here and has ended there, with when.
-        self._ended: dict[int, int] = {}
+        self._ended: dict[int, int] = {}  # What is known here and has ended there, with when.
+        self._replacements: set[int] = set()
         self.added = {table.name: 0 for table in _TABLES}
 
     def _column_types(self, table: str) -> dict[str, str]:
@@ -316,6 +318,8 @@ class _Importer:
                 raise ValueError(f"{name} is not of type {kind}")
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
                 raise ValueError(f"{name} has more than 64 bits")
+            if table.name == "nodes" and name in _TIMES and value is not None and value not in _SHOWN:
+                raise ValueError(f"{name} is no time")
         return values
 
     def _add_row(self, table: _ExportedTable, row: dict[str, Any]) -> None:
@@ -333,6 +337,8 @@ class _Importer:
             self._follow_up(table.name, known, row)
         elif table.name == "nodes" and row.get("valid_until") is not None:
             self._ended[known] = row["valid_until"]
+        if table.name == "hyperedges" and row.get("label") == "supersedes":
+            self._replacements.add(known)
         if table.repeats:
             self._matched.add(known)
         if old_key is not None:
@@ -346,19 +352,23 @@ class _Importer:
             self._connection.execute(
                 "UPDATE entities SET mention_count = mention_count + 1 WHERE node_key = ?", (row["entity_key"],)
             )
-        elif table == "membership" and row["role"] == Role.OBJECT and row["node_key"] in self._ended:
-            self._end_replaced(NodeKey(row["node_key"]), row["hyperedge_key"])
+        elif table == "membership" and row["hyperedge_key"] in self._replacements:
+            self._end_replaced(row["hyperedge_key"])
 
-    def _end_replaced(self, key: NodeKey, edge: int) -> None:
-        """End a memory that holds here and was replaced there, by what comes in; else both would hold."""
-        node = self._store.nodes.get_by_key(key)
-        label = self._connection.execute("SELECT label FROM hyperedges WHERE key = ?", (edge,)).fetchone()[0]
-        if node is None or not node.holds or label != "supersedes":
-            return
-        self._store.nodes.update_node(node.id, now=self._clock(), valid_until=self._ended[key])
-        self._store.facets.set_verification(key, Verification.OUTDATED)
-        self._store.facets.settle_disputes(key)
-        self._store.entities.drop_summaries_from(key)
+    def _end_replaced(self, edge: int) -> None:
+        """End what holds here and was replaced there, once what replaced it is here too; else both would hold."""
+        for (key,) in self._connection.execute(
+            "SELECT node_key FROM membership o WHERE hyperedge_key = ?1 AND role = ?2 AND EXISTS (SELECT 1"
+            " FROM membership s WHERE s.hyperedge_key = ?1 AND s.role = ?3 AND s.node_key <> o.node_key)",
+            (edge, Role.OBJECT, Role.SUBJECT),
+        ).fetchall():
+            node = self._store.nodes.get_by_key(key) if key in self._ended else None
+            if node is not None and node.holds:
+                until = max(self._ended[key], node.valid_from)
+                self._store.nodes.update_node(node.id, now=self._clock(), valid_until=until)
+                self._store.facets.set_verification(node.key, Verification.OUTDATED)
+                self._store.facets.settle_disputes(node.key)
+                self._store.entities.drop_summaries_from(node.key)
 
     def _read_back(self, table: _ExportedTable, key: int) -> None:
         """Check that a row can be read back as values: one that cannot would fail every later search."""
