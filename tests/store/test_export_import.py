@@ -23,7 +23,8 @@ from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFu
 from hyperloci.memory import Memory
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import EdgeMember
-from hyperloci.model.kinds import NodeType, Role, Tier
+from hyperloci.model.kinds import NodeType, Origin, Role, Tier
+from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import SearchFilter
@@ -342,6 +343,25 @@ def test_a_part_of_a_memory_repeats_nothing_of_what_is_left_out(
     import_memory(there.store, file)
     assert [hit.id for hit in there.search("tokens").results] == [rule]
     assert integrity.count_violations(there.store) == {}
+
+
+def test_a_part_of_a_memory_has_the_names_by_which_commits_are_found(
+    two_machines: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    (here, there), file = two_machines, tmp_path / "export.jsonl"
+    commit = NewNode(
+        type=NodeType.DECISION,
+        subtype="commit",
+        content="Retry uploads",
+        origin=Origin.COMMIT,
+        scope=here.project.id,
+        extra_terms="0c6bd1f4e2 Grace",
+    )
+    with here.store.transaction():
+        id = here.store.nodes.create_node(commit, now=NOW).id
+    export_memory(here.store, file, ExportChoice(kinds=("commit",)))
+    import_memory(there.store, file)
+    assert [hit.id for hit in there.search("0c6bd1f4e2").results] == [id]
 
 
 def test_an_import_cut_short_goes_on_when_it_is_run_again(

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hyperloci.model.kinds import Origin
 from hyperloci.store.keywords.keyword_index import read_words
 from hyperloci.system.values import dataclass
 
@@ -23,6 +24,9 @@ _CHOSEN: Final = """
 
 _OF_WHOLE_PROJECTS: Final = frozenset({"consolidations", "chunks", "chunk_turns", "files", "commits", "transcripts"})
 """They say how far something was read: true only beside all memories that were made of it."""
+
+_HELPED_BY_THEIR_OWN: Final = frozenset({Origin.CODE, Origin.MARKDOWN, Origin.COMMIT})
+"""What further words help to find these, a commit's name and author among them, is no other memory's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class SelectedRows:
         chosen = {row[0] for row in connection.execute(_CHOSEN, _values(choice))}
         mentions = connection.execute("SELECT node_key, entity_key FROM mentions").fetchall()
         chosen |= {entity for node, entity in mentions if node in chosen}
-        self._nodes = chosen
+        self._nodes, self._helped_by_own = chosen, set[int]()
         self._ids, self._scopes, self._sessions = set[str](), set[int](), set[int]()
         for key, id, scope, session in connection.execute("SELECT key, id, scope_key, session_key FROM nodes"):
             if key in chosen:
@@ -90,7 +94,9 @@ class SelectedRows:
         """Take out of a row what it repeats of memories that may stay here; upkeep there makes summaries anew."""
         if table == "entities":
             row["summary"] = None
-        elif table == "keywords" and not self._choice.has_whole_projects:
+        elif table == "nodes" and row["origin"] in _HELPED_BY_THEIR_OWN:
+            self._helped_by_own.add(row["key"])
+        elif table == "keywords" and not self._choice.has_whole_projects and row["node_key"] not in self._helped_by_own:
             # The words of the fact that was told before it, or of the turns before it.
             row["length"] -= len(read_words(row["extra"]).split())
             row["extra"] = ""
