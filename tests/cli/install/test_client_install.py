@@ -237,6 +237,29 @@ def test_the_trust_that_was_written_goes_with_the_hooks_and_that_of_others_stays
     assert read_all(folders.home) == before
 
 
+@pytest.mark.parametrize(
+    "text", ["[mcp_servers]\n", "[hooks]\n\n[hooks.state]\n", "# Mine\n\n[mcp_servers] # none yet\n"]
+)
+def test_a_header_above_our_tables_that_says_nothing_itself_stays(folders: ClientFolders, text: str) -> None:
+    write_files(folders.home, {".codex/config.toml": text})
+    install("codex", folders)
+    ours = CodexHook(f"{folders.codex / 'hooks.json'}:stop:0:0", "sha256:11", "untrusted")
+    apply_plan(InstallPlan(USER, (plan_trust(folders.codex / "config.toml", [ours]),)))
+    assert not plan_client("codex", folders, USER, COMMANDS).changed
+    apply_plan(plan_client_removal("codex", folders, USER))
+    assert read_all(folders.home) == {".codex/config.toml": text.encode()}
+
+
+@pytest.mark.parametrize(
+    "text", ['model = "gpt-5.5"', "# Mine", 'model = "gpt-5.5"\n\n\n', 'a = 1\r\n[b]\r\nc = "d"', "\n"]
+)
+def test_how_a_file_of_codex_ended_is_how_it_ends_again(folders: ClientFolders, text: str) -> None:
+    write_files(folders.home, {".codex/config.toml": text})
+    install("codex", folders)
+    apply_plan(plan_client_removal("codex", folders, USER))
+    assert read_all(folders.home) == {".codex/config.toml": text.encode()}
+
+
 APPROVED = '\n[mcp_servers.hyperloci.tools.search_memory]\napproval_mode = "approve"\n'
 VARIABLES = '\n[mcp_servers.hyperloci.env]\nHYPERLOCI_TOOLS = "all"\n'
 OFF = '\n# [mcp_servers.other]\n# command = "other"\n'

@@ -224,7 +224,8 @@ def plan_removal(path: Path, remove: EditContent) -> FileChange:
         after: bytes | None = remove(before)
     backup = find_backup(path)
     if after != before and after and backup is not None:
-        after = _keep_empty(before, after, backup.read_bytes())
+        original = backup.read_bytes()
+        after = original if after.rstrip() == original.rstrip() else _keep_empty(before, after, original)
     elif after != before and after is not None and _is_empty(after) and backup is None:
         after = None
     return FileChange(path=path, before=before, after=after, mode=0)

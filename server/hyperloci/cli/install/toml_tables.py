@@ -55,7 +55,9 @@ def without_table(text: str, path: Sequence[str]) -> str:
     for chosen in (list(_find_blocks(text, path, inner=True)), *alone):
         for gap in (True, False):
             candidate = _cut_blocks(text, chosen, gap=gap)
-            if _parse_or_none(candidate) == wanted:
+            left = _parse_or_none(candidate)
+            # A table above ours may have a header of its own, which stays.
+            if left is not None and _without_empty(left, path[:-1]) == wanted:
                 return candidate
     raise ConfigurationError(f"take the table [{_join_path(path)}] out of it by hand")
 
@@ -118,6 +120,15 @@ def _without_path(document: Mapping[str, Any], path: Sequence[str]) -> dict[str,
     if len(path) > 1 and (inner := _without_path(document[path[0]], path[1:])):
         return {name: inner if name == path[0] else value for name, value in document.items()}
     return left
+
+
+def _without_empty(document: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    """Return a document without those tables along a path that hold nothing."""
+    if not path or not isinstance(document.get(path[0]), dict):
+        return document
+    inner = _without_empty(document[path[0]], path[1:])
+    left = {name: value for name, value in document.items() if name != path[0]}
+    return {**left, path[0]: inner} if inner else left
 
 
 def _append_table(text: str, path: Sequence[str], values: TomlValues) -> Iterator[str]:
