@@ -237,6 +237,45 @@ def test_the_trust_that_was_written_goes_with_the_hooks_and_that_of_others_stays
     assert read_all(folders.home) == before
 
 
+CODEX_REMOTE = """\
+[mcp_servers.hyperloci]
+url = "http://127.0.0.1:8765/mcp"
+bearer_token_env_var = "HYPERLOCI_TOKEN"
+
+[mcp_servers.hyperloci.http_headers]
+X-Team = "a"
+"""
+REMOTE = (
+    '{"KEY": {"hyperloci": {"type": "http", "url": "http://127.0.0.1:8765/mcp", "headers": {"Authorization": "t"}}}}'
+)
+REMOTES = {
+    "codex": (".codex/config.toml", CODEX_REMOTE),
+    "gemini": (".gemini/settings.json", REMOTE.replace("KEY", "mcpServers").replace('"url"', '"httpUrl"')),
+    "opencode": (".config/opencode/opencode.json", REMOTE.replace("KEY", "mcp")),
+    "cursor": (".cursor/mcp.json", REMOTE.replace("KEY", "mcpServers")),
+    "copilot": (".copilot/mcp-config.json", REMOTE.replace("KEY", "mcpServers")),
+    "vscode": (".config/Code/User/mcp.json", REMOTE.replace("KEY", "servers")),
+}
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_a_server_over_http_that_ours_takes_the_place_of_is_kept_in_a_copy(folders: ClientFolders, client: str) -> None:
+    name, text = REMOTES[client]
+    write_files(folders.home, {name: text})
+    assert not plan_client_removal(client, folders, USER).changed
+    install(client, folders)
+    assert (folders.home / f"{name}.hyperloci.bak").read_text() == text
+    written = (folders.home / name).read_text()
+    assert "/opt/my tools/hyperloci" in written and "8765" not in written
+
+
+def test_codex_gets_no_table_with_the_keys_of_two_kinds_of_server(folders: ClientFolders) -> None:
+    write_files(folders.home, {".codex/config.toml": 'model = "gpt-5.5"\n\n' + CODEX_REMOTE + "enabled = true\n"})
+    install("codex", folders)
+    config = tomllib.loads((folders.codex / "config.toml").read_text())
+    assert config["mcp_servers"] == {"hyperloci": {"command": "/opt/my tools/hyperloci", "args": ["serve"]}}
+
+
 @pytest.mark.parametrize(
     "text", ["[mcp_servers]\n", "[hooks]\n\n[hooks.state]\n", "# Mine\n\n[mcp_servers] # none yet\n"]
 )

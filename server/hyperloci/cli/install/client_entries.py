@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.cli.install.commands import CommandLine
-from hyperloci.cli.install.config_entries import SERVER_NAME, is_our_handler, with_hooks, without_hooks
+from hyperloci.cli.install.config_entries import SERVER_NAME, is_our_handler, is_remote, with_hooks, without_hooks
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.errors import ConfigurationError
 from hyperloci_hooks.dialects.dialect import Dialect
@@ -147,7 +147,7 @@ def remove_server(key: str) -> EditDocument:
 
     def remove(document: JsonObject) -> JsonObject:
         servers = _object_at(document, key)
-        if SERVER_NAME not in servers:
+        if SERVER_NAME not in servers or is_remote(servers[SERVER_NAME]):
             return document
         left = {name: entry for name, entry in servers.items() if name != SERVER_NAME}
         return {**document, key: left} if left else {name: item for name, item in document.items() if name != key}

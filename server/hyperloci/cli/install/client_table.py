@@ -25,10 +25,10 @@ from hyperloci.cli.install.client_entries import (
 )
 from hyperloci.cli.install.codex_trust import without_trust
 from hyperloci.cli.install.commands import InstalledCommands
-from hyperloci.cli.install.config_entries import SERVER_NAME
+from hyperloci.cli.install.config_entries import SERVER_NAME, is_remote
 from hyperloci.cli.install.installer import EditContent, InstallScope, edit_json, edit_text
 from hyperloci.cli.install.json_edit import JsonObject
-from hyperloci.cli.install.toml_tables import with_table, without_table
+from hyperloci.cli.install.toml_tables import find_table, with_table, without_table
 from hyperloci.system.values import dataclass
 from hyperloci_hooks.dialects.dialect import Dialect, load_dialect
 
@@ -117,10 +117,20 @@ def _codex_files(
         ),
         ClientFile(
             path=folder / "config.toml",
-            add=edit_text(lambda text: with_table(text, CODEX_TABLE, values)),
-            remove=edit_text(lambda text: without_table(without_trust(text, folder / "hooks.json"), CODEX_TABLE)),
+            add=edit_text(lambda text: with_table(_without_remote(text), CODEX_TABLE, values)),
+            remove=edit_text(lambda text: _without_local(without_trust(text, folder / "hooks.json"))),
         ),
     ]
+
+
+def _without_remote(text: str) -> str:
+    """Return Codex's settings without our server over HTTP: Codex takes no table that has a url and a command."""
+    return without_table(text, CODEX_TABLE) if "url" in (find_table(text, CODEX_TABLE) or {}) else text
+
+
+def _without_local(text: str) -> str:
+    """Return Codex's settings without the server that an installation wrote."""
+    return text if is_remote(find_table(text, CODEX_TABLE)) else without_table(text, CODEX_TABLE)
 
 
 def _gemini_files(

@@ -74,10 +74,15 @@ def with_server(document: JsonObject, command: str, *arguments: str) -> JsonObje
     return {**document, "mcpServers": {**servers, SERVER_NAME: {**kept, **server_entry(command, *arguments)}}}
 
 
+def is_remote(entry: Any) -> bool:
+    """Whether an entry under our name is a server over HTTP, which a person added and no installation wrote."""
+    return isinstance(entry, dict) and "command" not in entry and any(key.lower().endswith("url") for key in entry)
+
+
 def without_server(document: JsonObject) -> JsonObject:
     """Return the document without our server."""
     servers = _object_at(document, "mcpServers")
-    if SERVER_NAME not in servers:
+    if SERVER_NAME not in servers or is_remote(servers[SERVER_NAME]):
         return document
     left = {name: entry for name, entry in servers.items() if name != SERVER_NAME}
     others = {key: value for key, value in document.items() if key != "mcpServers"}

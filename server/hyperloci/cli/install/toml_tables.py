@@ -40,6 +40,15 @@ def with_table(text: str, path: Sequence[str], values: TomlValues) -> str:
     raise ConfigurationError(f"write the table [{_join_path(path)}] into it by hand")
 
 
+def find_table(text: str, path: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return what a table of a TOML text says, None where there is none.
+
+    Raises:
+        ConfigurationError: the text is not TOML, or has something else where the table belongs.
+    """
+    return _table_at(parse_toml(text), path)
+
+
 def without_table(text: str, path: Sequence[str]) -> str:
     """Return a TOML text without a table and the tables in it; the same text where it has none.
 
