@@ -371,14 +371,37 @@ def test_an_import_cut_short_goes_on_when_it_is_run_again(
     fill(store)
     exported = tmp_path / "export.jsonl"
     export_memory(store, exported)
-    lines = exported.read_bytes().splitlines(keepends=True)
-    for cut in range(1, len(lines), 7):
-        (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[:cut]) + lines[cut][:-5])
+    add_line = export_import._Importer.add_line
+    for cut in range(1, len(exported.read_bytes().splitlines()), 7):
+
+        def stop(self: Any, number: int, line: bytes, cut: int = cut) -> None:
+            if number > cut:
+                raise KeyboardInterrupt
+            add_line(self, number, line)
+
         with Store.open(tmp_path / f"{cut}.db", clock=lambda: NOW) as target:
-            with pytest.raises(BadRequestError, match=f"line {cut + 1}: not JSON"):
-                import_memory(target, tmp_path / "cut.jsonl")
+            with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+                patched.setattr(export_import._Importer, "add_line", stop)
+                import_memory(target, exported)
             import_memory(target, exported)
             assert contents(target) == contents(store)
+
+
+def test_nothing_is_left_of_a_damaged_file_however_late_the_damage_is(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_import, "BATCH", 5)
+    fill(store)
+    export_memory(store, tmp_path / "export.jsonl")
+    lines = (tmp_path / "export.jsonl").read_bytes().splitlines(keepends=True)
+    unknown = lines[-1].replace(b'"log_id": ', b'"log_id": 99')
+    for last in (lines[-1][:-5], b'{"table": "secrets", "row": {}}\n', unknown):
+        (tmp_path / "damaged.jsonl").write_bytes(b"".join(lines[:-1]) + last)
+        with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
+            before = contents(target)
+            with pytest.raises(BadRequestError, match=f"line {len(lines)}: "):
+                import_memory(target, tmp_path / "damaged.jsonl")
+            assert contents(target) == before
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)

@@ -7,6 +7,7 @@ database that wrote them and are mapped on import. Derived data (vectors, indexe
 from __future__ import annotations
 
 import base64
+import contextlib
 import errno
 import json
 import os
@@ -235,7 +236,8 @@ def _decode_value(value: Any) -> Any:
 def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
     """Add what `export_memory` wrote and return how many rows were new, by table; known rows stay as they are.
 
-    But what holds here and was replaced there ends here too, by what comes in with it.
+    But what holds here and was replaced there ends here too, by what comes in with it. All lines are read before the
+    first is stored: nothing is left of a damaged file.
 
     Raises:
         NotFoundError: there is no such file.
@@ -247,7 +249,11 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
         numbered = enumerate(lines, start=1)
         _check_header(next(numbered, (1, b"")))
         importer = _Importer(store, clock)
-        while batch := list(islice(numbered, BATCH)):
+        for number, line in numbered:
+            importer.check_line(number, line)
+        lines.seek(0)
+        rows = islice(enumerate(lines, start=1), 1, None)
+        while batch := list(islice(rows, BATCH)):
             with store.transaction():
                 for number, line in batch:
                     importer.add_line(number, line)
@@ -278,6 +284,17 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
+@contextlib.contextmanager
+def _name_line(number: int) -> Iterator[None]:
+    """Name the line in what is said of a row that does not fit."""
+    try:
+        yield
+    except KeyError as error:
+        raise BadRequestError(f"line {number}: the row has no {error.args[0]}.") from error
+    except (TypeError, ValueError, sqlite3.IntegrityError) as error:
+        raise BadRequestError(f"line {number}: the row does not fit: {error}.") from error
+
+
 class _Importer:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -294,7 +311,23 @@ class _Importer:
     def _column_types(self, table: str) -> dict[str, str]:
         return {row["name"]: row["type"] for row in self._connection.execute(f"PRAGMA table_info({table})")}
 
+    def check_line(self, number: int, line: bytes) -> None:
+        """Check that a line is a row that fits, and refers to none but earlier ones."""
+        table, row = self._read_row(number, line)
+        with _name_line(number):
+            values = self._check_values(table, row)
+            for column, parent in table.references.items():
+                if values.get(column) is not None:
+                    self._map_key(parent, values[column])
+            if table.key:
+                self._keys[table.name, values[table.key]] = 0
+
     def add_line(self, number: int, line: bytes) -> None:
+        table, row = self._read_row(number, line)
+        with _name_line(number):
+            self._add_row(table, self._check_values(table, row))
+
+    def _read_row(self, number: int, line: bytes) -> tuple[_ExportedTable, dict[str, Any]]:
         record = _parse_line(number, line)
         table = self._tables.get(str(record.get("table")))
         row = record.get("row")
@@ -303,12 +336,7 @@ class _Importer:
         unknown = sorted(set(row) - set(self._kinds[table.name]))
         if unknown:
             raise BadRequestError(f"line {number}: {table.name} has no column {', '.join(unknown)}.")
-        try:
-            self._add_row(table, self._check_values(table, row))
-        except KeyError as error:
-            raise BadRequestError(f"line {number}: the row has no {error.args[0]}.") from error
-        except (TypeError, ValueError, sqlite3.IntegrityError) as error:
-            raise BadRequestError(f"line {number}: the row does not fit: {error}.") from error
+        return table, row
 
     def _check_values(self, table: _ExportedTable, row: Mapping[str, Any]) -> dict[str, Any]:
         values = {name: _decode_value(value) for name, value in row.items()}
