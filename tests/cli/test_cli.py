@@ -252,6 +252,22 @@ def test_a_backup_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> None
     assert json.loads(run("query", "night", "--json"))["results"][0]["id"] == fact
 
 
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_memory_that_is_not_there_takes_the_place_of_no_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    remember("The CI runs on Python 3.11")
+    copy, missing = tmp_path / "copy", tmp_path / "unmounted" / "memory.db"
+    run(command, str(copy))
+    before = copy.read_bytes()
+    monkeypatch.setenv("RLM_MEMORY_DB", str(missing))
+
+    refused = invoke(command, str(copy))
+
+    assert refused.exit_code == 1 and f"no memory at {missing}" in refused.stderr
+    assert copy.read_bytes() == before and not missing.parent.exists()
+
+
 def test_restoring_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
     fact = remember("The CI runs on Python 3.11")
     (tmp_path / "junk").write_text("junk" * 1_000)

@@ -31,7 +31,7 @@ from hyperloci.cli.transcripts import (
     import_transcripts,
 )
 from hyperloci.clock import to_iso
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.importers.importer import OWN_FORMAT
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
@@ -71,6 +71,7 @@ def backup(
     if str(file) == "-":
         raise typer.BadParameter("a database can't go to standard output; give a FILE, or use `hyperloci export -`.")
     _require_place(file)
+    _require_memory(project)
     with open_memory(project) as memory:
         written_at = file.stat().st_mtime if file.is_file() else None
         memory.store.back_up(file.absolute())
@@ -100,6 +101,13 @@ def _require_place(file: Path) -> None:
     folder = file.absolute().parent
     if not folder.is_dir():
         raise BadRequestError(f"{file} cannot be written: there is no folder {folder}; make it first.")
+
+
+def _require_memory(project: Path) -> None:
+    """Refuse to copy a memory that is not there: one begun for it is empty, and may take the place of a good copy."""
+    database = load_settings(project).database
+    if not database.exists():
+        raise NotFoundError(f"There is no memory at {database}: nothing was written.")
 
 
 def restore(
@@ -211,6 +219,7 @@ def export(
         check_is_export(file)
     elif sys.stdout is None:
         raise BadRequestError("standard output is closed: give a FILE.")
+    _require_memory(project or Path("."))
     with open_memory(project or Path(".")) as memory:
         choice = memory.choose_export(this_project=project is not None, kinds=kinds or (), since=since)
         as_text = markdown or file.suffix == ".md"
