@@ -313,6 +313,16 @@ def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> 
     assert "Removed" in run("uninstall")
 
 
+def test_uninstall_is_done_also_where_the_settings_cannot_be_read(home: Path) -> None:
+    run("install")
+    (home / ".claude" / "hyperloci.toml").write_text('synchronous = "full')
+
+    told = run("uninstall")
+
+    assert "Removed." in told and "hyperloci.toml cannot be read" in told
+    assert "Nothing to change" in run("uninstall")
+
+
 def test_uninstall_names_everything_that_it_leaves(tmp_path: Path, home: Path) -> None:
     subprocess.run(["git", "init", "--quiet", tmp_path / "project"], check=True)
     before = {path for path in tmp_path.rglob("*") if path.is_file()}

@@ -29,7 +29,7 @@ from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import title_client
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, ConfigurationError
 from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.setting_values import CHOICES
 from hyperloci.store.archive.chunk_archive import Archive
@@ -177,10 +177,15 @@ def _uninstall_claude_code(scope: installation.InstallScope, project: Path, *, d
         scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
     )
     if carry_out(plan, dry_run):
-        database = load_settings().database
+        try:
+            settled = load_settings()
+        except ConfigurationError as error:
+            console.print(f"Removed. The memory stays; where it lies can't be told: {error}")
+            return
+        database = settled.database
         console.print(f"Removed. The memory stays in {database}." if database.exists() else "Removed.")
         if database.exists():
-            folder = load_settings().state_dir
+            folder = settled.state_dir
             # The archive's name begins as the file's does, but not with all of it.
             archive = Archive.for_database(database).folder
             settings = _find_settings_file()
