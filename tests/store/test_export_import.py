@@ -395,7 +395,8 @@ def test_nothing_is_left_of_a_damaged_file_however_late_the_damage_is(
     export_memory(store, tmp_path / "export.jsonl")
     lines = (tmp_path / "export.jsonl").read_bytes().splitlines(keepends=True)
     unknown = lines[-1].replace(b'"log_id": ', b'"log_id": 99')
-    for last in (lines[-1][:-5], b'{"table": "secrets", "row": {}}\n', unknown):
+    lacking = (b'{"table": "sessions", "row": {"key": 1}}\n', b'{"table": "files", "row": {"key": 1, "path": "a"}}\n')
+    for last in (lines[-1][:-5], b'{"table": "secrets", "row": {}}\n', unknown, *lacking):
         (tmp_path / "damaged.jsonl").write_bytes(b"".join(lines[:-1]) + last)
         with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
             before = contents(target)

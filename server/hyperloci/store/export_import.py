@@ -35,7 +35,7 @@ T = TypeVar("T")
 FORMAT_VERSION: Final = 1
 MARKDOWN_MARK: Final = "<!-- exported by Hyperloci -->"
 """The first line of an export as Markdown."""
-_JSON_MARK: Final = '{"hyperloci":'
+JSON_MARK: Final = '{"hyperloci":'
 """What an export as JSON lines begins with."""
 EVERYTHING: Final = ExportChoice()
 BATCH: Final = 500
@@ -164,7 +164,7 @@ def check_is_export(target: Path) -> None:
     """
     if not target.is_file():
         return
-    marks = (MARKDOWN_MARK.encode(), _JSON_MARK.encode())
+    marks = (MARKDOWN_MARK.encode(), JSON_MARK.encode())
     try:
         with target.open("rb") as file:
             head = file.read(max(map(len, marks)))
@@ -302,6 +302,7 @@ class _Importer:
         self._clock = clock
         self._tables = {table.name: table for table in _TABLES}
         self._kinds = {table.name: self._column_types(table.name) for table in _TABLES}
+        self._needed = {table.name: self._list_needed(table) for table in _TABLES}
         self._keys: dict[tuple[str, int], int] = {}
         self._matched: set[int] = set()
         self._ended: dict[int, int] = {}  # What is known here and has ended there, with when.
@@ -311,11 +312,19 @@ class _Importer:
     def _column_types(self, table: str) -> dict[str, str]:
         return {row["name"]: row["type"] for row in self._connection.execute(f"PRAGMA table_info({table})")}
 
+    def _list_needed(self, table: _ExportedTable) -> list[str]:
+        """Return the columns without which no row can be looked up and stored."""
+        columns = self._connection.execute(f"PRAGMA table_info({table.name})")
+        bare = (row["name"] for row in columns if row["notnull"] and row["dflt_value"] is None)
+        return [name for name in dict.fromkeys((*table.identity, *bare)) if name != table.key]
+
     def check_line(self, number: int, line: bytes) -> None:
-        """Check that a line is a row that fits, and refers to none but earlier ones."""
+        """Check that a line is a row that fits, lacks nothing, and refers to none but earlier ones."""
         table, row = self._read_row(number, line)
         with _name_line(number):
             values = self._check_values(table, row)
+            if lacking := next((name for name in self._needed[table.name] if name not in values), None):
+                raise KeyError(lacking)
             for column, parent in table.references.items():
                 if values.get(column) is not None:
                     self._map_key(parent, values[column])
