@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -106,8 +107,11 @@ def _require_place(file: Path) -> None:
 def _require_memory(project: Path) -> None:
     """Refuse to copy a memory that is not there: one begun for it is empty, and may take the place of a good copy."""
     database = load_settings(project).database
-    if not database.exists():
-        raise NotFoundError(f"There is no memory at {database}: nothing was written.")
+    if not os.path.exists(database):
+        raise NotFoundError(
+            f"There is no memory at {database}: nothing was written. The first session or `hyperloci remember` begins"
+            " one; if there should be one, see that its folder is mounted and RLM_MEMORY_DB is right."
+        )
 
 
 def restore(
