@@ -313,6 +313,17 @@ def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> 
     assert "Removed" in run("uninstall")
 
 
+def test_nothing_is_installed_where_the_settings_are_wrong_unless_that_puts_them_right(home: Path) -> None:
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude" / "hyperloci.toml").write_text('consolidation = "hueristic"\n')
+
+    refused = invoke("install", "--client", "all")
+
+    assert refused.exit_code == 1 and "hueristic" in refused.stderr and "wrote" not in refused.stdout
+    assert not (home / ".claude" / "settings.json").exists()
+    assert "Installed" in run("install", "--consolidation", "heuristic")
+
+
 def test_uninstall_is_done_also_where_the_settings_cannot_be_read(home: Path) -> None:
     run("install")
     (home / ".claude" / "hyperloci.toml").write_text('synchronous = "full')

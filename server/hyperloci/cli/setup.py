@@ -118,6 +118,8 @@ def install(
       hyperloci install --consolidation claude
     """
     settings = () if consolidation is None else (_plan_consolidation(consolidation),)
+    if not settings:  # With it, this command may be what puts a wrong value right.
+        load_settings()
     meant = install_clients(client, scope, project, dry_run=dry_run, rules=rules, trust=trust)
     if CLAUDE_CODE in meant.clients:
         _install_claude_code(scope, project, settings, dry_run=dry_run)
