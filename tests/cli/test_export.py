@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -188,3 +189,31 @@ def test_a_backup_says_what_it_replaced_whatever_time_stands_beside_it() -> None
     assert describe_replaced(None) == ""
     assert describe_replaced(1_700_000_000) == ", in place of a file of 2023-11-14 22:13 UTC"
     assert describe_replaced(9e11) == ", in place of another file"
+
+
+def test_an_export_comes_in_through_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember("The CI runs on Python 3.11")
+    exported = run("export", "-")
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "new.db"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "kept"))
+    (tmp_path / "kept").mkdir()
+
+    assert json.loads(run("import", "-", "--json", stdin=exported))["files"] == ["-"]
+
+    assert "CI runs" in run("query", "CI") and "nothing new" in run("import", "-", stdin=exported)
+    for other in ("", "- notes\n"):
+        assert "only what `hyperloci export` writes" in invoke("import", "-", stdin=other).stderr
+    assert [*(tmp_path / "kept").iterdir()] == []
+
+
+@posix
+def test_an_export_comes_in_through_a_pipe_with_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember("The CI runs on Python 3.11")
+    exported = run("export", "-")
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "new.db"))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit(pipe.write_text, exported, "utf-8")
+        assert "added" in run("import", str(pipe))
+        writing.result()

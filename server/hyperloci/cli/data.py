@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -34,6 +34,7 @@ from hyperloci.cli.transcripts import (
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.importers.importer import OWN_FORMAT
+from hyperloci.facts.importers.piped_export import keep_piped
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
@@ -245,8 +246,7 @@ def import_(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="An export, a server-memory file, or notes (.md); of a client's sessions, where the transcripts lie.",
-            exists=True,
+            help="An export (- is standard input), a server-memory file, or notes (.md); or a folder of sessions.",
         ),
     ] = None,
     project: ProjectOption = Path("."),
@@ -280,17 +280,23 @@ def import_(
       hyperloci import --claude-code
       hyperloci import --client codex --all
       hyperloci import memory.jsonl --dry-run
+      gunzip -c memory.jsonl.gz | hyperloci import -
       hyperloci import ~/.claude/projects/-home-me-shop/memory/MEMORY.md
     """
-    if claude_code or client is not None:
+    past_sessions = claude_code or client is not None
+    if file is not None and (past_sessions or str(file) != "-") and not os.path.exists(file):
+        raise typer.BadParameter(f"path '{file}' does not exist.", param_hint="'file'")
+    if past_sessions:
         folder = file or find_transcript_folder(client or CLAUDE_CODE)
         choice = TranscriptChoice(folder=folder, begun_in=begun_in, every_project=every_project)
         import_transcripts(project, choice, dry_run=dry_run, json=json)
         return
     if file is None or every_project or begun_in is not None:
         raise typer.BadParameter("give a FILE, or --claude-code; --all and --from belong to past sessions.")
-    with open_memory(project) as memory:
-        report = memory.import_file(file, scope=scope, dry_run=dry_run)
+    with keep_piped(file) as source, open_memory(project) as memory:
+        report = memory.import_file(source, scope=scope, dry_run=dry_run)
+        if source != file:
+            report = replace(report, files=(str(file),))
         unplaced = memory.list_unplaced_projects() if report.format == OWN_FORMAT else ()
         alike = {one.project.scope: one.because for one in memory.describe_place().alike} if unplaced else {}
     if json:
