@@ -269,6 +269,14 @@ def test_a_server_over_http_that_ours_takes_the_place_of_is_kept_in_a_copy(folde
     assert "/opt/my tools/hyperloci" in written and "8765" not in written
 
 
+def test_what_an_older_installation_put_beside_a_url_of_codex_is_kept_in_a_copy(folders: ClientFolders) -> None:
+    text = CODEX_REMOTE.replace("url", 'command = "hyperloci"\nargs = ["serve"]\nurl', 1)
+    write_files(folders.home, {".codex/config.toml": text})
+    install("codex", folders)
+    assert (folders.codex / "config.toml.hyperloci.bak").read_text() == text
+    assert "url" not in (folders.codex / "config.toml").read_text()
+
+
 def test_codex_gets_no_table_with_the_keys_of_two_kinds_of_server(folders: ClientFolders) -> None:
     write_files(folders.home, {".codex/config.toml": 'model = "gpt-5.5"\n\n' + CODEX_REMOTE + "enabled = true\n"})
     install("codex", folders)

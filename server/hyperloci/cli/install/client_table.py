@@ -25,7 +25,7 @@ from hyperloci.cli.install.client_entries import (
 )
 from hyperloci.cli.install.codex_trust import without_trust
 from hyperloci.cli.install.commands import InstalledCommands
-from hyperloci.cli.install.config_entries import SERVER_NAME, is_remote
+from hyperloci.cli.install.config_entries import SERVER_NAME
 from hyperloci.cli.install.installer import EditContent, InstallScope, edit_json, edit_text
 from hyperloci.cli.install.json_edit import JsonObject
 from hyperloci.cli.install.toml_tables import find_table, with_table, without_table
@@ -125,12 +125,17 @@ def _codex_files(
 
 def _without_remote(text: str) -> str:
     """Return Codex's settings without our server over HTTP: Codex takes no table that has a url and a command."""
-    return without_table(text, CODEX_TABLE) if "url" in (find_table(text, CODEX_TABLE) or {}) else text
+    return without_table(text, CODEX_TABLE) if _is_remote(text) else text
 
 
 def _without_local(text: str) -> str:
     """Return Codex's settings without the server that an installation wrote."""
-    return text if is_remote(find_table(text, CODEX_TABLE)) else without_table(text, CODEX_TABLE)
+    return text if _is_remote(text) else without_table(text, CODEX_TABLE)
+
+
+def _is_remote(text: str) -> bool:
+    """Whether our server is one over HTTP; an older installation put its command beside the url."""
+    return "url" in (find_table(text, CODEX_TABLE) or {})
 
 
 def _gemini_files(
