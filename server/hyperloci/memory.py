@@ -1188,7 +1188,7 @@ class Memory:
             from hyperloci.queries.markdown_export import write_markdown
 
             return write_markdown(self.store, out, choice)
-        from hyperloci.store.export_import import write_records
+        from hyperloci.store.export import write_records
 
         return write_records(self.store, out, choice)
 

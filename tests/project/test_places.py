@@ -22,7 +22,8 @@ from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.project.identity import IdentityBasis, identify_project, make_project_id
 from hyperloci.project.project_store import identify_known_project
 from hyperloci.store import Store
-from hyperloci.store.export_import import export_memory, import_memory
+from hyperloci.store.export import export_memory
+from hyperloci.store.export_reading import import_memory
 from hyperloci.store.integrity import check_integrity, count_violations
 from tests.test_crossing import REMOTE, git, repository
 

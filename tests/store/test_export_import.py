@@ -28,11 +28,12 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, export_import, integrity
+from hyperloci.store import Store, export, export_reading, integrity
 from hyperloci.store.conversations.passing_statements import PassingStatement
 from hyperloci.store.conversations.sessions import TranscriptMark
 from hyperloci.store.database import database_copy
-from hyperloci.store.export_import import export_memory, import_memory
+from hyperloci.store.export import export_memory
+from hyperloci.store.export_reading import import_memory
 from hyperloci.store.export_selection import ExportChoice
 from hyperloci.store.keywords.analysis import analyse_query
 from hyperloci.store.memories.positions import StoredAnchor
@@ -146,7 +147,7 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     }
     known = {table: dict(store.connection.execute(sql).fetchall()) for table, sql in names.items()}
     found: dict[str, list[tuple[Any, ...]]] = {}
-    for table in export_import._TABLES:
+    for table in export.TABLES:
         references = dict(table.references)
         rows = []
         for row in store.connection.execute(f"SELECT * FROM {table.name}"):
@@ -178,9 +179,9 @@ def test_every_table_that_is_not_derived_travels_with_all_its_references(store: 
         row[0]: store.connection.execute(f"PRAGMA foreign_key_list({row[0]})").fetchall()
         for row in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
-    assert {table.name for table in export_import._TABLES} == set(tables) - DERIVED
-    order = [table.name for table in export_import._TABLES]
-    for table in export_import._TABLES:
+    assert {table.name for table in export.TABLES} == set(tables) - DERIVED
+    order = [table.name for table in export.TABLES]
+    for table in export.TABLES:
         parents = {key["from"]: key["table"] for key in tables[table.name]}
         # An entity's key is that of its node.
         expected = {column: "nodes" if parent == "entities" else parent for column, parent in parents.items()}
@@ -367,11 +368,11 @@ def test_a_part_of_a_memory_has_the_names_by_which_commits_are_found(
 def test_an_import_cut_short_goes_on_when_it_is_run_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_import, "BATCH", 5)
+    monkeypatch.setattr(export_reading, "BATCH", 5)
     fill(store)
     exported = tmp_path / "export.jsonl"
     export_memory(store, exported)
-    add_line = export_import._Importer.add_line
+    add_line = export_reading._Importer.add_line
     for cut in range(1, len(exported.read_bytes().splitlines()), 7):
 
         def stop(self: Any, number: int, line: bytes, cut: int = cut) -> None:
@@ -381,7 +382,7 @@ def test_an_import_cut_short_goes_on_when_it_is_run_again(
 
         with Store.open(tmp_path / f"{cut}.db", clock=lambda: NOW) as target:
             with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-                patched.setattr(export_import._Importer, "add_line", stop)
+                patched.setattr(export_reading._Importer, "add_line", stop)
                 import_memory(target, exported)
             import_memory(target, exported)
             assert contents(target) == contents(store)
@@ -390,7 +391,7 @@ def test_an_import_cut_short_goes_on_when_it_is_run_again(
 def test_nothing_is_left_of_a_damaged_file_however_late_the_damage_is(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_import, "BATCH", 5)
+    monkeypatch.setattr(export_reading, "BATCH", 5)
     fill(store)
     export_memory(store, tmp_path / "export.jsonl")
     lines = (tmp_path / "export.jsonl").read_bytes().splitlines(keepends=True)
@@ -540,7 +541,7 @@ def test_a_file_of_another_kind_is_refused_at_its_first_line(tmp_path: Path, hea
 
 def test_a_line_without_end_is_refused(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[Any] = exported_lines(store, tmp_path)
-    monkeypatch.setattr(export_import, "MAX_LINE_BYTES", 1_000)
+    monkeypatch.setattr(export_reading, "MAX_LINE_BYTES", 1_000)
     assert "line 2: longer than 1000" in refused(tmp_path, [lines[0], " " * 1_001])
 
 
@@ -590,11 +591,11 @@ def test_of_two_exports_to_one_file_each_is_whole_and_the_one_that_ends_last_sta
 
     def write_the_first(out: TextIO) -> int:
         out.write("first, ")
-        assert export_import.write_private_file(target, lambda other: other.write("second")) == len("second")
+        assert export.write_private_file(target, lambda other: other.write("second")) == len("second")
         assert target.read_text() == "second"
         return out.write("whole")
 
-    export_import.write_private_file(target, write_the_first)
+    export.write_private_file(target, write_the_first)
     assert target.read_text() == "first, whole"
     assert [entry.name for entry in tmp_path.iterdir()] == [target.name]
 
@@ -621,7 +622,7 @@ def test_of_two_backups_to_one_file_each_is_whole(
 def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path, clock: FakeClock) -> None:
     fill(store)
     with Store.open(store.path, clock=clock) as other:
-        records = export_import._iterate_records(store.connection)
+        records = export._iterate_records(store.connection)
         with store.snapshot():
             seen = [next(records) for _ in range(3)]
             add(other, "too late")
@@ -631,9 +632,7 @@ def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path,
 
 def test_bytes_travel_as_base64() -> None:
     data = bytes(range(256))
-    assert export_import._decode_value(export_import._encode_value(data)) == data
-    assert export_import._encode_value(data) == {"base64": base64.b64encode(data).decode()}
+    assert export.decode_value(export._encode_value(data)) == data
+    assert export._encode_value(data) == {"base64": base64.b64encode(data).decode()}
     with closing(sqlite3.connect(":memory:")) as connection:
-        assert connection.execute("SELECT ?", (export_import._decode_value({"base64": "AAE="}),)).fetchone() == (
-            b"\0\1",
-        )
+        assert connection.execute("SELECT ?", (export.decode_value({"base64": "AAE="}),)).fetchone() == (b"\0\1",)

@@ -19,7 +19,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.database.connection import BUSY_TIMEOUT_MS
-from hyperloci.store.export_import import export_memory
+from hyperloci.store.export import export_memory
 from hyperloci.store.integrity import check_integrity, count_violations
 from hyperloci.store.purge import PURGE_OPERATION, ErasedMemory, delete_expired, erase_memory
 from hyperloci.store.vectors import float16

@@ -39,7 +39,7 @@ from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.model.record import CLAUDE_CODE
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
-from hyperloci.store.export_import import check_is_export, write_private_file
+from hyperloci.store.export import check_is_export, write_private_file
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.integrity import count_unreadable_turns
 from hyperloci.store.projects.places import KnownProject

@@ -12,7 +12,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.queries.recent import STATEMENTS
 from hyperloci.store import Store
-from hyperloci.store.export_import import MARKDOWN_MARK
+from hyperloci.store.export import MARKDOWN_MARK
 from hyperloci.store.export_selection import ExportChoice
 
 MOST: Final = 1_000_000

@@ -11,7 +11,7 @@ from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
-from hyperloci.store.export_import import write_private_file
+from hyperloci.store.export import write_private_file
 from hyperloci.store.team.shared_values import MemberRole
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass

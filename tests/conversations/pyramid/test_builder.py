@@ -22,7 +22,8 @@ from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 from hyperloci.store.archive.chunk_archive import Archive
-from hyperloci.store.export_import import export_memory, import_memory
+from hyperloci.store.export import export_memory
+from hyperloci.store.export_reading import import_memory
 from hyperloci.store.integrity import count_violations, repair_store
 from hyperloci.store.purge import erase_memory
 from hyperloci.text.tokens import count_tokens

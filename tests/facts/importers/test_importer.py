@@ -16,7 +16,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, Origin
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci.store import integrity
-from hyperloci.store.export_import import export_memory
+from hyperloci.store.export import export_memory
 from tests.support import FakeClock
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"

@@ -24,7 +24,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, integrity
 from hyperloci.store.database.error_translation import translate_block_errors
-from hyperloci.store.export_import import export_memory
+from hyperloci.store.export import export_memory
 from hyperloci.store.restore import restore_backup
 from hyperloci_hooks.spool import drain_spool, save_record
 from tests.support import FakeEncoder

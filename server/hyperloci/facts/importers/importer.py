@@ -25,7 +25,7 @@ from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeKey, NodeType, Origin
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.export_import import import_memory
+from hyperloci.store.export_reading import import_memory
 from hyperloci.store.ids import shorten_id
 from hyperloci.store.memories.decay import has_faded
 from hyperloci.store.memories.entities import squash_name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hyperloci.errors import BadRequestError, StoreError
-from hyperloci.store.export_import import JSON_MARK
+from hyperloci.store.export import JSON_MARK
 
 
 @contextlib.contextmanager
