@@ -458,7 +458,8 @@ HOSTILE = [
     "-storepass ",
     "curl -u a:b ", "cookie: a=", "| password |\n", "password,a1B2c3D4!\n", "echo x | ", "'a' +\n", "password for a b ",
     "insert into t (a) values (", "aGVsbG8gd29ybGQg", "jwt.encode(", "\\u0022", "&quot;", "<<< ",
-    "identified by ", "\\\n",
+    "identified by ", "\\\n", "\\", "\\/", "\\x1b[1m", "[1;1", "password    ", "|s:1:", "\ttrue\t",
+    "\ttrue\t/\ttrue\t1\ta\t", '"keyname"', "type='password' ",
 ]  # fmt: skip
 
 
@@ -566,6 +567,20 @@ def test_a_token_in_an_address_is_redacted_once() -> None:
         "{&quot;password&quot;:&quot;Zx9!kelp8w&quot;}",
         "password:\n  Zx9!kelp8w\n",
         "app:Zx9!kelp8w@tcp(db:3306)/main",
+        r'{"dsn":"postgres:\/\/app:Zx9!kelp8w@db\/main"}',
+        r'{"log":"{\"dsn\":\"postgres:\\\/\\\/app:Zx9!kelp8w@db\"}"}',
+        json.dumps(json.dumps(json.dumps(json.dumps({"client_secret": "Zx9!kelp8w"})))),
+        r'{"log":"\u001b[36mpassword\u001b[0m=\u001b[33mZx9!kelp8w\u001b[0m"}',
+        r"\x1b[36mpassword\x1b[0m=\x1b[1;33mZx9!kelp8w\x1b[0m",
+        "^[[36mpassword^[[0m=^[[33mZx9!kelp8w^[[0m",
+        "[36mpassword[39m=[33mZx9!kelp8w[39m",
+        'a:1:{s:8:"password";s:10:"Zx9!kelp8w";}',
+        'password|s:10:"Zx9!kelp8w";',
+        "db_master_password                    = Zx9!kelp8w",
+        '<input type="password" name="p" value="Zx9!kelp8w">',
+        "a.io\tTRUE\t/\tTRUE\t1799999999\tsid\tZx9Vkelp8wQ2rT7yLm4n",
+        '[{"keyName": "key1", "permissions": "FULL", "value": "Zx9Vkelp8wQ2rT7yLm4n=="}]',
+        '{"id": "https://v.vault.azure.net/secrets/db/1", "name": "db", "value": "Zx9!kelp8wQ2rT7"}',
     ],
 )
 def test_a_password_is_known_by_its_place_in_commands_statements_tables_prose_and_escapes(text: str) -> None:
@@ -606,6 +621,14 @@ def test_a_secret_is_known_by_a_call_an_attribute_a_sentence_a_here_document_or_
         "cat > .env.example <<EOF\nDB_PASS=kelpwater\nEOF",
         "report%5Bfinal%5D.pdf",
         '"github" + "_" + "token"',
+        r"https:\/\/cdn.vendor.io:8443\/app@2\/main.3f9d1c0b.js",
+        r"\u001b[32mPASS\u001b[39m tests/token.test.ts (5.123 s)",
+        "[32mpassword[39m is required",
+        's:5:"token";s:11:"placeholder";s:4:"hash";s:8:"3f9d1c0b";',
+        "password                              = var.db_password",
+        '<input type="password" name="p" value="{{ form.password }}">',
+        "a.io\tTRUE\t/\tFALSE\t1799999999\tconsent\tanalytics-yes-ads-no",
+        '[{"keyName": "title2", "value": "Chapter 12, the second"}]',
     ],
 )
 def test_what_stands_in_such_a_place_and_is_no_secret_stays(text: str) -> None:

@@ -110,6 +110,7 @@ _GAP: Final = (
     r"|!{1,2}\w{1,24}(?=[ \t])|\.{3,24}|#(?=\")|&\w{1,24}(?=[ \t])|\+(?==)"  # YAML: a type, an anchor; what is appended
     r"|:[ \t]?&?(?:'static )?[a-z][\w.]{0,16}[ \t]?(?==)|\w{1,12}\([0-9]{1,4}\)"  # a type
     r"|[)\]]{0,2}\.\w{1,20}\(|(?!ObjectId|UUID)[\w:.]{1,32}\((?=[\"'`@brfu0-9])"  # calls round the value
+    r"|[;|]s:[0-9]{1,6}:(?=\")"  # a text that PHP wrote into a session
     rf"|[\s:：=＝>→?|,(\[{{&!\]]|@(?=[\"'])|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
     r"){1,32})"
 )
@@ -149,8 +150,8 @@ _JOINED: Final = rf"(?>(?:[ \t:=>→?|,(!]|{_QUOTE}|{UNSPACED_VERBS}){{1,12}})(?
 _OPERATOR: Final = (
     # `- name: TOKEN`, and on the next line `value: ...`
     r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
-    r"|[ \t]{0,8}(?P<op>=>|:=|={1,3}|!=|::?|\|\|?|,|>|->|<-|(?<=[ \t])(?:is|was|are|это|ist|es|est)(?=[ \t]))"
-    r"\*{0,2}[ \t]{0,8}"
+    r"|[ \t]{0,40}(?P<op>=>|:=|={1,3}|!=|::?|\|\|?|,|>|->|<-|(?<=[ \t])(?:is|was|are|это|ist|es|est)(?=[ \t]))"
+    r"\*{0,2}[ \t]{0,40}"
 )
 _OPEN: Final = r"(?:(?:SecretStr|String|str|bytes|Some)\(|[brfu@$]{1,2}(?=[\"']))?\\{0,3}"
 _QUOTED: Final = r"\"(?P<quoted>[^\"\n]{4,512})\"|'(?P<quoted1>[^'\n]{4,512})'|`(?P<quoted2>[^`\n]{4,512})`"
@@ -178,7 +179,7 @@ _ARGUMENT: Final = (
 _LITERAL: Final = r"(?:\"(?P<quoted>[^\"\n]{4,128})\"|'(?P<quoted1>[^'\n]{4,128})')(?=[ \t\n]{0,8}[,)])"
 _ATTRIBUTE_VALUE: Final = r"value=(?:\"(?P<quoted>[^\"<>\n]{4,512})\"|'(?P<quoted1>[^'<>\n]{4,512})')"
 _PASSWORD_ATTRIBUTE: Final = (
-    r"(?:key|name)=[\"'][\w.:/ -]{0,80}?(?:pass(?:word|wd|phrase)?|pwd|passwort|kennwort)[0-9]{0,2}[\"']"
+    r"(?:key|name|type)=[\"'][\w.:/ -]{0,80}?(?:pass(?:word|wd|phrase)?|pwd|passwort|kennwort)[0-9]{0,2}[\"']"
 )
 _TOKEN_ATTRIBUTE: Final = (
     r"(?:key|name)=[\"'][\w.:/ -]{0,80}?(?:secret|token|api[_.-]?key|credential|psk)s?[0-9]{0,2}[\"']"
@@ -518,7 +519,7 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="password",
-        anchors=("key=", "name="),
+        anchors=("key=", "name=", "type="),
         pattern=f"{_PASSWORD_ATTRIBUTE}{_BETWEEN_ATTRIBUTES}{_ATTRIBUTE_VALUE}",
         judge=SecretJudgement.LITERAL,
         required_text="value=",
@@ -693,6 +694,20 @@ VALUES: Final = (
         judge=SecretJudgement.ARGUMENT,
         before=r"(?i:identified by \"[^\"\n]{0,256}\"|password from '[^'\n]{0,256}')[ \t]\Z",
         max_distance=280,
+    ),
+    ValueRule(  # as Azure's command line shows the keys of an account and a vault's secret
+        kind="secret",
+        anchors=('"keyname"', ".vault.azure.net/secrets/"),
+        pattern=r"(?:\"keyname\"|\.vault\.azure\.net/secrets/)[^{}]{1,400}?\"value\"\s{0,4}:\s{0,4}"
+        r"\"(?P<quoted>[^\"\n]{6,512})\"",
+        judge=SecretJudgement.LOOSE_RANDOM,
+    ),
+    ValueRule(  # a line of cookies.txt, as curl, wget and browsers' extensions write it
+        kind="session-cookie",
+        anchors=("\ttrue\t", "\tfalse\t"),
+        pattern=r"\t(?:true|false)\t/[^\t\n]{0,200}\t(?:true|false)\t[0-9.]{1,20}\t[^\t\n]{1,200}\t"
+        r"(?P<bare>[^\s]{16,4096})[ \t]*$",
+        judge=SecretJudgement.LOOSE_RANDOM,
     ),
     ValueRule(
         kind="password",

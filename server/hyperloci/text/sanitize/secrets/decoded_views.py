@@ -27,6 +27,7 @@ def _escape_pattern() -> re.Pattern[str]:
 
 _NAMED: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 _MARKS: Final = ("\\u00", "&quot;", "&#", "%2", "%3", "%4", "%5", "%6", "%7")
+_COLOUR_MARKS: Final = ("001b[", "001B[", "x1b[", "x1B[", "33[", "\\e[", "^[[", "\x1b[", "[0m", "[39m")
 _PIECE: Final = r"[A-Za-z0-9+/_=.-]"
 
 
@@ -58,6 +59,19 @@ def _continuation_pattern() -> re.Pattern[str]:
 @cache
 def _fold_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<={_PIECE}{{16}})\n[ \t]+(?={_PIECE}{{16,256}}[ \t]*(?:\n|\Z))")
+
+
+@cache
+def _colour_pattern() -> re.Pattern[str]:
+    """Return what a terminal shows as colours, with its escape character written out, or lost on the way."""
+    numbers = r"[0-9]{1,3}(?:;[0-9]{1,3}){0,8}"
+    return re.compile(rf"(?:\\{{1,8}}(?:u001[bB]|x1[bB]|0?33|e)|\^\[|\x1b)\[(?:{numbers})?[mK]|\[{numbers}m")
+
+
+@cache
+def _backslash_pattern() -> re.Pattern[str]:
+    """Return the backslashes that JSON in JSON in JSON puts before quotes, and PHP before slashes."""
+    return re.compile(r"\\(?:\\{0,63}+(?=/)|\\{3,63}+(?=[\"']))")
 
 
 @cache
@@ -113,6 +127,10 @@ def alternative_readings(text: str) -> Iterator[AlternativeReading]:
         yield from _replace_matches(
             text, _continuation_pattern(), lambda match: " " if match.group()[0] in " \t" else ""
         )
+    if "\\/" in text or "\\\\\\\\" in text:
+        yield from _replace_matches(text, _backslash_pattern(), _replace_with_nothing)
+    if any(mark in text for mark in _COLOUR_MARKS):
+        yield from _replace_matches(text, _colour_pattern(), _replace_with_nothing)
     if ": >" in text or ": |" in text:
         yield from _replace_matches(text, _fold_pattern(), _replace_with_nothing)
 
