@@ -708,6 +708,29 @@ def test_what_people_write_in_forty_languages_is_found_and_its_look_alikes_left_
     assert report.false_positive_rate <= 0.01
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "-{}", "+{}", "++{}", "+export {}", "> {}", "     3\t{}", "   3→{}", "3: {}", "12:{}", " 12 | {}",
+        "src/.env.local:12:{}", ".env:{}", ".env-13-{}", '    "{}",', '    - "{}"', "  - {}",
+    ],
+)  # fmt: skip
+def test_a_line_of_settings_is_one_in_a_diff_a_list_and_what_grep_shows_too(shown: str) -> None:
+    line = shown.format("DB_PASSWORD=nJBcewJvEyWdin")
+    assert redact_secrets(f"x\n{line}\ny").text == f"x\n{shown.format('DB_PASSWORD=[redacted:password]')}\ny"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+DB_PASSWORD=${DB_PASSWORD}", "src/a.sh:3:DB_PASSWORD=$(read_it)", "-FORGOT_PASSWORD=forgot-password",
+        '    "RESET_PASSWORD=/reset/password",', "3: PASS=password", "see a.md:FOO_PASS=<yours>",
+    ],
+)  # fmt: skip
+def test_such_a_line_without_a_secret_stays(text: str) -> None:
+    assert redact_secrets(text).text == text
+
+
 @pytest.mark.parametrize("order", ["abcdefghijklmnopqrstuvwxyz0123456789", "x" * 36])
 def test_the_form_of_a_token_with_its_characters_in_order_is_an_example_and_stays(order: str) -> None:
     assert redact_secrets(f"the token is ghp_{order}").text == f"the token is ghp_{order}"

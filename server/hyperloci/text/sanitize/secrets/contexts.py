@@ -160,10 +160,18 @@ _BEFORE_VALUE: Final = rf"{_NAME_END}{_CLOSE}{_ABOUT}{_TYPE}(?:{_OPERATOR}){_OPE
 _ASSIGNED: Final = rf"{_BEFORE_VALUE}(?:{_QUOTED}|{_BARE})"
 
 # A whole line `NAME=value`, as in .env files, shells and Dockerfiles, where a value may hold any character.
-_LINE_BEFORE: Final = r"^[ \t]{0,16}(?:(?:[Ee]xport|[Ss]et|ENV|ARG|env|-)[ \t]{1,4})?[A-Z][A-Z0-9_]{0,60}\Z"
+_LINE_SHOWN: Final = (
+    r"(?:[+-]{1,2}|>[ \t]|[ \t]{0,8}[0-9]{1,6}(?:\t|→|:[ \t]?|[ \t]{1,4}\|[ \t])"
+    r"|[\w./@~-]{1,80}[:-](?:[0-9]{1,6}[:-])?)?"
+)
+"""What a diff, a viewer that numbers lines, or `grep` puts before a line of a file."""
+_LINE_BEFORE: Final = (
+    rf"^{_LINE_SHOWN}[ \t]{{0,40}}"
+    r"(?:(?:[Ee]xport|[Ss]et|ENV|ARG|env|-)[ \t]{1,4})?[\"']?[A-Z][A-Z0-9_]{0,60}\Z"
+)
 _NOT_PUBLIC_LINE_BEFORE: Final = _LINE_BEFORE.replace(r"\Z", r"(?<!SITE)(?<!PUBLIC)(?<!PUBLISHABLE)\Z")
 _LINE_VALUE: Final = (
-    rf"[A-Z0-9_]{{0,12}}[ \t]?(?P<op>=)[ \t]?(?:{_QUOTED}|(?P<bare>[^\s\"'`#]{{6,512}})[ \t]{{0,8}}(?:#.*)?$)"
+    rf"[A-Z0-9_]{{0,12}}[ \t]?(?P<op>=)[ \t]?(?:{_QUOTED}|(?P<bare>[^\s\"'`#]{{6,512}})[\"']?,?[ \t]{{0,8}}(?:#.*)?$)"
 )
 
 _WORD_START: Final = r"(?:^|[^A-Za-z]|[a-z](?=[A-Z]))\Z"
@@ -298,7 +306,7 @@ VALUES: Final = (
         pattern=f"(?:PASS|PWD){_LINE_VALUE}",
         judge=SecretJudgement.LINE_PASSWORD,
         before=_LINE_BEFORE,
-        max_distance=100,
+        max_distance=200,
     ),
     ValueRule(
         kind="secret",
@@ -306,7 +314,7 @@ VALUES: Final = (
         pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|SALT|DSN|SESSION){_LINE_VALUE}",
         judge=SecretJudgement.RANDOM,
         before=_NOT_PUBLIC_LINE_BEFORE,
-        max_distance=100,
+        max_distance=200,
     ),
     ValueRule(
         kind="password",
