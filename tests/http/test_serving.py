@@ -407,6 +407,29 @@ async def test_what_people_tell_a_common_memory_is_theirs(house: HttpHouse, sett
     assert authors["Releases are cut on Wednesdays now."] == "Bob <bob@example.org>"
 
 
+@pytest.mark.parametrize("said", ["1234", "12345678", "12345678-1234-4234-8234-123456789abc"])
+async def test_what_somebody_else_told_is_not_forgotten_by_the_beginning_of_its_id_either(
+    house: HttpHouse, settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    id = "12345678-1234-4234-8234-123456789abc"
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, ada = house.give_token("Ada <ada@example.org>")
+    _, bob = house.give_token("Bob <bob@example.org>")
+    async with house.serving():
+        async with house.session(ada) as session:
+            with monkeypatch.context() as patch:
+                patch.setattr("hyperloci.store.memories.nodes.make_random_id", lambda: id)
+                await session.call_tool("remember_fact", {"fact": FACT})
+        async with house.session(bob) as session:
+            forgotten = await session.call_tool("forget", {"id": said})
+    assert forgotten.is_error
+    assert "Ada" in str(forgotten.content)
+    with house.served.open() as memory:
+        kept = memory.store.nodes.get_node(id)
+    assert kept is not None
+    assert kept.deleted_at is None
+
+
 async def test_ones_own_memory_is_signed_by_oneself_whatever_machine_it_came_from(house: HttpHouse) -> None:
     _, token = house.give_token("laptop")
     async with house.serving(), house.session(token) as session:

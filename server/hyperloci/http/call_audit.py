@@ -20,7 +20,6 @@ from hyperloci.http.issued_tokens import WRITE
 from hyperloci.memory import Memory
 from hyperloci.model.author import is_same_author, parse_author
 from hyperloci.store.access.access_values import AccessEvent, Outcome
-from hyperloci.store.ids import find_node
 from hyperloci.worker import CALLER, Caller, WorkerHandle
 from hyperloci_tools.server import TOOL_SPECS
 
@@ -123,9 +122,9 @@ class CallAudit:
 
 
 def _find_author(memory: Memory, id: str) -> str | None:
-    """Return who told a memory; None if that is not known, or there is no such memory, which the tool itself tells."""
+    """Return who told the memory that the tool would take; None if that is not known, or it would find none."""
     try:
-        node = find_node(memory.store.nodes, id)
+        node = memory.store.nodes.get_node(memory.get(id).id)
     except HyperlociError:
         return None
     return None if node is None else node.author
