@@ -10,9 +10,10 @@ from typing import Final
 
 _PATTERNS: Final = (
     ".env",
-    ".env.*",
+    ".env[._-]*",
     "*.env",
-    ".envrc",
+    ".envrc*",
+    ".dev.vars*",
     "*.pem",
     "*.key",
     "*.p12",
@@ -40,13 +41,8 @@ _PATTERNS: Final = (
     ".vault_pass*",
     "vault_pass.txt",
     "vault-password*",
-    ".bash_history",
-    ".zsh_history",
-    ".mysql_history",
-    ".psql_history",
-    ".rediscli_history",
-    ".python_history",
-    ".node_repl_history",
+    ".*_history",
+    "fish_history",
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -76,6 +72,11 @@ _PATTERNS: Final = (
     ".s3cfg",
     "credentials",
     "credentials.json",
+    ".credentials.json",
+    "cookies.txt",
+    "local.settings.json",
+    "serviceaccountkey*.json",
+    "*-firebase-adminsdk-*.json",
     "client_secret*.json",
     "service-account*.json",
     "service_account*.json",
@@ -84,7 +85,7 @@ _PATTERNS: Final = (
     "secrets.yaml",
     "secrets.yml",
     "*.tfstate",
-    "*.tfstate.backup",
+    "*.tfstate.*",
     "*.tfvars",
     "*.tfvars.json",
     "kubeconfig",
@@ -105,13 +106,17 @@ _SECRET_PLACES: Final = frozenset(
         ("gh", "hosts.yml"),
         ("gcloud", "application_default_credentials.json"),
         (".composer", "auth.json"),
+        (".codex", "auth.json"),
         (".config", "hub"),
     )
 )
 """Folder and file names that only together show that a file holds secrets."""
 
-_TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
+_TEMPLATES: Final = re.compile(r"\.(?:env|envrc|dev\.vars)[._-](?:example|sample|template|dist)$")
 """Files that show which secrets there are, without any."""
+
+_COPY: Final = re.compile(r"(?:~|\.(?:bak|backup|old|orig|save|copy|sw[op]))\Z")
+"""What editors, tools and people put behind the name of a file that they keep a copy of."""
 
 
 @functools.cache
@@ -121,7 +126,7 @@ def _name_matcher() -> Callable[[str], re.Match[str] | None]:
 
 def is_secret_file(name: str, folder: str = "") -> bool:
     """Tell whether a file of this name holds secrets; `folder` is the name of the one it lies in."""
-    lowered = name.lower()
+    lowered = _COPY.sub("", name.lower())
     if (folder, lowered) in _SECRET_PLACES:
         return True
     return _TEMPLATES.search(lowered) is None and _name_matcher()(lowered) is not None
