@@ -47,6 +47,34 @@ def test_a_file_of_the_same_name_that_is_not_ours_stays(project: Path) -> None:
     assert (project / NAME).read_text() == "Somebody's."
 
 
+@pytest.mark.parametrize("folder", [".", "part/of it"])
+def test_notes_are_written_anew_wherever_in_the_repository_the_client_is(project: Path, folder: str) -> None:
+    (project / folder).mkdir(parents=True, exist_ok=True)
+    assert write_rules(project / folder, NAME, "Notes.") and write_rules(project / folder, NAME, "Other notes.")
+    assert "Other notes." in (project / folder / NAME).read_text()
+
+
+@pytest.mark.parametrize("folder", [".", "part/of it"])
+def test_a_file_that_git_tracks_is_not_written_though_it_says_that_it_is_ours(project: Path, folder: str) -> None:
+    path = project / folder / NAME
+    path.parent.mkdir(parents=True)
+    path.write_text(MARK)
+    subprocess.run(["git", "-C", str(project), "add", "-f", str(path)], check=True)
+    assert not write_rules(project / folder, NAME, "Notes.") and not remove_rules(project / folder, NAME)
+    assert path.read_text() == MARK
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes as POSIX has them")
+def test_notes_are_closed_to_other_users(project: Path) -> None:
+    before = os.umask(0)
+    try:
+        write_rules(project, NAME, "Notes.")
+        write_rules(project, NAME, "Other notes.")
+    finally:
+        os.umask(before)
+    assert (project / NAME).stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
 @pytest.mark.parametrize("link", [".cursor", ".cursor/rules"])
 def test_nothing_is_written_through_a_link(project: Path, tmp_path: Path, link: str) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from pathlib import Path
 from typing import Final
 
 MARK: Final = "<!-- hyperloci: written anew as each session starts -->"
+
+GIT_SECONDS: Final = 2.0
 
 _HEAD: Final = "---\ndescription: Notes of the long-term memory (Hyperloci)\nalwaysApply: true\n---\n"
 
@@ -15,7 +18,8 @@ _HEAD: Final = "---\ndescription: Notes of the long-term memory (Hyperloci)\nalw
 def write_rules(project: Path, name: str, notes: str) -> bool:
     """Put notes into a client's rules file, or remove ours where there are none; return whether it holds them.
 
-    Git must not see it: where that can't be arranged, and where the file is somebody else's, nothing is written.
+    Neither Git nor other users must see it: where Git can't be kept from it, and where the file is somebody else's or
+    one that Git tracks, nothing is written.
 
     Args:
         project: the folder that the client has open.
@@ -36,8 +40,10 @@ def write_rules(project: Path, name: str, notes: str) -> bool:
     content = f"{_HEAD}{MARK}\n\n{notes.strip()}\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.unlink(missing_ok=True)
     try:
-        partial.write_text(content, "utf-8")
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(content)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -69,15 +75,43 @@ def remove_rules(project: Path, name: str) -> bool:
 
 
 def _is_ours_to_write(project: Path, path: Path) -> bool:
-    """Whether a file is absent or ours, and neither it nor a folder on the way to it leads elsewhere."""
+    """Whether a file is absent or ours, and neither it nor a folder on the way to it leads elsewhere.
+
+    One that Git tracks is not ours, whatever it says: what is written there goes out with the next commit.
+    """
     if any(
         (project / part).is_symlink() for part in (path, *path.parents) if part != project and project in part.parents
     ):
         return False
     try:
-        return MARK in path.read_text("utf-8", "replace")
+        return MARK in path.read_text("utf-8", "replace") and not _is_tracked(project, path)
     except FileNotFoundError:
         return True
+
+
+def _is_tracked(project: Path, path: Path) -> bool:
+    """Whether Git tracks a file; also where Git is there and doesn't tell."""
+    from hyperloci.project.git import neutral_command, neutral_environment
+    from hyperloci.project.identity import identify_project
+
+    place = identify_project(project)
+    if place.common_dir is None:
+        return False
+    try:
+        done = subprocess.run(
+            neutral_command("git", place.root, ["ls-files", "--error-unmatch", "--", str(path.resolve())]),
+            env=neutral_environment(place.root),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=GIT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    except OSError:
+        return False  # nobody commits here
+    return done.returncode != 1
 
 
 def _pattern(name: str) -> bytes:
