@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -428,6 +429,27 @@ async def test_what_somebody_else_told_is_not_forgotten_by_the_beginning_of_its_
         kept = memory.store.nodes.get_node(id)
     assert kept is not None
     assert kept.deleted_at is None
+
+
+async def test_what_somebody_forgot_nobody_else_brings_back(
+    house: HttpHouse, settings: Settings, project: Path
+) -> None:
+    house.served = ServedMemory.choose(replace(settings, tools="all"), project, "acme")
+    _, ada = house.give_token("Ada <ada@example.org>")
+    _, bob = house.give_token("Bob <bob@example.org>")
+    async with house.serving():
+        async with house.session(ada) as session:
+            told = await session.call_tool("remember_fact", {"fact": FACT})
+            assert told.structured_content is not None
+            named = {"id": told.structured_content["id"][:8]}
+            await session.call_tool("forget", named)
+        async with house.session(bob) as session:
+            refused = await session.call_tool("restore", named)
+        async with house.session(ada) as session:
+            restored = await session.call_tool("restore", named)
+    assert refused.is_error
+    assert "Only who told it brings it back" in str(refused.content)
+    assert FACT in str(restored.content)
 
 
 async def test_ones_own_memory_is_signed_by_oneself_whatever_machine_it_came_from(house: HttpHouse) -> None:

@@ -25,8 +25,12 @@ from hyperloci_tools.server import TOOL_SPECS
 
 READING: Final = frozenset(spec.run.__name__ for spec in TOOL_SPECS if spec.read_only)
 
-OWN_ONLY: Final = frozenset({"forget"})
-"""Tools that in a common memory touch only what their caller told: the rest has a history that all can see."""
+OWN_ONLY: Final = {
+    "forget": "What others told is corrected (correct_fact), not forgotten.",
+    "restore": "Only who told it brings it back; what you know yourself, you can tell (remember_fact).",
+}
+"""Tools that in a common memory touch only what their caller told, and what others do instead: the rest has a history
+that all can see."""
 
 ASKED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Requests whose answers hold memories, with the parameter that says for what they ask."""
@@ -98,7 +102,7 @@ class CallAudit:
         if self._is_common and tool in OWN_ONLY and isinstance(id, str):
             author = await self._door.call(_find_author, id)
             if author is not None and not is_same_author(author, holder.subject):
-                return f"{tool}: id={id!r} is {author}'s. What others told is corrected (correct_fact), not forgotten."
+                return f"{tool}: id={id!r} is {author}'s. {OWN_ONLY[tool]}"
         return None
 
     async def _note(
@@ -124,7 +128,7 @@ class CallAudit:
 def _find_author(memory: Memory, id: str) -> str | None:
     """Return who told the memory that the tool would take; None if that is not known, or it would find none."""
     try:
-        node = memory.store.nodes.get_node(memory.get(id).id)
+        node = memory.store.nodes.get_node(memory.complete_id(id))
     except HyperlociError:
         return None
     return None if node is None else node.author
