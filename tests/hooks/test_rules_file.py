@@ -64,6 +64,19 @@ def test_a_file_that_git_tracks_is_not_written_though_it_says_that_it_is_ours(pr
     assert path.read_text() == MARK
 
 
+@pytest.mark.parametrize("name", [NAME, NAME.replace("hyperloci", "Hyperloci")])
+def test_nor_is_one_written_that_git_tracks_and_that_is_gone_or_known_by_other_capitals(
+    project: Path, name: str
+) -> None:
+    path = project / name
+    path.parent.mkdir(parents=True)
+    path.write_text(MARK)
+    subprocess.run(["git", "-C", str(project), "add", "-f", str(path)], check=True)
+    path.unlink()
+    assert not write_rules(project, NAME, "Notes.")
+    assert not (project / NAME).exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes as POSIX has them")
 def test_notes_are_closed_to_other_users(project: Path) -> None:
     before = os.umask(0)

@@ -84,9 +84,10 @@ def _is_ours_to_write(project: Path, path: Path) -> bool:
     ):
         return False
     try:
-        return MARK in path.read_text("utf-8", "replace") and not _is_tracked(project, path)
+        is_ours = MARK in path.read_text("utf-8", "replace")
     except FileNotFoundError:
-        return True
+        is_ours = True
+    return is_ours and not _is_tracked(project, path)
 
 
 def _is_tracked(project: Path, path: Path) -> bool:
@@ -99,7 +100,9 @@ def _is_tracked(project: Path, path: Path) -> bool:
         return False
     try:
         done = subprocess.run(
-            neutral_command("git", place.root, ["ls-files", "--error-unmatch", "--", str(path.resolve())]),
+            neutral_command(
+                "git", place.root, ["ls-files", "--error-unmatch", "--", f":(icase,literal){path.resolve()}"]
+            ),
             env=neutral_environment(place.root),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
