@@ -629,6 +629,7 @@ def test_a_secret_is_known_by_a_call_an_attribute_a_sentence_a_here_document_or_
         '<input type="password" name="p" value="{{ form.password }}">',
         "a.io\tTRUE\t/\tFALSE\t1799999999\tconsent\tanalytics-yes-ads-no",
         '[{"keyName": "title2", "value": "Chapter 12, the second"}]',
+        '{"keyName": "userId", "value": "3fa85f64-5717-4562-b3fc-2c963f66afa6"}',
     ],
 )
 def test_what_stands_in_such_a_place_and_is_no_secret_stays(text: str) -> None:

@@ -706,8 +706,8 @@ VALUES: Final = (
     ValueRule(  # as Azure's command line shows the keys of an account and a vault's secret
         kind="secret",
         anchors=('"keyname"', ".vault.azure.net/secrets/"),
-        pattern=r"(?:\"keyname\"|\.vault\.azure\.net/secrets/)[^{}]{1,400}?\"value\"\s{0,4}:\s{0,4}"
-        r"\"(?P<quoted>[^\"\n]{6,512})\"",
+        pattern=r"\"keyname\"[^{}]{1,400}?\"value\"\s{0,4}:\s{0,4}\"(?P<quoted>[A-Za-z0-9+/]{16,128}==)\""
+        r"|\.vault\.azure\.net/secrets/[^{}]{1,400}?\"value\"\s{0,4}:\s{0,4}\"(?P<quoted1>[^\"\n]{6,512})\"",
         judge=SecretJudgement.LOOSE_RANDOM,
     ),
     ValueRule(  # a line of cookies.txt, as curl, wget and browsers' extensions write it
