@@ -20,6 +20,7 @@ from hyperloci.text.sanitize.secret_files import is_secret_file
         (".dev.vars", ""),
         (".sqlite_history", ""),
         ("fish_history", "fish"),
+        ("ConsoleHost_history.txt", "PSReadLine"),
         (".credentials.json", ".claude"),
         ("auth.json", ".codex"),
         ("cookies.txt", ""),

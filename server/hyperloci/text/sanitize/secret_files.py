@@ -43,6 +43,8 @@ _PATTERNS: Final = (
     "vault-password*",
     ".*_history",
     "fish_history",
+    "consolehost_history.txt",
+    "mongosh_repl_history",
     ".netrc",
     "_netrc",
     ".pgpass",
