@@ -1365,6 +1365,7 @@ class Memory:
         """
         from hyperloci.conversations.unasked.bearing import move_request
         from hyperloci.conversations.unasked.quiet_prompts import MeasuredPrompt, is_mostly_latin, score_quietness
+        from hyperloci.spaces.chance_cosine import exceed_chance, measure_chance
 
         # Without an embedder a hook is spared the modules of the search, two thirds of its work.
         ready = self._hurried_encoder is not None and self._hurried_encoder.is_ready()
@@ -1372,12 +1373,14 @@ class Memory:
         if seen is None:
             return MeasuredPrompt(quietness=score_quietness(prompt))
         quietness = score_quietness(prompt, seen.model_id, seen.vector)
+        chance = measure_chance(seen.model_id, seen.vector)
         if not is_mostly_latin(prompt):
             # What E1 makes of other scripts tells less than their words do.
-            return MeasuredPrompt(quietness=quietness, chance=seen.chance)
+            return MeasuredPrompt(quietness=quietness, chance=chance)
+        cosines = {key: exceed_chance(cosine, chance) for key, cosine in seen.cosines.items()}
         moved = move_request(seen.model_id, seen.vector)
         bearings = {} if moved is None else self._searcher.multiply_vectors(moved, keys, seen.model_id)
-        return MeasuredPrompt(seen.cosines, quietness, bearings, seen.chance)
+        return MeasuredPrompt(cosines, quietness, bearings, chance)
 
     def list_injections(self, limit: int = 5) -> tuple[InjectionReport, ...]:
         """Return what was last put before the assistant unasked in this project's sessions, latest first."""

@@ -34,7 +34,6 @@ from hyperloci.retrieval.scoring import Scores, combine_scores
 from hyperloci.retrieval.space_scorer import SpaceScorer
 from hyperloci.retrieval.strategies import SearchStrategy, check_ranking, rank_candidates
 from hyperloci.retrieval.vector_coverage import measure_vector_coverage
-from hyperloci.spaces.chance_cosine import exceed_chance, measure_chance
 from hyperloci.spaces.query import MeaningEncoder, QueryFingerprint, SearchEncoder
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
@@ -68,11 +67,10 @@ def _fuses_ranks(settings: Settings | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredText:
-    """A text in E1: the model that saw it, its unit vector, the cosine it has by chance, and those beyond that."""
+    """A text in E1: the model that saw it, its unit vector, and its cosine to memories."""
 
     model_id: str
     vector: NDArray[np.float32]
-    chance: float
     cosines: Mapping[NodeKey, float]
 
 
@@ -243,11 +241,7 @@ class Searcher:
         if seen is None:
             return None
         _, model_id, vector = seen
-        chance = measure_chance(model_id, vector)
-        cosines = self.multiply_vectors(vector, keys, model_id)
-        return MeasuredText(
-            model_id, vector, chance, {key: exceed_chance(cosine, chance) for key, cosine in cosines.items()}
-        )
+        return MeasuredText(model_id, vector, self.multiply_vectors(vector, keys, model_id))
 
     def multiply_vectors(
         self, vector: NDArray[np.float32], keys: Sequence[NodeKey], model_id: str
