@@ -583,6 +583,24 @@ def test_what_a_bracket_leaves_out_is_no_slash(tmp_path: Path, pattern: str) -> 
     assert sorted(found(tmp_path)) == [path for path in git_sees(tmp_path) if path != ".gitignore"]
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(r"[\]]", "[a/b]", "[!/]", "[/]", "x[--/]y", "![a/b]", "[[:alpha:]-z]", "[a-[:digit:]]", "[z-a]", r"[a-\z]"),
+        *(r"[\a-c]", r"[a\-c]", "[[:alpha]", "[[:none:]]", "[a", "#[/]"),
+        *("voilà", "цех", "voil\xa0", "x\t", "x\v", r"x\ ", r"x\\ ", "x\t "),
+    ],
+)
+def test_brackets_and_ends_of_lines_are_read_as_git_reads_them(tmp_path: Path, pattern: str) -> None:
+    git(tmp_path, "init", "-q", "--template=")
+    names = [*"abz]-[\\x", "a]", "d]", "x-y", "x.y", "voilà", "voil", "voil\xa0", "цех", "x\t", "x ", "x\\"]
+    make(tmp_path, {f"{name}/n.md": "x\n" for name in names} | {f"in/{name}.md/n.md": "x\n" for name in names})
+    lines = [pattern, pattern + ".md"] if pattern[0] != "!" else ["*", pattern]
+    (tmp_path / ".gitignore").write_text("\n".join(lines) + "\n")
+
+    assert sorted(found(tmp_path)) == [path for path in git_sees(tmp_path) if path != ".gitignore"]
+
+
 @settings(max_examples=examples(40))
 @given(_TREES)
 def test_one_path_is_judged_as_the_walk_judges_it(

@@ -45,28 +45,32 @@ GROUP_PATTERNS: Final = 200
 MAX_MACHINE_BYTES: Final = 256 << 20
 """What RE2 may take for one expression, before it refuses: more than that many of the longest patterns need."""
 
-_OUTSIDE: Final = re.compile(r"\\.|\[[!^]?\]?|.", re.DOTALL)
-_INSIDE: Final = re.compile(r"\[:([a-z]{1,6}):\]|\\.|.", re.DOTALL)
-"""What a pattern is made of outside brackets and inside; only at its beginning does `]` stand for itself in them."""
+_PLAIN: Final = re.compile(r"[^\\\[\s]+|\\\S| +|.", re.DOTALL)
+_BLANK: Final = re.compile(r"\\?([^\S ])|\\( )")
+"""What `pathspec` would strip from a pattern's end and Git does not: some bytes of UTF-8 among it, as those of `à`."""
 
-_SLASH: Final = "\N{DIVISION SLASH}"
-"""Stands for `/` in a bracket until the pattern is translated; no pattern has it, since each character is a byte's."""
+_MEMBER: Final = re.compile(r"\\(.)|\[:([^\]]*):\]|(.)", re.DOTALL)
+_RANGE: Final = re.compile(r"-(?:\\(.)|([^\]\\]))", re.DOTALL)
+"""What a bracket is made of; only behind a member that is no range's end and no class does `-` make a range."""
+
+_HELD: Final = range(0xE000, 0xF8FF)
+"""Each stands for an expression while a pattern is translated; no pattern has them, its characters are bytes."""
 
 _CLASSES: Final = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": " \t",
-    "cntrl": "\x01-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "0-~!-.",
-    "lower": "a-z",
-    "print": "0-~ -.",
-    "punct": ":-@[-`{-~!-.",
-    "space": " \t\n\r",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
+    "alnum": "09AZaz",
+    "alpha": "AZaz",
+    "blank": "  \t\t",
+    "cntrl": "\x01\x1f\x7f\x7f",
+    "digit": "09",
+    "graph": "!~",
+    "lower": "az",
+    "print": " ~",
+    "punct": "!/:@[`{~",
+    "space": "  \t\n\r\r",
+    "upper": "AZ",
+    "xdigit": "09AFaf",
 }
-"""What stands in brackets for `[:alpha:]` and its like; none begins with what means something there."""
+"""The ranges that `[:alpha:]` and its like are: first, last, first, last."""
 
 _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
 
@@ -171,9 +175,9 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
             continue
         # Only translated there, not compiled: what Python's engine would make of it is not wanted.
         with contextlib.suppress(GitIgnorePatternError, re2.error):
-            expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(_spell_out_brackets(line))
+            expression, ignores = _translate(line)
             if expression is not None and ignores is not None:
-                patterns.append((_compile_linear(_put_slashes(str(expression))), ignores))
+                patterns.append((_compile_linear(expression), ignores))
     if not patterns:
         return None
     groups = [
@@ -183,28 +187,67 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
     return IgnoreRules(base, source, tuple(reversed(groups)))
 
 
-def _spell_out_brackets(pattern: str) -> str:
-    """Return a pattern with `[0-9]` for `[[:digit:]]`, and with a slash among what a bracket excludes.
+def _translate(pattern: str) -> tuple[str | None, bool | None]:
+    """Return a pattern as an expression, and whether it ignores; `pathspec` is not asked about brackets.
 
-    `pathspec` ends a bracket at the first `]`, and has `lib[!0-9]*` match `lib/a.py`.
+    It ends one at the first `]`, parts one at a slash, and has `lib[!0-9]*` match `lib/a.py`.
     """
-    if "[" not in pattern:
-        return pattern
-    spelt: list[str] = []
-    at, inside = 0, False
-    while match := (_INSIDE if inside else _OUTSIDE).match(pattern, at):
-        spelt.append(_CLASSES.get(match[1], match[0]) if inside and match[1] else match[0])
-        if not inside and match[0].startswith(("[!", "[^")):
-            spelt.append(_SLASH)
-        inside = match[0] != "]" if inside else match[0].startswith("[")
+    if pattern.startswith("#"):
+        return None, None
+    held: list[str] = []
+    text, at, anchored = "", 0, False
+    while at < len(pattern):
+        begin = at
+        if pattern[at] == "[":
+            expression, at = _read_bracket(pattern, at)
+            anchored = anchored or "/" in pattern[begin:at]
+        elif blank := _BLANK.match(pattern, at):
+            expression, at = _write_class([blank[1] or blank[2]] * 2), blank.end()
+        else:
+            at = plain.end() if (plain := _PLAIN.match(pattern, at)) else len(pattern)
+            text += pattern[begin:at]
+            continue
+        text += chr(_HELD[len(held)])
+        held.append(expression)
+    if anchored:  # As by any slash that is not the last character.
+        negation = "!" if text.startswith("!") else ""
+        text = f"{negation}/{text.removeprefix(negation).removeprefix('/')}"
+    translated, ignores = GitIgnoreSpecPattern.pattern_to_regex(text.rstrip(" "))
+    return translated and translated.translate(dict(zip(_HELD, held, strict=False))), ignores
+
+
+def _read_bracket(pattern: str, at: int) -> tuple[str, int]:
+    """Return the expression of the bracket that begins at a place, and where it ends, as Git's `wildmatch` reads it."""
+    negated = pattern.startswith(("!", "^"), at + 1)
+    at = first = at + 1 + negated
+    ends: list[str] = []
+    may_begin_range = False
+    while match := (_RANGE.match(pattern, at) if may_begin_range else None) or _MEMBER.match(pattern, at):
+        if match[0] == "]" and at > first:
+            return _write_class(ends, negated=negated), match.end()
         at = match.end()
-    return "".join(spelt)
+        if match.re is _RANGE:
+            ends += [ends[-1], match[1] or match[2]]
+        elif match[2] is not None:
+            if match[2] not in _CLASSES:
+                break
+            ends += _CLASSES[match[2]]
+        else:
+            ends += [match[1] or match[3]] * 2
+        may_begin_range = match.re is _MEMBER and match[2] is None
+    raise GitIgnorePatternError(f"Invalid bracket: {pattern!r}")
 
 
-def _put_slashes(expression: str) -> str:
-    # What stood first in its bracket, and meant itself there, is first no more.
-    expression = expression.replace(f"]{_SLASH}", r"/\]").replace(f"{_SLASH}-", r"/\-")
-    return expression.replace(_SLASH, "/")
+def _write_class(ends: Sequence[str], *, negated: bool = False) -> str:
+    """Return the expression of ranges, first, last, first, last; a slash is in none."""
+    ranges = [*zip(ends[::2], ends[1::2], strict=True)]
+    if negated:
+        ranges.append(("/", "/"))
+    else:
+        parts = [((first, min(last, ".")), (max(first, "0"), last)) for first, last in ranges]
+        ranges = [part for both in parts for part in both]
+    written = "".join(f"\\x{{{ord(first):x}}}-\\x{{{ord(last):x}}}" for first, last in ranges if first <= last)
+    return f"[{'^' * negated}{written}]" if written else r"[^\x{0}-\x{10ffff}]"
 
 
 def _compile_linear(expression: str) -> LinearPattern:
