@@ -528,3 +528,28 @@ def test_a_receiver_of_unknown_class_is_told_by_a_method_that_one_class_alone_ha
     code.index({"second.py": EDITING.replace("Editor", "Second"), "use.py": f"{USES}    return editor\n"})
 
     assert code.edges("calls") == set()
+
+
+@pytest.mark.req("D.03")
+def test_classes_that_inherit_from_what_the_other_inherits_hide_no_call(code: Linked) -> None:
+    code.index(
+        {
+            "left.py": "from right import Right, help_it\n\n\nclass Left(Right.Inner):\n"
+            "    def go(self):\n        return self.step() + help_it()\n",
+            "right.py": "from left import Left\n\n\nclass Right(Left.Outer):\n    pass\n"
+            "\n\ndef help_it():\n    return 1\n",
+        }
+    )
+
+    assert code.edges("calls") == {("calls", "left.py:Left.go", "right.py:help_it")}
+
+
+@pytest.mark.req("D.03")
+@pytest.mark.parametrize(
+    ("said", "file"), [("x.js", "x.ts"), ("x.jsx", "x.tsx"), ("x.mjs", "x.mts"), ("x.cjs", "x.cts"), ("x.mjs", "x.mjs")]
+)
+def test_an_import_that_names_what_is_built_means_what_it_is_built_from(code: Linked, said: str, file: str) -> None:
+    use = f"import {{ open }} from './{said}';\n\nexport function use() {{\n  return open();\n}}\n"
+    code.index({file: "export function open() {\n  return 1;\n}\n", "use.ts": use})
+
+    assert code.edges("calls") == {("calls", "use.ts:use", f"{file}:open")}

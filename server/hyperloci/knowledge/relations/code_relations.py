@@ -92,6 +92,8 @@ class CodeRules:
         # Names that a function imports for itself hold in all its pieces.
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
+        self._climbed: list[tuple[str, str, str]] = []
+        """The methods of bases that are being looked for, each on behalf of the one before it."""
         self._own: dict[str, dict[str, Place]] = {}
         self._own_modules: dict[str, dict[str, str]] = {}
         for row in rows:
@@ -337,17 +339,26 @@ class CodeRules:
     def _enclosing_class(self, view: FileView, symbol: str) -> str | None:
         return next((around for around in _enclosing_scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
 
-    def _find_inherited_method(self, view: FileView, owner: str, name: str, hops: int = 0) -> RelationTarget | None:
+    def _find_inherited_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
         """Return the method that a class has from the nearest of its bases in this project."""
-        if hops > MAX_HOPS:
+        sought = (view.path, owner, name)
+        if len(self._climbed) > MAX_HOPS or sought in self._climbed:
             return None
+        # To find what a base is called may mean to look for what another class inherits.
+        self._climbed.append(sought)
+        try:
+            return self._climb_to_method(view, owner, name)
+        finally:
+            self._climbed.pop()
+
+    def _climb_to_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
         for said in view.bases.get(owner, ()):
             base = self._resolve_name(view, owner.rpartition(".")[0], said.split("."))
             above = None if base is None else self._world.view(base.path)
             if base is None or above is None or (base.path, base.symbol) == (view.path, owner):
                 continue
             found = self._find_symbol(above, f"{base.symbol}.{name}")
-            found = found or self._find_inherited_method(above, base.symbol, name, hops + 1)
+            found = found or self._find_inherited_method(above, base.symbol, name)
             if found is not None:
                 return found
         return None
