@@ -20,6 +20,7 @@ SCRIPT: Final = frozenset({"javascript", "typescript", "tsx"})
 CLASS_FILES: Final = {"java": (".java",), "kotlin": (".kt", ".java"), "scala": (".scala", ".java")}
 
 _SCRIPT_ENDINGS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts")
+_TYPED: Final = {".js": "", ".jsx": ".tsx", ".mjs": ".mts", ".cjs": ".cts"}
 _SCRIPT_INDEXES: Final = tuple(f"/index{ending}" for ending in _SCRIPT_ENDINGS[1:])
 _STANDARD: Final = sys.stdlib_module_names
 
@@ -109,8 +110,9 @@ class ModuleIndex:
         if not source.startswith("."):
             return None
         stem = posixpath.normpath(posixpath.join(posixpath.dirname(importer), source))
+        root, ending = posixpath.splitext(stem)
         # TypeScript says `./x.js` for what is `./x.ts`.
-        stems = [stem, stem[:-3]] if stem.endswith(".js") else [stem]
+        stems = [stem, root + _TYPED[ending]] if ending in _TYPED else [stem]
         for candidate in stems:
             for ending in (*_SCRIPT_ENDINGS, *_SCRIPT_INDEXES):
                 if candidate + ending in self._paths:
