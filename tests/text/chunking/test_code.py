@@ -563,6 +563,40 @@ def test_a_method_knows_its_class_also_from_outside_of_it() -> None:
     assert (facts(out).kind, out.position.class_name) == ("method", "A")
 
 
+@pytest.mark.req("D.06")
+@pytest.mark.parametrize(
+    ("path", "text", "symbols"),
+    [
+        (
+            "a.go",
+            "package a\n\ntype (\n\tA struct{ x int }\n\tF func(int) error\n\tAlias = A\n)\n"
+            "func (a A) Run() {}\nvar (\n\tErrGone = 1\n\tErrLate = 2\n)\n",
+            "A F Alias A.Run ErrGone ErrLate",
+        ),
+        ("a.rs", "impl<'a> Show for &'a mut Point<'a> {\n    fn show(&self) {}\n}\n", "Point Point.show"),
+        ("a.rs", "impl Show for &dyn Shape {\n    fn show(&self) {}\n}\n", "Shape Shape.show"),
+        ("a.rs", "impl dyn Shape + Send {\n    fn show(&self) {}\n}\n", "Shape Shape.show"),
+        ("a.php", "<?php\nclass A {\n    private ?string $name = null;\n}\n", "A A.name"),
+        ("a.kt", "class A {\n    val size = 1\n}\n", "A A.size"),
+        ("a.scala", "package object a {\n  var state = 1\n}\n", "a a.state"),
+        ("A.java", "interface A {\n    int MAX = 1;\n}\n", "A A.MAX"),
+        ("a.cs", "class A {\n    event Handler Changed;\n}\n", "A A.Changed"),
+    ],
+)
+def test_what_has_a_name_is_a_symbol_under_that_name_alone(path: str, text: str, symbols: str) -> None:
+    outline = parse_outline(language_of(path) or pytest.fail(path), text)
+    assert outline is not None
+    assert [item.qualname for item in outline.definitions] == symbols.split()
+
+
+@pytest.mark.req("D.06")
+def test_a_call_on_what_may_be_null_is_a_call_and_a_base_is_told_without_its_arguments() -> None:
+    (called,) = chunk_code("a.php", "<?php\nfunction go($a) {\n    return $a?->run();\n}\n")
+    assert called.code is not None and called.code.calls == ("$a?->run",)
+    (made,) = chunk_code("a.kt", "class A<T> : Base<T>(), Shape by Delegate(), a.b.I<Int> {\n    val size = 1\n}\n")
+    assert made.code is not None and made.code.bases == ("Base", "Shape", "a.b.I")
+
+
 # Extents
 
 

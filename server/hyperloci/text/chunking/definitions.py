@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 from typing import Final
 
@@ -139,12 +139,15 @@ def _count_lines(node: Node) -> int:
 def _find_matches(source: SourceText, language: Language, query: Query, root: Node) -> Iterator[_DefinitionMatch]:
     """Yield one match for each defined node: of several patterns the last, of several names the first."""
     best: dict[Span, _DefinitionMatch] = {}
-    for pattern, captures in QueryCursor(query).matches(root):
-        capture = next((name for name in captures if name.partition(".")[0] in _KINDS), None)
-        if capture is None or not captures.get("name"):
-            continue
+    matches = [
+        (pattern, captures, capture)
+        for pattern, captures in QueryCursor(query).matches(root)
+        if captures.get("name") and (capture := next((name for name in captures if _is_kind(name)), None))
+    ]
+    defined = {captures[capture][0].id for _, captures, capture in matches}
+    for pattern, captures, capture in matches:
         node = captures[capture][0]
-        outer = _find_wrapper(node, language)
+        outer = _find_wrapper(node, language, defined)
         held = best.get(outer.byte_range)
         if held is not None and held.pattern >= pattern:
             continue
@@ -155,13 +158,19 @@ def _find_matches(source: SourceText, language: Language, query: Query, root: No
     yield from best.values()
 
 
-def _find_wrapper(node: Node, language: Language) -> Node:
-    """Return the outermost wrapper that holds this definition and no other of its kind."""
+def _is_kind(capture: str) -> bool:
+    return capture.partition(".")[0] in _KINDS
+
+
+def _find_wrapper(node: Node, language: Language, defined: Set[int]) -> Node:
+    """Return the outermost wrapper that holds this definition and no other."""
     if not language.wrappers:
         return node
     outer = node
     while (parent := outer.parent) is not None and parent.type in language.wrappers:
-        if parent.child_count > _MAX_WRAPPED or sum(child.type == outer.type for child in parent.children) > 1:
+        if parent.child_count > _MAX_WRAPPED:
+            break
+        if sum(child.type == outer.type or child.id in defined for child in parent.children) > 1:
             break
         outer = parent
     return outer

@@ -216,6 +216,7 @@ _GO = Language(
         (method_elem name: (_) @name) @function.part
         (source_file (const_declaration (const_spec name: (_) @name) @other.part))
         (source_file (var_declaration (var_spec name: (_) @name) @other.part))
+        (source_file (var_declaration (var_spec_list (var_spec name: (_) @name) @other.part)))
     """,
     facts="""
         (comment) @comment
@@ -238,6 +239,10 @@ _RUST = Language(
         (struct_item name: (_) @name) @class
         (union_item name: (_) @name) @class
         (impl_item type: (_) @name) @class
+        (impl_item type: (reference_type type: (_) @name)) @class
+        (impl_item type: (dynamic_type trait: (_) @name)) @class
+        (impl_item type: (reference_type type: (dynamic_type trait: (_) @name))) @class
+        (impl_item type: (bounded_type . (dynamic_type trait: (_) @name))) @class
         (enum_item name: (_) @name) @other
         (trait_item name: (_) @name) @other
         (macro_definition name: (_) @name) @other
@@ -275,6 +280,7 @@ _JAVA = Language(
         (constructor_declaration name: (_) @name) @function
         (compact_constructor_declaration name: (_) @name) @function
         (field_declaration declarator: (variable_declarator name: (_) @name) @other.part)
+        (constant_declaration declarator: (variable_declarator name: (_) @name) @other.part)
     """,
     facts="""
         (line_comment) @comment
@@ -369,6 +375,8 @@ _C_SHARP = Language(
         (property_declaration name: (_) @name) @other.inline
         (delegate_declaration name: (_) @name) @other.part
         (field_declaration (variable_declaration (variable_declarator name: (_) @name) @other.part))
+        (event_field_declaration (variable_declaration (variable_declarator name: (_) @name) @other.part))
+        (event_declaration name: (_) @name) @other.inline
     """,
     facts="""
         (comment) @comment
@@ -421,11 +429,13 @@ _PHP = Language(
         (method_declaration name: (_) @name !body) @function.part
         (function_definition name: (_) @name) @function
         (const_declaration (const_element (name) @name)) @other.part
+        (property_declaration (property_element name: (variable_name (name) @name) @other.part))
     """,
     facts="""
         (comment) @comment
         (function_call_expression function: (_) @call)
         (member_call_expression) @invocation
+        (nullsafe_member_call_expression) @invocation
         (scoped_call_expression) @invocation
         (object_creation_expression [(name) (qualified_name)] @call)
         (namespace_use_clause . (_) @import)
@@ -451,6 +461,7 @@ _KOTLIN = Language(
         (function_declaration name: (_) @name) @function.part
         (function_declaration name: (_) @name (function_body)) @function
         (source_file (property_declaration (variable_declaration (identifier) @name)) @other.part)
+        (class_body (property_declaration (variable_declaration (identifier) @name)) @other.part)
         (type_alias type: (_) @name) @other.part
     """,
     facts="""
@@ -458,7 +469,8 @@ _KOTLIN = Language(
         (block_comment) @comment
         (call_expression . (_) @call)
         (import (qualified_identifier) @import)
-        (delegation_specifier . (_) @base)
+        (delegation_specifier (user_type) @base)
+        (delegation_specifier (_ . (user_type) @base))
     """,
     attributes=frozenset({"annotation"}),
     tests=r"(^|/)src/(test|androidTest)/|Test\.kt$",
@@ -503,8 +515,11 @@ _SCALA = Language(
         (function_declaration name: (_) @name) @function.part
         (given_definition name: (_) @name) @other.inline
         (type_definition name: (_) @name) @other.part
-        (template_body (val_definition pattern: (identifier) @name) @other.part)
-        (compilation_unit (val_definition pattern: (identifier) @name) @other.part)
+        (package_object name: (_) @name) @class
+        (template_body [(val_definition pattern: (identifier) @name) (var_definition pattern: (identifier) @name)]
+            @other.part)
+        (compilation_unit [(val_definition pattern: (identifier) @name) (var_definition pattern: (identifier) @name)]
+            @other.part)
     """,
     facts="""
         (comment) @comment
