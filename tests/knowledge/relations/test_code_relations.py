@@ -553,3 +553,61 @@ def test_an_import_that_names_what_is_built_means_what_it_is_built_from(code: Li
     code.index({file: "export function open() {\n  return 1;\n}\n", "use.ts": use})
 
     assert code.edges("calls") == {("calls", "use.ts:use", f"{file}:open")}
+
+
+OWN_CALLS = {
+    "a.php": "<?php\nclass Base {\n    function top() {\n        return 1;\n    }\n}\n"
+    "class Box extends Base {\n    function go() {\n"
+    "        return $this->step() + static::stay() + parent::top();\n    }\n"
+    "    function step() {\n        return 1;\n    }\n    static function stay() {\n        return 2;\n    }\n}\n"
+    "function use_it(?Box $box) {\n    return $box?->step();\n}\n",
+    "a.ts": "class Base {\n  top() {\n    return 1;\n  }\n}\n"
+    "class Box extends Base {\n  go() {\n    return this?.step() + this.stay() + super.top();\n  }\n"
+    "  step() {\n    return 1;\n  }\n  stay() {\n    return 2;\n  }\n}\n"
+    "function use_it(box?: Box) {\n  return box?.step();\n}\n",
+    "a.kt": "open class Base<T> {\n    fun top() {\n        print(1)\n    }\n}\n"
+    "class Box : Base<Int>() {\n    fun go() {\n        step()\n        this.stay()\n        top()\n    }\n"
+    "    fun step() {\n        print(1)\n    }\n    fun stay() {\n        print(2)\n    }\n}\n"
+    "fun use_it(box: Box?) {\n    box?.step()\n}\n",
+    "a.cs": "class Base {\n    int top() {\n        return 1;\n    }\n}\n"
+    "class Box : Base {\n    int go() {\n        return step() + this.stay() + base.top();\n    }\n"
+    "    int step() {\n        return 1;\n    }\n    int stay() {\n        return 2;\n    }\n}\n"
+    "class Use { int use_it(Box? box) {\n    return box.step();\n} }\n",
+    "a.py": "class Base:\n    def top(self):\n        return 1\n\n\n"
+    "class Box(Base):\n    def go(self):\n        return self.step() + self.stay() + super().top()\n\n"
+    "    def step(self):\n        return 1\n\n    def stay(self):\n        return 2\n\n\n"
+    "def use_it(box: Box):\n    return box.step()\n",
+}
+
+
+@pytest.mark.req("D.03")
+@pytest.mark.parametrize("path", OWN_CALLS)
+def test_a_method_calls_its_own_and_what_its_class_has_from_above(code: Linked, path: str) -> None:
+    code.index({path: OWN_CALLS[path]})
+
+    user = "Use.use_it" if path == "a.cs" else "use_it"
+    assert code.edges("calls") == {
+        ("calls", f"{path}:Box.go", f"{path}:Box.step"),
+        ("calls", f"{path}:Box.go", f"{path}:Box.stay"),
+        ("calls", f"{path}:Box.go", f"{path}:Base.top"),
+        ("calls", f"{path}:{user}", f"{path}:Box.step"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_methods_that_stand_outside_of_their_class_call_each_other(code: Linked) -> None:
+    table = f"-- {'What boxes can do, at length. ' * 8}\nlocal Box = {{}}\n\nlocal LIMIT = 1\n\n"
+    code.index(
+        {
+            "a.lua": f"{table}function Box:go()\n  return self:step()\nend\n\nfunction Box:step()\n  return 1\nend\n",
+            "a.cpp": "int Box::go() {\n  return this->step();\n}\n\nint Box::step() {\n  return 1;\n}\n",
+            "a.rs": "struct Box2 { x: u8 }\n\nimpl Box2 {\n    fn step(&self) -> u8 {\n        1\n    }\n}\n\n"
+            "fn run(one: &Box2, two: &'a mut Box2) -> u8 {\n    two.step()\n}\n",
+        }
+    )
+
+    assert code.edges("calls") == {
+        ("calls", "a.lua:Box.go", "a.lua:Box.step"),
+        ("calls", "a.cpp:Box.go", "a.cpp:Box.step"),
+        ("calls", "a.rs:run", "a.rs:Box2.step"),
+    }

@@ -46,13 +46,16 @@ TYPED: Final = 0.85
 """A parameter's type says what it is; what is passed may be a subclass."""
 NAMED_AFTER: Final = 0.9
 
-_SELF: Final = frozenset({"self", "cls", "this", "Self"})
+_SELF: Final = frozenset({"self", "cls", "this", "Self", "$this", "static"})
+_SUPER: Final = {"php": "parent", "c_sharp": "base"}
+"""What a method calls what it has from above by, where that is not `super`."""
+
 _OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
 """Languages in which a method's bare call does not mean another method of its class."""
 
 _BUILTIN: Final = frozenset(dir(builtins))
 
-_SEPARATOR: Final = re.compile(r"\.|::|->")
+_SEPARATOR: Final = re.compile(r"\.|::?|->")
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
 
 
@@ -195,11 +198,14 @@ class CodeRules:
     # -- names -------------------------------------------------------------------------------------------------------
 
     def _resolve_call(self, row: LinkableSnippet, said: str) -> tuple[RelationTarget, float] | None:
-        parts = _SEPARATOR.split(said)
+        *receivers, name = _SEPARATOR.split(said)
+        parts = [*(receiver.rstrip("?!") for receiver in receivers), name]
         if not all(parts):
             return None
         if parts[0] in _SELF:
-            return self._find_own_method(row, parts[1]) if len(parts) == 2 else None
+            return self._find_own_method(row, name) if len(parts) == 2 else None
+        if parts[0] == _SUPER.get(row.language or "", "super") and len(parts) == 2:
+            return self._find_method_above(row, name)
         target = self._resolve_name(self._view, row.symbol or "", parts, row)
         if target is not None:
             if is_bound(row, parts[0]):
@@ -207,6 +213,8 @@ class CodeRules:
             if len(parts) == 1 and not is_called_bare(row.content, said):
                 return None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
+        if len(parts) == 1 and row.language not in _OPEN_SCOPE and is_called_bare(row.content, said):
+            return None if is_bound(row, said) else self._find_method_above(row, said)
         return self._find_typed_method(row, parts) if len(parts) == 2 else None
 
     def _find_own_method(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
@@ -214,9 +222,11 @@ class CodeRules:
         if owner is None:
             return None
         own = self._find_symbol(self._view, f"{owner}.{name}")
-        if own is not None:
-            return own, OWN_METHOD
-        inherited = self._find_inherited_method(self._view, owner, name)
+        return (own, OWN_METHOD) if own is not None else self._find_method_above(row, name)
+
+    def _find_method_above(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
+        owner = self._enclosing_class(self._view, row.symbol or "")
+        inherited = None if owner is None else self._find_inherited_method(self._view, owner, name)
         return None if inherited is None else (inherited, INHERITED)
 
     def _find_only_method(
@@ -237,7 +247,8 @@ class CodeRules:
     def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`, or the snippet `memory = Memory()`."""
         types = read_parameter_types(str(row.facts.get("signature", "")), row.language)
-        said = (types.get(parts[0]) or read_made_types(row.content).get(parts[0], "")).split(".")
+        name = parts[0].lstrip("$")
+        said = (types.get(name) or read_made_types(row.content).get(name, "")).split(".")
         owner = self._resolve_name(self._view, row.symbol or "", said, row) if said[0] else None
         if owner is None or self._kind_of_target(owner) not in CLASS_LIKE:
             return None
@@ -337,7 +348,9 @@ class CodeRules:
         return view.kinds.get(target.symbol, "") if view is not None else ""
 
     def _enclosing_class(self, view: FileView, symbol: str) -> str | None:
-        return next((around for around in _enclosing_scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
+        around = next((around for around in _enclosing_scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
+        # The class of a method that is written outside of it may stand in another file, or be a table.
+        return around or (symbol.rpartition(".")[0] if view.kinds.get(symbol) == "method" else "") or None
 
     def _find_inherited_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
         """Return the method that a class has from the nearest of its bases in this project."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 
-_TYPE_FIRST_LANGUAGES: Final = frozenset({"java", "c_sharp", "cpp", "c"})
+_TYPE_FIRST_LANGUAGES: Final = frozenset({"java", "c_sharp", "cpp", "c", "php"})
 
 _OPENS: Final = frozenset("(<`!")
 _BEFORE: Final = frozenset("._$:>)]")
@@ -20,10 +20,10 @@ _GIVEN: Final = (" =", ":", ",", " in ", " of ", " :=", ")")
 
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _PARAMETER: Final = re.compile(r"[(,]\s*[*&]*([A-Za-z_$][\w$]*)\s*(?=[:,=)?])")
-_TYPED: Final = re.compile(r"\b(\w+)\??:\s*[\"']?([A-Za-z_][\w.]*)")
+_TYPED: Final = re.compile(r"\b(\w+)\??:\s*(?:&\s*(?:'\w+\s+)?(?:mut\s+)?|[\"'])?([A-Za-z_][\w.]*)")
 _GO_TYPED: Final = re.compile(r"[(,]\s{0,9}(\w+)\s{1,9}(?:\.\.\.)?[*&]?([A-Za-z_]\w*(?:\.\w+)?)\s{0,9}(?=[,)])")
 _TYPE_FIRST: Final = re.compile(
-    r"[(,]\s{0,9}(?:final\s{1,9}|const\s{1,9})?([A-Z]\w*)(?:<[^<>()]{0,200}>)?[*&]?\s{1,9}[*&]?(\w+)\s{0,9}(?=[,)=])"
+    r"[(,]\s{0,9}(?:final\s{1,9}|const\s{1,9}|\?)?([A-Z]\w*)(?:<[^<>()]{0,200}>)?\??[*&]?\s{1,9}[*&]?\$?(\w+)\s{0,9}(?=[,)=])"
 )
 _CONSTRUCTED: Final = re.compile(
     r"(?<![\w.])(\w{1,80})[ \t]{0,9}(?::[^=\n]{0,80})?:?=[ \t]{0,9}(?:await[ \t]+)?(?:new[ \t]+)?&?"

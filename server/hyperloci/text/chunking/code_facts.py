@@ -76,7 +76,9 @@ def comment_text(comments: list[str]) -> str:
 
 
 def callee_name(text: str) -> str:
-    """Return what is called, as written (`client.fetch`); only its last name if a part of it is computed."""
+    """Return what is called, as written (`client.fetch`, `super.run`); only the last name if a part is computed."""
+    if text.startswith("super()."):
+        text = text.replace("()", "", 1)
     if _PLAIN_CALLEE.fullmatch(text):
         return text
     # From the end: to look for an end from every beginning takes seconds where a thousand calls are one expression.
