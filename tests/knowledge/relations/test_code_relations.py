@@ -562,8 +562,8 @@ OWN_CALLS = {
     "    function step() {\n        return 1;\n    }\n    static function stay() {\n        return 2;\n    }\n}\n"
     "function use_it(?Box $box) {\n    return $box?->step();\n}\n",
     "a.ts": "class Base {\n  top() {\n    return 1;\n  }\n}\n"
-    "class Box extends Base {\n  go() {\n    return this?.step() + this.stay() + super.top();\n  }\n"
-    "  step() {\n    return 1;\n  }\n  stay() {\n    return 2;\n  }\n}\n"
+    "class Box extends Base {\n  go() {\n    return this?.step() + this.#stay() + super.top();\n  }\n"
+    "  step() {\n    return 1;\n  }\n  #stay() {\n    return 2;\n  }\n}\n"
     "function use_it(box?: Box) {\n  return box?.step();\n}\n",
     "a.kt": "open class Base<T> {\n    fun top() {\n        print(1)\n    }\n}\n"
     "class Box : Base<Int>() {\n    fun go() {\n        step()\n        this.stay()\n        top()\n    }\n"
@@ -610,4 +610,23 @@ def test_methods_that_stand_outside_of_their_class_call_each_other(code: Linked)
         ("calls", "a.lua:Box.go", "a.lua:Box.step"),
         ("calls", "a.cpp:Box.go", "a.cpp:Box.step"),
         ("calls", "a.rs:run", "a.rs:Box2.step"),
+    }
+
+
+@pytest.mark.req("D.03")
+@pytest.mark.parametrize("ending", ["jsx", "tsx"])
+def test_a_component_is_called_by_what_shows_it(code: Linked, ending: str) -> None:
+    code.index(
+        {
+            f"card.{ending}": "export function Card() {\n  return <b>1</b>;\n}\n",
+            f"page.{ending}": "import { Card } from './card';\n\nfunction b() {\n  return 1;\n}\n\n"
+            'export function Page() {\n  return <b><Card title="x" /></b>;\n}\n\n'
+            "export function Long() {\n  return <Card>{b()}</Card>;\n}\n",
+        }
+    )
+
+    assert code.edges("calls") == {
+        ("calls", f"page.{ending}:Page", f"card.{ending}:Card"),
+        ("calls", f"page.{ending}:Long", f"card.{ending}:Card"),
+        ("calls", f"page.{ending}:Long", f"page.{ending}:b"),
     }

@@ -581,6 +581,16 @@ def test_a_method_knows_its_class_also_from_outside_of_it() -> None:
         ("a.scala", "package object a {\n  var state = 1\n}\n", "a a.state"),
         ("A.java", "interface A {\n    int MAX = 1;\n}\n", "A A.MAX"),
         ("a.cs", "class A {\n    event Handler Changed;\n}\n", "A A.Changed"),
+        ("a.ts", "class A {\n  @Input() name!: string;\n  #count = 0;\n}\n", "A A.name A.count"),
+        ("a.js", "var first = 1, second = 2;\nexport var third = 3;\n", "first second third"),
+        ("a.js", "class A {\n  name;\n  go = () => 1;\n}\n", "A A.name A.go"),
+        (
+            "a.c",
+            "typedef int (*callback)(int);\ntypedef long number;\nint table[] = { 1 }, *first = table;\n",
+            "callback number table first",
+        ),
+        ("a.cpp", "class MY_API A : public B {\n public:\n  void go() { run(); }\n};\n", "A A.go"),
+        ("a.cpp", "struct AB final {\n  void go() { run(); }\n};\n", "AB AB.go"),
     ],
 )
 def test_what_has_a_name_is_a_symbol_under_that_name_alone(path: str, text: str, symbols: str) -> None:

@@ -55,7 +55,7 @@ _OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
 
 _BUILTIN: Final = frozenset(dir(builtins))
 
-_SEPARATOR: Final = re.compile(r"\.|::?|->")
+_SEPARATOR: Final = re.compile(r"\.#?|::?|->")
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
 
 

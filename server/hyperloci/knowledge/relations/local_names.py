@@ -46,12 +46,12 @@ _BINDINGS: Final = (
 
 
 def is_called_bare(text: str, name: str) -> bool:
-    """Say whether a name is called on its own: of `get().run()` only the last name is known, and is no name here."""
+    """Say whether a name is called on its own, or shown (`<Card />`): of `get().run()` only the last name is known."""
     end = 0
     while (start := text.find(name, end)) >= 0:
         end = start + len(name)
         before, after = text[start - 1 : start], text[end : end + 2].lstrip(" ")[:1]
-        if after in _OPENS and not (before.isalnum() or before in _BEFORE):
+        if before == "<" or (after in _OPENS and not (before.isalnum() or before in _BEFORE)):
             return True
     return False
 

@@ -34,6 +34,11 @@ _READ_BYTES: Final = 65_536
 _SHORT_CALLEE: Final = 64
 """Bytes of a callee that is kept at hand; longer ones are expressions and seldom come again."""
 
+_EXPORT_MACRO: Final = re.compile(
+    rb"\b(?:class|struct)\s{1,9}([A-Z][A-Z0-9_]{1,63})(?=\s{1,9}(?!final\b)\w{1,200}\s{0,9}(?:final\s{0,9})?[:{])"
+)
+"""`API` in `class API Thing {`: C++'s grammar has no macros, and would take the class for a function."""
+
 Fact = tuple[int, str]
 """Something said at a character offset."""
 
@@ -84,7 +89,7 @@ def parse_outline(language: Language, text: str) -> Outline | None:
     source = SourceText.from_text(text)
     if language.name == "python" and source.data.count(b"\\\n") > MAX_CONTINUATIONS:
         return None
-    root = _parse_tree(grammar, source.data)
+    root = _parse_tree(grammar, _hide_export_macros(source.data) if language.name == "cpp" else source.data)
     if root is None or _is_token_heap(root):
         return None
     found = QueryCursor(_compile_query(language, "facts")).captures(root)
@@ -110,6 +115,10 @@ def parse_outline(language: Language, text: str) -> Outline | None:
         bases=_group_by_definition(nesting, _collect_facts(source, found, {"base": _read_base})),
         docs=_collect_docs(source, nesting, definitions, leads, found.get("doc", ())),
     )
+
+
+def _hide_export_macros(data: bytes) -> bytes:
+    return _EXPORT_MACRO.sub(lambda match: match[0][: match.start(1) - match.start()] + b" " * len(match[1]), data)
 
 
 def _parse_tree(grammar: tree_sitter.Language, data: bytes) -> Node | None:

@@ -111,7 +111,9 @@ _PYTHON = Language(
 
 _SCRIPT_DEFINITIONS: Final = """
     (program (lexical_declaration (variable_declarator name: (identifier) @name) @other.part))
+    (program (variable_declaration (variable_declarator name: (identifier) @name) @other.part))
     (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @other.part)))
+    (program (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @other.part)))
     (class_declaration name: (_) @name) @class
     (function_declaration name: (_) @name) @function
     (generator_function_declaration name: (_) @name) @function
@@ -134,6 +136,11 @@ _SCRIPT_FACTS: Final = """
         (#eq? @_require "require"))
     (call_expression function: (import) arguments: (arguments . (string) @import))
 """
+_JSX_FACTS: Final = """
+    ([(jsx_opening_element name: (_) @call) (jsx_self_closing_element name: (_) @call)] (#match? @call "^[A-Z]|[.]"))
+"""
+"""A component is called by what shows it; what has a small letter is the browser's."""
+
 _SCRIPT_WRAPPERS: Final = frozenset(
     {"export_statement", "lexical_declaration", "variable_declaration", "expression_statement", "ambient_declaration"}
 )
@@ -145,8 +152,9 @@ _JAVASCRIPT = Language(
     interpreters=("node", "nodejs", "bun"),
     grammar="tree_sitter_javascript",
     definitions=_SCRIPT_DEFINITIONS
+    + "(field_definition property: (_) @name) @other.part"
     + "(field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @function.inline",
-    facts=_SCRIPT_FACTS + "(class_heritage (_) @base)",
+    facts=_SCRIPT_FACTS + _JSX_FACTS + "(class_heritage (_) @base)",
     wrappers=_SCRIPT_WRAPPERS,
     attributes=frozenset({"decorator"}),
     tests=_SCRIPT_TESTS,
@@ -161,6 +169,7 @@ _TYPESCRIPT_DEFINITIONS: Final = (
     (enum_declaration name: (_) @name) @other.inline
     (internal_module name: (_) @name) @namespace
     (module name: (_) @name) @namespace
+    (public_field_definition name: (_) @name) @other.part
     (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @function.inline
     (function_signature name: (_) @name) @function.part
     (method_signature name: (_) @name) @function.part
@@ -195,7 +204,7 @@ _TSX = Language(
     grammar="tree_sitter_typescript",
     loader="language_tsx",
     definitions=_TYPESCRIPT_DEFINITIONS,
-    facts=_TYPESCRIPT_FACTS,
+    facts=_TYPESCRIPT_FACTS + _JSX_FACTS,
     wrappers=_SCRIPT_WRAPPERS,
     attributes=frozenset({"decorator"}),
     tests=_SCRIPT_TESTS,
@@ -297,6 +306,14 @@ _JAVA = Language(
 )
 
 _C_DEFINITIONS: Final = """
+    (type_definition declarator: (type_identifier) @name) @other.part
+    (type_definition declarator: (function_declarator declarator: (parenthesized_declarator
+        (pointer_declarator declarator: (type_identifier) @name)))) @other.part
+    (translation_unit (declaration declarator: (init_declarator declarator: [
+        (identifier) @name
+        (array_declarator declarator: (identifier) @name)
+        (pointer_declarator declarator: (identifier) @name)
+    ]) @other.part))
     (function_definition declarator: (function_declarator declarator: (_) @name)) @function
     (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (_) @name)))
         @function
