@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,20 @@ class History:
 @pytest.fixture
 def history(store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree) -> History:
     return History(store, settings, clock, tree)
+
+
+@pytest.mark.req("E.02")
+def test_commits_of_one_second_are_told_in_the_order_of_the_history(
+    history: History, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "_ticks", itertools.repeat(1_770_000_000))
+    made = [tree.commit(f"Step {number}", a_py=f"step = {number}\n") for number in range(4)]
+    history.index()
+    made += [tree.commit("Step 4", a_py="step = 4\n")]
+    history.index()
+
+    latest = history.store.history.list_latest([identify_project(tree.root).id])
+    assert latest == [history.node(sha).key for sha in reversed(made)]
 
 
 @pytest.mark.req("E.02")

@@ -305,7 +305,7 @@ class CommitIndexer:
             with self._turns.take_turn() as turn:
                 before = len(ready)
                 while ready and not turn.is_over():
-                    one = ready.popleft()
+                    one = ready.pop()  # The oldest first: of one second, as after a rebase, the later key is the later.
                     if not self._store.files.has_commit(self._scope_key, one.sha):
                         added += self._writer.store_commit(one, branch)
                 self._store.history.reduce_waiting(self._scope_key, before - len(ready))
