@@ -12,7 +12,14 @@ from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.batching import CHARS_PER_TOKEN
 from hyperloci.embedder.process import embedding_queue
-from hyperloci.embedder.process.embedding_queue import BATCH, BATCH_TOKENS, RIVAL_MS, drain_queue, read_encoder_inputs
+from hyperloci.embedder.process.embedding_queue import (
+    BATCH,
+    BATCH_TOKENS,
+    FIRST_MS,
+    RIVAL_MS,
+    drain_queue,
+    read_encoder_inputs,
+)
 from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeType
@@ -158,6 +165,26 @@ def test_two_embedders_with_different_models_do_not_take_a_database_from_each_ot
     later = system_clock() + RIVAL_MS
     monkeypatch.setattr(embedding_queue, "system_clock", lambda: later)
     assert (drain(older), store.vectors.get_model_in_use()) == (4, "older")
+
+
+@pytest.mark.req("D.13")
+def test_an_embedder_that_took_a_database_over_and_died_before_its_first_vector_is_not_waited_for(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Dying(FakeEncoder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise MemoryError
+
+    older = FakeEncoder(model_id="older")
+    add(store, "fact")
+    drain_queue(settings.database, older, always)
+    with pytest.raises(MemoryError):
+        drain_queue(settings.database, Dying(model_id="newer"), always)
+    assert drain_queue(settings.database, older, always) == 0
+
+    later = system_clock() + FIRST_MS
+    monkeypatch.setattr(embedding_queue, "system_clock", lambda: later)
+    assert (drain_queue(settings.database, older, always), store.vectors.get_model_in_use()) == (1, "older")
 
 
 @pytest.mark.req("D.13")

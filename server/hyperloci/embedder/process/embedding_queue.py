@@ -41,8 +41,11 @@ RIVAL_MS: Final = 15 * 60_000
 """How long a database is left to an embedder with other models that took it over, after its last fingerprint: as long
 as an idle one lives. Else two sessions with different profiles would embed what the other just did, for ever."""
 
-_held: Final[set[tuple[Path, str]]] = set()
-"""The databases that this process made fingerprints for, each with the model."""
+FIRST_MS: Final = 60_000
+"""How long it is left to one that made none yet: it has loaded its models, and a batch takes seconds."""
+
+_held: Final[dict[tuple[Path, str], tuple[int | None, int]]] = {}
+"""The databases that this process had, each with the model: when the last fingerprint was made, and when it had it."""
 
 
 def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool], clock: Clock = system_clock) -> int:
@@ -55,10 +58,11 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
         StoreError: the database can't be opened or written.
     """
     with Store.open(database) as store:
-        if (database, encoder.model_id) in _held and _has_rival(store, encoder.model_id):
+        place = (database, encoder.model_id)
+        if place in _held and _has_rival(store, encoder.model_id, *_held[place]):
             logger.info("%s is left to an embedder with other models, which took it over", database)
             return 0
-        _held.add((database, encoder.model_id))
+        _held[place] = store.embedding_pace.get_last_time(), system_clock()
         with store.transaction():
             model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=clock())
         opened, done = time.monotonic(), 0
@@ -67,6 +71,7 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
             _embed_batch(store, encoder, model, nodes)
             if _is_taken_over(store, model):
                 return done
+            _held[place] = store.embedding_pace.get_last_time(), system_clock()
             done += len(nodes)
             if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
                 break
@@ -74,12 +79,15 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
         return done
 
 
-def _has_rival(store: Store, model_id: str) -> bool:
-    """Tell whether an embedder with other models has the database, and made a fingerprint not long ago."""
+def _has_rival(store: Store, model_id: str, last_before: int | None, held_at: int) -> bool:
+    """Tell whether an embedder with other models has the database, and made a fingerprint lately, or just came."""
     if store.vectors.get_model_in_use() == model_id:
         return False
     last = store.embedding_pace.get_last_time()
-    return last is not None and 0 <= system_clock() - last < RIVAL_MS
+    now = system_clock()
+    if last is None or last == last_before:
+        return 0 <= now - held_at < FIRST_MS
+    return 0 <= now - last < RIVAL_MS
 
 
 def _is_taken_over(store: Store, model: int) -> bool:
