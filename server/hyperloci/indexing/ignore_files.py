@@ -49,7 +49,7 @@ _PLAIN: Final = re.compile(r"[^\\\[\s]+|\\\S| +|.", re.DOTALL)
 _BLANK: Final = re.compile(r"\\?([^\S ])|\\( )")
 """What `pathspec` would strip from a pattern's end and Git does not: some bytes of UTF-8 among it, as those of `à`."""
 
-_MEMBER: Final = re.compile(r"\\(.)|\[:([^\]]*):\]|(.)", re.DOTALL)
+_MEMBER: Final = re.compile(r"\\(.)|\[:([^\]]{0,40}):\]|(.)", re.DOTALL)
 _RANGE: Final = re.compile(r"-(?:\\(.)|([^\]\\]))", re.DOTALL)
 """What a bracket is made of; only behind a member that is no range's end and no class does `-` make a range."""
 
