@@ -188,6 +188,28 @@ def test_an_embedder_that_took_a_database_over_and_died_before_its_first_vector_
 
 
 @pytest.mark.req("D.13")
+def test_an_embedder_that_is_slow_to_make_its_first_vector_is_not_displaced_by_one_that_had_nothing_to_do(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = system_clock()
+    monkeypatch.setattr(embedding_queue, "system_clock", lambda: now)
+    older = FakeEncoder(model_id="older")
+
+    class Slow(FakeEncoder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            nonlocal now
+            now += 120_000
+            assert drain_queue(settings.database, older, always) == 0
+            return super().encode(texts)
+
+    add(store, "fact")
+    drain_queue(settings.database, older, always)
+    now += 2 * RIVAL_MS
+    assert drain_queue(settings.database, Slow(model_id="newer"), always) == 1
+    assert (drain_queue(settings.database, older, always), store.vectors.get_model_in_use()) == (0, "newer")
+
+
+@pytest.mark.req("D.13")
 def test_a_batch_that_was_on_its_way_when_another_embedder_took_over_is_left_to_that(
     store: Store, settings: Settings
 ) -> None:

@@ -41,11 +41,12 @@ RIVAL_MS: Final = 15 * 60_000
 """How long a database is left to an embedder with other models that took it over, after its last fingerprint: as long
 as an idle one lives. Else two sessions with different profiles would embed what the other just did, for ever."""
 
-FIRST_MS: Final = 60_000
-"""How long it is left to one that made none yet: it has loaded its models, and a batch takes seconds."""
+FIRST_MS: Final = 5 * 60_000
+"""How long it is left to one that took it over and made none yet: its models are loaded, and a batch takes a minute or
+two where they are large and the machine is busy. If that were too short, each would embed for the other to undo it."""
 
-_held: Final[dict[tuple[Path, str], tuple[int | None, int]]] = {}
-"""The databases that this process had, each with the model: when the last fingerprint was made, and when it had it."""
+_held: Final[set[tuple[Path, str]]] = set()
+"""The databases that this process made fingerprints for, each with the model."""
 
 
 def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool], clock: Clock = system_clock) -> int:
@@ -58,20 +59,18 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
         StoreError: the database can't be opened or written.
     """
     with Store.open(database) as store:
-        place = (database, encoder.model_id)
-        if place in _held and _has_rival(store, encoder.model_id, *_held[place]):
+        if (database, encoder.model_id) in _held and _has_rival(store, encoder.model_id):
             logger.info("%s is left to an embedder with other models, which took it over", database)
             return 0
-        _held[place] = store.embedding_pace.get_last_time(), system_clock()
+        _held.add((database, encoder.model_id))
         with store.transaction():
-            model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=clock())
+            model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
         opened, done = time.monotonic(), 0
         at_hand = store.sessions.find_scope_at_hand(now=clock())
         while nodes := _take_next_nodes(store, encoder.max_tokens, at_hand):
             _embed_batch(store, encoder, model, nodes)
             if _is_taken_over(store, model):
                 return done
-            _held[place] = store.embedding_pace.get_last_time(), system_clock()
             done += len(nodes)
             if should_yield() or time.monotonic() - opened > OPEN_SECONDS:
                 break
@@ -79,15 +78,14 @@ def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], boo
         return done
 
 
-def _has_rival(store: Store, model_id: str, last_before: int | None, held_at: int) -> bool:
+def _has_rival(store: Store, model_id: str) -> bool:
     """Tell whether an embedder with other models has the database, and made a fingerprint lately, or just came."""
     if store.vectors.get_model_in_use() == model_id:
         return False
-    last = store.embedding_pace.get_last_time()
-    now = system_clock()
-    if last is None or last == last_before:
-        return 0 <= now - held_at < FIRST_MS
-    return 0 <= now - last < RIVAL_MS
+    now, last, came = system_clock(), store.embedding_pace.get_last_time(), store.vectors.get_time_taken_over()
+    if came is not None and (last is None or last <= came):
+        return 0 <= now - came < FIRST_MS
+    return last is not None and 0 <= now - last < RIVAL_MS
 
 
 def _is_taken_over(store: Store, model: int) -> bool:

@@ -47,6 +47,7 @@ EXACT_BELOW: Final = FINE
 """So few allowed vectors are scored exactly at once."""
 
 _MODEL_IN_USE: Final = "model_in_use"
+_MODEL_SINCE: Final = "model_in_use_since"
 
 SCANNED_SPACES: Final = ("e1", "e7", "e9", "e10")
 """Spaces whose codes are held for scans: those that find memories on their own, where they are asked to. The others
@@ -78,6 +79,7 @@ class Fingerprints:
         before = self.get_model_in_use()
         if before != model_id:
             self._meta.set(_MODEL_IN_USE, model_id)
+            self._meta.set(_MODEL_SINCE, str(now))
             self._connection.execute(
                 "INSERT OR IGNORE INTO pending(node_key, queued_at)"
                 " SELECT node_key, ? FROM fingerprints WHERE model_key <> ?",
@@ -100,6 +102,11 @@ class Fingerprints:
     def get_model_in_use(self) -> str | None:
         """Return the id of the model that fingerprints are made with, None before the first."""
         return self._meta.get(_MODEL_IN_USE)
+
+    def get_time_taken_over(self) -> int | None:
+        """Return since when that model is in use (Unix ms), None if nobody noted it."""
+        since = self._meta.get(_MODEL_SINCE)
+        return None if since is None else int(since)
 
     def find_model(self, model_id: str) -> int | None:
         """Return the key of a model that has been used, or None."""
