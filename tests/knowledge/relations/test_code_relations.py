@@ -614,6 +614,23 @@ def test_methods_that_stand_outside_of_their_class_call_each_other(code: Linked)
 
 
 @pytest.mark.req("D.03")
+def test_what_is_no_call_of_a_method_is_not_taken_for_one(code: Linked) -> None:
+    code.index(
+        {
+            "a.php": "<?php\nclass Base {\n    function count() {\n        return 1;\n    }\n}\n"
+            "class Box extends Base {\n    function own() {\n        return 1;\n    }\n"
+            "    function sum($x) {\n        return count($x) + own();\n    }\n}\n",
+            "a.rs": "struct Box2;\nimpl Box2 {\n    fn drop(&self) -> u8 {\n        1\n    }\n"
+            "    fn use_it(&self, one: u8) {\n        drop(one);\n    }\n}\n",
+            "A.java": "class Base {\n    int size() {\n        return 1;\n    }\n}\nclass Box extends Base {\n"
+            "    void go(List<Base> many) {\n        for (int i = 0; i<size; i++) many.subList(0, 1).size();\n    }\n}\n",
+        }
+    )
+
+    assert code.edges("calls") == set()
+
+
+@pytest.mark.req("D.03")
 @pytest.mark.parametrize("ending", ["jsx", "tsx"])
 def test_a_component_is_called_by_what_shows_it(code: Linked, ending: str) -> None:
     code.index(

@@ -50,7 +50,7 @@ _SELF: Final = frozenset({"self", "cls", "this", "Self", "$this", "static"})
 _SUPER: Final = {"php": "parent", "c_sharp": "base"}
 """What a method calls what it has from above by, where that is not `super`."""
 
-_OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
+_OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua", "php", "rust"})
 """Languages in which a method's bare call does not mean another method of its class."""
 
 _BUILTIN: Final = frozenset(dir(builtins))

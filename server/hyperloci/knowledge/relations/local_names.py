@@ -51,7 +51,8 @@ def is_called_bare(text: str, name: str) -> bool:
     while (start := text.find(name, end)) >= 0:
         end = start + len(name)
         before, after = text[start - 1 : start], text[end : end + 2].lstrip(" ")[:1]
-        if before == "<" or (after in _OPENS and not (before.isalnum() or before in _BEFORE)):
+        # `i<size` is a comparison.
+        if (before == "<" and name[0].isupper()) or (after in _OPENS and not (before.isalnum() or before in _BEFORE)):
             return True
     return False
 
