@@ -83,6 +83,11 @@ class ChunkChange:
         return self.old.content_hash != self.new.content_hash
 
     @property
+    def changes_facts(self) -> bool:
+        """Whether its code says another thing, or is understood in another way."""
+        return self.new.chunk.code is not None and self.facts != self.new.chunk.code
+
+    @property
     def changes_title(self) -> bool:
         """Whether its heading is another."""
         return self.old.title != self.new.title

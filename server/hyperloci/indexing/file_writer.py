@@ -247,7 +247,7 @@ class FileWriter:
         self._store.positions.put_position(old.node_key, new.chunk.position, work.file_key)
         if arrived_at is not None or (change.position is not None and change.position.path != file.path):
             self._store.files.put_place(old.node_key, _place_of_chunk(file.path, new, arrived_at))
-        if new.chunk.code is not None and new.chunk.code != change.facts:
+        if new.chunk.code is not None and change.changes_facts:
             self._store.positions.put_code_facts(old.node_key, new.chunk.code)
             self._store.nodes.queue_for_fingerprint([old.node_key], now=now)
         if change.changes_text:
@@ -259,7 +259,7 @@ class FileWriter:
             self.tally.moved += 1
         if change.changes_text or change.changes_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._describe_change(change, file))
-        if change.changes_text or old.symbol != new.symbol or arrived_at is not None:
+        if change.changes_text or change.changes_facts or old.symbol != new.symbol or arrived_at is not None:
             work.rewritten.add_chunk(old.node_key, new.chunk, is_renamed=old.symbol != new.symbol)
             if old.symbol != new.symbol or arrived_at is not None:
                 self.appeared[file.path].add(new.symbol or "")

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.indexing.link_queue import link_queued
 from hyperloci.knowledge.relations.file_view import FileView
 from hyperloci.knowledge.relations.linker import RelationLinker
-from hyperloci.store import Store
+from hyperloci.store import Store, migration
 from tests.knowledge.relations.linked import Edge, Linked
 from tests.support import FakeClock
 
@@ -647,3 +648,27 @@ def test_a_component_is_called_by_what_shows_it(code: Linked, ending: str) -> No
         ("calls", f"page.{ending}:Long", f"card.{ending}:Card"),
         ("calls", f"page.{ending}:Long", f"page.{ending}:b"),
     }
+
+
+@pytest.mark.req("D.03")
+def test_code_that_an_older_program_understood_less_of_is_cut_and_linked_anew(
+    settings: Settings, tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, steps = tmp_path / "old.db", migration.load_migrations()[:29]
+    text = "def help_it():\n    return 1\n\n\ndef use_it():\n    return help_it()\n"
+    with monkeypatch.context() as patch:
+        patch.setattr(migration, "load_migrations", lambda: steps)
+        with Store.open(path) as store:
+            code = Linked(store, settings, tmp_path / "project", clock)
+            code.index({"a.py": text})
+            with store.transaction():
+                store.connection.execute("UPDATE code_facts SET facts = json_remove(facts, '$.calls')")
+                store.connection.execute("INSERT INTO unlinked SELECT node_key FROM code_facts")
+            link_queued(store, store.scopes.find_key("p") or pytest.fail("no scope"), clock)
+            assert code.edges("calls") == set()
+
+    with Store.open(path) as store:
+        code = Linked(store, settings, tmp_path / "project", clock)
+        link_queued(store, store.scopes.find_key("p") or pytest.fail("no scope"), clock)
+        code.index({})
+        assert code.edges("calls") == {("calls", "a.py:use_it", "a.py:help_it")}
