@@ -601,6 +601,13 @@ def test_brackets_and_ends_of_lines_are_read_as_git_reads_them(tmp_path: Path, p
     assert sorted(found(tmp_path)) == [path for path in git_sees(tmp_path) if path != ".gitignore"]
 
 
+def test_patterns_that_are_too_many_for_one_expression_are_heeded_all_the_same(tmp_path: Path) -> None:
+    make(tmp_path, {"a.md": "x\n", "b.md": "x\n"})
+    (tmp_path / ".gitignore").write_text(f"{'a*' * 2_048}\n" * ignore_files.GROUP_PATTERNS + "b.md\n")
+
+    assert found(tmp_path) == ["a.md"]
+
+
 @settings(max_examples=examples(40))
 @given(_TREES)
 def test_one_path_is_judged_as_the_walk_judges_it(

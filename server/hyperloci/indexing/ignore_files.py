@@ -43,7 +43,7 @@ GROUP_PATTERNS: Final = 200
 """Patterns in one expression that tests whether any of them matches: nearly all ignore files have fewer."""
 
 MAX_MACHINE_BYTES: Final = 256 << 20
-"""What RE2 may take for one expression, before it refuses: more than that many of the longest patterns need."""
+"""What RE2 may take for one expression, before it refuses: half as many of the longest patterns may need it all."""
 
 _PLAIN: Final = re.compile(r"[^\\\[\s]+|\\\S| +|.", re.DOTALL)
 _BLANK: Final = re.compile(r"\\?([^\S ])|\\( )")
@@ -181,10 +181,22 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
     if not patterns:
         return None
     groups = [
-        _PatternGroup.from_patterns(patterns[start : start + GROUP_PATTERNS])
+        group
         for start in range(0, len(patterns), GROUP_PATTERNS)
+        for group in _group_patterns(patterns[start : start + GROUP_PATTERNS])
     ]
     return IgnoreRules(base, source, tuple(reversed(groups)))
+
+
+def _group_patterns(patterns: Sequence[tuple[LinearPattern, bool]]) -> list[_PatternGroup]:
+    """Return patterns as one group, or as more where RE2 refuses the expression of all."""
+    try:
+        return [_PatternGroup.from_patterns(patterns)]
+    except re2.error:
+        half = len(patterns) // 2
+        if not half:
+            return []
+        return [*_group_patterns(patterns[:half]), *_group_patterns(patterns[half:])]
 
 
 def _translate(pattern: str) -> tuple[str | None, bool | None]:
