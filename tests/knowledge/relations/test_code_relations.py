@@ -624,7 +624,8 @@ def test_what_is_no_call_of_a_method_is_not_taken_for_one(code: Linked) -> None:
             "a.rs": "struct Box2;\nimpl Box2 {\n    fn drop(&self) -> u8 {\n        1\n    }\n"
             "    fn use_it(&self, one: u8) {\n        drop(one);\n    }\n}\n",
             "A.java": "class Base {\n    int size() {\n        return 1;\n    }\n}\nclass Box extends Base {\n"
-            "    void go(List<Base> many) {\n        for (int i = 0; i<size; i++) many.subList(0, 1).size();\n    }\n}\n",
+            "    void go(List<Base> many) {\n        for (int i = 0; i<size; i++) many.subList(0, 1).size();\n"
+            "    }\n}\n",
         }
     )
 
