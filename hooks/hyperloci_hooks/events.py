@@ -40,7 +40,9 @@ def _record_session_start(records: RecordFactory, payload: Payload) -> CaptureRe
 
 
 def _record_prompt(records: RecordFactory, payload: Payload) -> CaptureRecord | None:
-    return records.record_prompt(get_text(payload, "prompt"), event_id=get_text(payload, "prompt_id") or None)
+    return records.record_prompt(
+        get_text(payload, "prompt"), _transcript_path(payload), event_id=get_text(payload, "prompt_id") or None
+    )
 
 
 def _record_tool_use(records: RecordFactory, payload: Payload) -> CaptureRecord | None:

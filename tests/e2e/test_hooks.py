@@ -62,6 +62,29 @@ def test_a_session_is_kept_from_its_start_to_its_end_each_thing_once(house: Hous
     assert house.log() == ""
 
 
+@pytest.mark.req("B.01", "E.10")
+def test_what_an_interrupted_turn_said_stands_before_the_prompt_that_answers_it(house: House) -> None:
+    house.hook("UserPromptSubmit", prompt="Make logins survive a restart", prompt_id="p1")
+    house.transcript.write_text(assistant("a1", "I will move the sessions into Redis."), "utf-8")
+    house.hook("UserPromptSubmit", prompt="No, they stay in Postgres", prompt_id="p2")
+    with house.transcript.open("a", encoding="utf-8") as file:
+        file.write(assistant("a2", "They stay there."))
+    house.hook("Stop", last_assistant_message="They stay there.", prompt_id="p2")
+    assert house.texts() == [
+        "Make logins survive a restart",
+        "I will move the sessions into Redis.",
+        "No, they stay in Postgres",
+        "They stay there.",
+    ]
+
+
+def test_a_prompt_is_kept_and_answered_where_its_transcript_is_a_folder(house: House) -> None:
+    house.transcript.mkdir()
+    assert house.hook("UserPromptSubmit", prompt="Make the build green", prompt_id="p1") == {}
+    assert house.texts() == ["Make the build green"]
+    assert house.log() == ""
+
+
 def test_the_hooks_of_a_run_that_hyperloci_started_do_nothing(house: House) -> None:
     house.environ["HYPERLOCI_HOOKS"] = "off"
     for event in EVENTS:

@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.conversations.capture.session_events import Capture
+from hyperloci.conversations.capture.session_events import HURRIED_TURNS, Capture
 from hyperloci.conversations.capture.sessions import (
     SAME_TURN_MS,
     NewTurn,
@@ -504,3 +504,17 @@ def test_what_upkeep_reads_later_is_told_relative_to_its_own_project(
         node.content for node in store.nodes.query_nodes("experience", subtypes=("action",), scopes=(PROJECT,))
     ]
     assert "src/a.py" in action and str(tmp_path) not in action
+
+
+@pytest.mark.parametrize(("unread", "stored"), [(HURRIED_TURNS, HURRIED_TURNS + 1), (HURRIED_TURNS + 1, 1)])
+def test_a_prompt_does_not_wait_for_a_long_transcript_that_nobody_read(
+    capture: Capture, tmp_path: Path, unread: int, stored: int
+) -> None:
+    path = tmp_path / "transcript.jsonl"
+    lines = [
+        {"type": "assistant", "uuid": f"a{number}", "message": {"content": f"Step {number} is done."}}
+        for number in range(unread)
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    assert capture.store_record(record(CaptureKind.PROMPT, "Go on", path=str(path))) == stored
+    assert capture.store_record(record(CaptureKind.TURNS, path=str(path))) == unread + 1 - stored

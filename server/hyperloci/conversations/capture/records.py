@@ -53,17 +53,20 @@ class RecordFactory:
         """Record that the session starts, or goes on; `source` is Claude Code's word for how."""
         return self._make_record(CaptureKind.STARTED, SanitizedText(text=source), path=transcript)
 
-    def record_prompt(self, text: str, *, event_id: str | None = None) -> CaptureRecord | None:
+    def record_prompt(
+        self, text: str, transcript: Path | None = None, *, event_id: str | None = None
+    ) -> CaptureRecord | None:
         """Record what the user wrote; None where it is a notice of Claude Code's, or nothing of it may be stored.
 
         Args:
             text: the prompt, raw.
+            transcript: the session's, which may have gained what was said before the prompt.
             event_id: Claude Code's id of the prompt; two hooks that get it make the same record.
         """
         prepared = prepare_turn_text(text) if is_written_by_user(text) else None
         if prepared is None:
             return None
-        return self._make_record(CaptureKind.PROMPT, prepared, told=event_id)
+        return self._make_record(CaptureKind.PROMPT, prepared, path=transcript, told=event_id)
 
     def record_action(
         self,

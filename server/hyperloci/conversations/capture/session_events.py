@@ -33,6 +33,9 @@ _log = logging.getLogger(__name__)
 CONTEXT_LOST_SOURCES: Final = FRESH_START_SOURCES | {"compact"}
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
 
+HURRIED_TURNS: Final = 20
+"""Turns stored while a prompt waits, at some milliseconds each: a transcript that nobody read holds hundreds."""
+
 RECENT_SESSIONS: Final = 20
 """Sessions whose transcripts are searched for turns that no hook reported."""
 
@@ -55,6 +58,8 @@ class Capture:
             OSError: the transcript can't be read; the last message was stored.
         """
         record = self._assign_scope(record)
+        if record.kind is CaptureKind.PROMPT and record.path is not None:
+            return self._store_unreported(record, Path(record.path)) + self._store_record(record)
         if record.kind is not CaptureKind.TURNS or record.path is None:
             return self._store_record(record)
         new = 0
@@ -64,6 +69,24 @@ class Capture:
             # After the transcript's turns, which were said before it.
             new += self._store_record(record)
         return new
+
+    def _store_unreported(self, record: CaptureRecord, transcript: Path) -> int:
+        """Store what was said before a prompt and no hook told: no hook tells that the user interrupted a turn.
+
+        The prompt may answer it, and would else stand before it. A transcript that can't be read is the next turn's
+        end's to report.
+        """
+        mark = self._store.sessions.get_transcript_mark(str(transcript))
+        try:
+            size = transcript.stat().st_size
+        except (OSError, ValueError):  # A NUL in it: no file has such a name.
+            return 0
+        if size == (0 if mark is None else mark.offset):
+            return 0  # What reads transcripts need not be loaded.
+        try:
+            return self._store_transcript(record, transcript, is_hurried=True)
+        except OSError:
+            return 0
 
     def place_record(self, record: CaptureRecord) -> CaptureRecord:
         """Return a record with the session and the project that it belongs to by now."""
@@ -115,10 +138,12 @@ class Capture:
             self._start_session(record, told_at)
         end_session(self._store, record.session_id, now=record.at, reason=record.text)
 
-    def _store_transcript(self, record: CaptureRecord, path: Path, *, is_late: bool = False) -> int:
+    def _store_transcript(
+        self, record: CaptureRecord, path: Path, *, is_late: bool = False, is_hurried: bool = False
+    ) -> int:
         """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain.
 
-        With `is_late` an ended session stays ended.
+        With `is_late` an ended session stays ended; with `is_hurried` only what is quickly stored is.
         """
         from hyperloci.conversations.capture.transcript import read_batch
 
@@ -129,7 +154,7 @@ class Capture:
                 reading = read_batch(path, mark, root=record.project_root)
             except (FileNotFoundError, NotADirectoryError):
                 return new  # Claude Code writes it after the first prompt.
-            if reading is None:
+            if reading is None or (is_hurried and (reading.has_more or len(reading.turns) > HURRIED_TURNS)):
                 return new
             # A hook dates its record itself: what it tells of was said by then, whatever this process's clock says.
             now = max(self._clock(), record.at)
