@@ -376,6 +376,7 @@ def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
     assert ours <= {
         "hyperloci",
         *("hyperloci." + name for name in ("system", "system.data_paths", "system.framing", "system.sockets")),
+        "hyperloci.system.parents",
         "hyperloci.system.own_folders",  # Of the first event of all, which makes the folder.
         *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".finisher_launch", ".outcome_log")),
     }
