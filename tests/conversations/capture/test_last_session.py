@@ -142,6 +142,15 @@ def test_what_was_done_is_told_though_it_says_what_is_left_too(house: House) -> 
     assert section(house.start(session="new"))["done"] == [f'"{done}"']
 
 
+def test_a_short_session_that_ends_on_what_is_left_says_it_as_left_not_as_done(house: House) -> None:
+    left = "The migration for invoice numbers is still open."
+    earlier = "I still have to write the migration for invoice numbers."
+    talk(house, "u: Number the invoices per tenant.", f"a: Noted. {earlier}", "u: Where were we?", f"a: {left}")
+    told = section(house.start(session="new"))
+    assert "done" not in told
+    assert told["left (assistant)"] == [f'"{earlier}"', f'"{left}"']
+
+
 def test_what_was_left_and_then_done_in_the_same_session_is_not_left(house: House) -> None:
     cause = "The root cause is the drift of the ADC reference, not the resistor."
     talk(house, "u: Why does precharge time out?", f"a: {LEFT}", "u: I measured the reference", f"a: {cause}")

@@ -185,9 +185,10 @@ def _find_done(turns: Sequence[Node]) -> list[tuple[Node, str]]:
 
 
 def _find_last_words(answers: Sequence[Node]) -> list[tuple[Node, str]]:
-    """Return the first sentence of the last answer that does not ask, for a session of few words."""
+    """Return the first sentence of the last answer that neither asks nor says only what is left, for a session of
+    few words."""
     told = [(node, text) for node in answers[-1:] for text in split_sentences(node.content[:20_000])]
-    return [(node, text) for node, text in told if drop_questions(text)][:1]
+    return [(node, text) for node, text in told if drop_questions(text) and not _says_only_left(text)][:1]
 
 
 def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
