@@ -122,7 +122,14 @@ def test_of_two_wirings_that_one_client_runs_one_counts(tmp_path: Path) -> None:
 
 def test_what_gemini_puts_around_a_prompt_is_no_part_of_it() -> None:
     prompt = "<hook_context>&lt;hyperloci-memory&gt;\nNotes</hook_context>\n\nSay it"
-    assert translate_payload(table("gemini"), {"session_id": "s", "prompt": prompt})["prompt"] == "Say it"
+    files = "\n--- Content from referenced files ---\nContent from @a.py:\nX = 1\n--- End of content ---"
+    for told in (prompt, prompt + files):
+        assert translate_payload(table("gemini"), {"session_id": "s", "prompt": told})["prompt"] == "Say it"
+
+
+def test_what_codex_puts_before_a_prompt_in_an_editor_is_no_part_of_it() -> None:
+    prompt = "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nSay it\n"
+    assert translate_payload(table("codex"), {"session_id": "s", "prompt": prompt})["prompt"] == "Say it"
 
 
 @pytest.mark.parametrize("value", [None, 1, [], "{", '{"a"', {"command": ["make", "all"]}])

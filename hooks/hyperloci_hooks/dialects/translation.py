@@ -44,9 +44,9 @@ def translate_payload(table: Dialect, payload: Mapping[str, Any]) -> dict[str, A
     if told.get("source") in NEW_SOURCES:
         told["source"] = "startup"
     if isinstance(told.get("prompt"), str):
-        from hyperloci.conversations.capture.foreign_transcripts import strip_hook_context
+        from hyperloci.conversations.capture.foreign_transcripts import strip_attached, strip_hook_context
 
-        told["prompt"] = strip_hook_context(told["prompt"])
+        told["prompt"] = strip_attached(strip_hook_context(told["prompt"]))
     name = told.get("tool_name")
     if isinstance(name, str):
         from hyperloci.conversations.capture.tool_names import read_object, rename_use

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from hyperloci.conversations.capture.foreign_transcripts import strip_attached
 from hyperloci.conversations.capture.transcript import read_batch
 from hyperloci.conversations.transcript_import import find_transcripts
 
@@ -147,6 +150,38 @@ def test_of_a_codex_session_what_was_said_and_done_is_kept_and_nothing_that_code
         "codex",
         "0.169.0",
     )
+
+
+STATE = "# Context from my IDE setup:\n\n## Active file: src/a.ts\n\n## Open tabs:\n- a.ts: src/a.ts"
+
+
+@pytest.mark.req("C.10")
+@pytest.mark.parametrize("heading", [STATE, "# Files mentioned by the user:\n\n## a.png: /tmp/a.png"])
+def test_of_a_prompt_in_an_editor_what_the_user_wrote_is_kept_not_what_the_editor_shows(
+    tmp_path: Path, heading: str
+) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_text(message("user", f"{heading}\n\n## My request for Codex:\nNumber the invoices.\n", "m1"))
+    assert texts(path) == [("user", "Number the invoices.")]
+
+
+@pytest.mark.req("C.10")
+@pytest.mark.parametrize("more", [["Z = 1\n--- End of content ---\nX = 1\n", "\n--- End of content ---"], []])
+def test_of_a_prompt_that_names_files_the_files_are_not_kept_as_the_users_words(
+    tmp_path: Path, more: list[str]
+) -> None:
+    path = tmp_path / "session-1.jsonl"
+    files = ["\n--- Content from referenced files ---", "\nContent from @src/a.py:\n", "# Never mock it.\n", *more]
+    parts = ["Review @src/a.py, please.", *files]
+    line = {"id": "u1", "timestamp": "x", "type": "user", "content": [{"text": part} for part in parts]}
+    path.write_text(json.dumps(line) + "\n")
+    assert texts(path) == [("user", parts[0])]
+    assert strip_attached("".join(parts)) == parts[0]
+
+
+def test_who_writes_of_these_marks_is_kept_whole() -> None:
+    told = "Why does it say `--- Content from referenced files ---`?\n## My request for Codex: none"
+    assert strip_attached(told) == told
 
 
 def test_of_a_gemini_session_what_was_said_and_done_is_kept_line_by_line_or_from_one_document(tmp_path: Path) -> None:

@@ -28,6 +28,12 @@ speaks of HTML: it counts where the text is nothing but elements."""
 
 _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"
 
+_FILES_BEGIN, _FILES_END = "\n--- Content from referenced files ---\n", "\n--- End of content ---"
+"""Around the files that a prompt names (`@a.py`), which Gemini CLI puts behind it."""
+
+_REQUEST_BEGINS = "\n## My request for Codex:"
+"""Behind what the editor shows and which files are attached, which Codex's extension and app put before a prompt."""
+
 _EXIT_CODE: Final = re.compile(r"(?:[Ee]xit code:?|exited with code) (\d+)")
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
@@ -40,6 +46,15 @@ def strip_hook_context(text: str) -> str:
         kept.append(text[:start].rstrip())
         text = text[end + len(_CONTEXT_ENDS) :].lstrip()
     return "".join([*kept, text])
+
+
+def strip_attached(text: str) -> str:
+    """Return a prompt without the files and the editor's state that its client put beside it."""
+    before, begins, rest = f"\n{text}".partition(_FILES_BEGIN)
+    if begins:
+        text = f"{before}\n{rest.rpartition(_FILES_END)[2] if _FILES_END in rest else ''}".strip()
+    state, begins, request = text.partition(_REQUEST_BEGINS)
+    return request.strip() if begins and state.lstrip().startswith("# ") else text
 
 
 def is_codex_entry(entry: Mapping[str, Any]) -> bool:
@@ -110,7 +125,8 @@ def _is_inserted(text: str) -> bool:
 def _make_text_turn(uuid: str, speaker: Speaker, texts: list[str], when: Any) -> Iterator[Turn]:
     if speaker is Speaker.USER:
         texts = [text for text in map(strip_hook_context, texts) if is_written_by_user(text) and not _is_inserted(text)]
-    if text := "\n".join(texts).strip():
+    text = "\n".join(texts)
+    if text := (strip_attached(text) if speaker is Speaker.USER else text).strip():
         yield Turn(uuid=uuid, role=speaker, text=text, timestamp_ms=read_time(when))
 
 
