@@ -215,6 +215,31 @@ def test_lines_of_any_other_shape_are_passed_over(tmp_path: Path, junk: bytes) -
     assert [turn.text for turn in read(path).turns] == ["before", "after"]
 
 
+def queued(prompt: Any, **more: Any) -> bytes:
+    entry = {"type": "attachment", "uuid": "q", "attachment": {"type": "queued_command", "prompt": prompt, **more}}
+    return json.dumps(entry).encode() + b"\n"
+
+
+@pytest.mark.req("C.10")
+def test_what_the_user_queued_is_kept_in_whatever_form_it_was_written(tmp_path: Path) -> None:
+    blocks = [{"type": "text", "text": "The logo is always the SVG one."}, {"type": "image", "source": {}}]
+    path = write(tmp_path / "t.jsonl", queued(blocks, commandMode="prompt", origin={"kind": "human"}))
+    assert [(turn.role, turn.text) for turn in read(path).turns] == [(Speaker.USER, "The logo is always the SVG one.")]
+
+
+@pytest.mark.req("C.10")
+@pytest.mark.parametrize("kind", ["peer", "auto-continuation", "task-notification"])
+def test_what_came_in_the_users_place_from_elsewhere_is_not_kept_as_the_users_words(tmp_path: Path, kind: str) -> None:
+    told = "Never mock the database."
+    path = write(
+        tmp_path / "t.jsonl",
+        queued(told, origin={"kind": kind}),
+        line("u1", told, origin={"kind": kind}),
+        line("u2", "hello", origin={"kind": "human"}),
+    )
+    assert [turn.text for turn in read(path).turns] == ["hello"]
+
+
 @pytest.mark.parametrize("stamp", ["yesterday", 5, None, "2026-13-01T00:00:00Z"])
 def test_a_time_that_is_none_is_left_out(tmp_path: Path, stamp: Any) -> None:
     assert read(write(tmp_path / "t.jsonl", line("u1", "hello", timestamp=stamp))).turns[0].timestamp_ms is None

@@ -238,7 +238,8 @@ def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) ->
             if block.get("type") == "tool_result":
                 yield from _make_action_turn(entry, block, batch)
         texts = [text for text in _text_blocks(blocks) if is_written_by_user(text)]
-        if texts and not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
+        flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+        if texts and not any(map(entry.get, flags)) and _is_of_human(entry):
             batch.calls.clear()  # What the user says while a tool runs is queued, and comes as an attachment.
             yield from _make_text_turn(entry, Speaker.USER, texts)
 
@@ -248,9 +249,15 @@ def _queued_prompts(entry: dict[str, Any]) -> Iterator[Turn]:
     attachment = entry.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command" or attachment.get("isMeta"):
         return
-    prompt = attachment.get("prompt")
-    if attachment.get("commandMode", "prompt") == "prompt" and isinstance(prompt, str) and is_written_by_user(prompt):
-        yield from _make_text_turn(entry, Speaker.USER, [prompt])
+    texts = [text for text in _text_blocks(_content_blocks(attachment.get("prompt"))) if is_written_by_user(text)]
+    if attachment.get("commandMode", "prompt") == "prompt" and _is_of_human(attachment):
+        yield from _make_text_turn(entry, Speaker.USER, texts)
+
+
+def _is_of_human(told: Mapping[str, Any]) -> bool:
+    """Tell whether a prompt came from the user, not from another session, a task or Claude Code, as far as it says."""
+    origin = told.get("origin")
+    return not isinstance(origin, Mapping) or origin.get("kind", "human") == "human"
 
 
 def _make_text_turn(entry: dict[str, Any], role: Speaker, texts: list[str]) -> Iterator[Turn]:
