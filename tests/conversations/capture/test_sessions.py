@@ -518,3 +518,14 @@ def test_a_prompt_does_not_wait_for_a_long_transcript_that_nobody_read(
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
     assert capture.store_record(record(CaptureKind.PROMPT, "Go on", path=str(path))) == stored
     assert capture.store_record(record(CaptureKind.TURNS, path=str(path))) == unread + 1 - stored
+
+
+@pytest.mark.req("E.10")
+def test_a_message_that_the_hook_told_without_its_blank_lines_is_stored_once(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    path = tmp_path / "transcript.jsonl"
+    line = {"type": "assistant", "uuid": "a1", "timestamp": to_iso(NOW), "message": {"content": "\n\nIt is green.\n"}}
+    path.write_text(f"{json.dumps(line)}\n", "utf-8")
+    capture.store_record(record(CaptureKind.TURNS, "It is green.", path=str(path)))
+    assert [node.content for node in episodes(store)] == ["It is green."]

@@ -51,6 +51,7 @@ def test_nothing_is_left_of_what_is_private(text: str) -> None:
         "<system-reminder>\nremember",
         "<ide_opened_file>The user opened a.py</ide_opened_file>",
         "<bash-input>ls</bash-input>",
+        '<cross-session-message from="uds:/tmp/s" from-name="reviewer">Never rebase</cross-session-message>',
         "[Request interrupted by user for tool use]",
         "  ",
     ],

@@ -21,7 +21,7 @@ MARK_CHARS: Final = 100
 
 _NOTICE_TAG: Final = re.compile(
     r"\s*<(?P<tag>command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
-    r"|task-notification|system-reminder|ide_[a-z_]+|user-memory-input|teammate-message)(?:\s[^<>]*)?>"
+    r"|task-notification|system-reminder|ide_[a-z_]+|user-memory-input|teammate-message|cross-session-message)(?:\s[^<>]*)?>"
 )
 _NOTICE_LINE: Final = re.compile(
     r"\s*(?:\[Request interrupted by user(?: for tool use)?\]\s*\Z"
@@ -55,6 +55,8 @@ def prepare_turn_text(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedTex
 
         # A placeholder may be longer than its secret: cut here too, or a second look would cut elsewhere.
         return replace(prepared, text=clip_line(prepared.text[:MAX_EPISODE_CHARS]))
+    # A hook tells the last message without the blank lines that the transcript has around it.
+    prepared = replace(prepared, text=prepared.text.strip())
     if len(prepared.text) > MAX_EPISODE_CHARS + MARK_CHARS:
         kept = prepared.text[:MAX_EPISODE_CHARS]
         return replace(prepared, text=f"{kept}\n[the rest of {len(text)} characters was not stored]")
