@@ -520,6 +520,51 @@ def test_a_prompt_does_not_wait_for_a_long_transcript_that_nobody_read(
     assert capture.store_record(record(CaptureKind.TURNS, path=str(path))) == unread + 1 - stored
 
 
+def spoken(uuid: str, text: str, at: int = NOW) -> str:
+    message = {"id": f"m-{uuid}", "content": [{"type": "text", "text": text}]}
+    return json.dumps({"type": "assistant", "uuid": uuid, "timestamp": to_iso(at), "message": message}) + "\n"
+
+
+@pytest.mark.req("B.01", "E.10")
+def test_a_long_turn_of_tool_uses_stands_before_the_prompt_that_interrupted_it(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    path = tmp_path / "transcript.jsonl"
+    with path.open("w") as file:
+        file.write(spoken("a1", "I will move the sessions into Redis."))
+        for number in range(2 * HURRIED_TURNS):
+            call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": f"make {number}"}}
+            result = {"type": "tool_result", "tool_use_id": call["id"], "content": "x" * 10_000}
+            for who, block in (("assistant", call), ("user", result)):
+                line = {
+                    "type": who,
+                    "uuid": f"{who}{number}",
+                    "timestamp": to_iso(NOW),
+                    "message": {"content": [block]},
+                }
+                file.write(json.dumps(line) + "\n")
+            with store.transaction():
+                known = replace(action(f"Bash: make {number}"), uuid=f"toolu_{number}", path=None)
+                add_turn(store, SESSION, PROJECT, known, now=NOW)
+        file.write(spoken("a2", "They are in Redis."))
+        file.write('{"type": "assistant", "uuid": "a3"')  # Being written.
+    assert capture.store_record(record(CaptureKind.PROMPT, "No, they stay in Postgres", path=str(path))) == 3
+    assert [node.content for node in episodes(store)] == [
+        "I will move the sessions into Redis.",
+        "They are in Redis.",
+        "No, they stay in Postgres",
+    ]
+
+
+@pytest.mark.req("E.10")
+def test_a_prompt_that_is_stored_late_stands_before_its_answer(store: Store, capture: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(spoken("a1", "Shall I go on?", NOW - 9_000) + spoken("a2", "It is done.", NOW - 1_000), "utf-8")
+    assert capture.store_record(record(CaptureKind.PROMPT, "Go on", at=NOW - 5_000, path=str(path))) == 2
+    assert capture.store_record(record(CaptureKind.TURNS, path=str(path))) == 1
+    assert [node.content for node in episodes(store)] == ["Shall I go on?", "Go on", "It is done."]
+
+
 @pytest.mark.req("E.10")
 def test_a_message_that_the_hook_told_without_its_blank_lines_is_stored_once(
     store: Store, capture: Capture, tmp_path: Path

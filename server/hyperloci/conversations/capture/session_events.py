@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Collection
 from dataclasses import replace
@@ -15,6 +16,7 @@ from hyperloci.conversations.capture.sessions import (
     NewTurn,
     add_turn,
     add_turns,
+    drop_stored_actions,
     end_session,
     set_lines_aside,
     start_session,
@@ -26,6 +28,7 @@ from hyperloci.store import Store
 
 if TYPE_CHECKING:
     from hyperloci.conversations.capture.prompt_context import PromptSearch
+    from hyperloci.conversations.capture.transcript import TranscriptBatch
     from hyperloci.jobs import MaintenanceContext
 
 _log = logging.getLogger(__name__)
@@ -34,7 +37,10 @@ CONTEXT_LOST_SOURCES: Final = FRESH_START_SOURCES | {"compact"}
 """The assistant has no context, or has lost it: what the session was shown before counts no more."""
 
 HURRIED_TURNS: Final = 20
-"""Turns stored while a prompt waits, at some milliseconds each: a transcript that nobody read holds hundreds."""
+"""New turns stored while a prompt waits, at some milliseconds each: a transcript that nobody read holds hundreds."""
+
+HURRIED_BYTES: Final = 1 << 20
+"""Read while a prompt waits, in some ten milliseconds: what tools gave back fills most of a long turn."""
 
 RECENT_SESSIONS: Final = 20
 """Sessions whose transcripts are searched for turns that no hook reported."""
@@ -73,20 +79,29 @@ class Capture:
     def _store_unreported(self, record: CaptureRecord, transcript: Path) -> int:
         """Store what was said before a prompt and no hook told: no hook tells that the user interrupted a turn.
 
-        The prompt may answer it, and would else stand before it. A transcript that can't be read is the next turn's
-        end's to report.
+        The prompt may answer it, and would else stand before it. What was said after it waits: a prompt may be stored
+        late. So does a transcript that is too long or can't be read, for the next turn's end.
         """
         mark = self._store.sessions.get_transcript_mark(str(transcript))
         try:
-            size = transcript.stat().st_size
+            gained = transcript.stat().st_size - (0 if mark is None else mark.offset)
         except (OSError, ValueError):  # A NUL in it: no file has such a name.
             return 0
-        if size == (0 if mark is None else mark.offset):
+        if gained == 0 or gained > HURRIED_BYTES:
             return 0  # What reads transcripts need not be loaded.
+        from hyperloci.conversations.capture.transcript import read_batch
+
         try:
-            return self._store_transcript(record, transcript, is_hurried=True)
+            reading = read_batch(transcript, mark, root=record.project_root, batch_bytes=HURRIED_BYTES)
         except OSError:
             return 0
+        if reading is None:
+            return 0
+        before = tuple(itertools.takewhile(lambda turn: (turn.timestamp_ms or 0) <= record.at, reading.turns))
+        fresh = drop_stored_actions(self._store, record.session_id, before)
+        if len(fresh) > HURRIED_TURNS:
+            return 0
+        return self._store_batch(record, transcript, replace(reading, turns=fresh), is_read=before == reading.turns)
 
     def place_record(self, record: CaptureRecord) -> CaptureRecord:
         """Return a record with the session and the project that it belongs to by now."""
@@ -138,12 +153,10 @@ class Capture:
             self._start_session(record, told_at)
         end_session(self._store, record.session_id, now=record.at, reason=record.text)
 
-    def _store_transcript(
-        self, record: CaptureRecord, path: Path, *, is_late: bool = False, is_hurried: bool = False
-    ) -> int:
+    def _store_transcript(self, record: CaptureRecord, path: Path, *, is_late: bool = False) -> int:
         """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain.
 
-        With `is_late` an ended session stays ended; with `is_hurried` only what is quickly stored is.
+        With `is_late` an ended session stays ended.
         """
         from hyperloci.conversations.capture.transcript import read_batch
 
@@ -154,26 +167,33 @@ class Capture:
                 reading = read_batch(path, mark, root=record.project_root)
             except (FileNotFoundError, NotADirectoryError):
                 return new  # Claude Code writes it after the first prompt.
-            if reading is None or (is_hurried and (reading.has_more or len(reading.turns) > HURRIED_TURNS)):
+            if reading is None:
                 return new
-            # A hook dates its record itself: what it tells of was said by then, whatever this process's clock says.
-            now = max(self._clock(), record.at)
-            with self._store.transaction():
-                self._register_project(record, now)
-                new += add_turns(
-                    self._store,
-                    record.session_id,
-                    record.project_id,
-                    reading.turns,
-                    now=now,
-                    client=record.client,
-                    are_late=is_late,
-                )
-                set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
-                self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
+            new += self._store_batch(record, path, reading, is_late=is_late)
             mark = reading.mark
             if not reading.has_more:
                 return new
+
+    def _store_batch(
+        self,
+        record: CaptureRecord,
+        path: Path,
+        reading: TranscriptBatch,
+        *,
+        is_late: bool = False,
+        is_read: bool = True,
+    ) -> int:
+        """Store a batch's turns and return how many were new; with `is_read` it is not read again."""
+        # A hook dates its record itself: what it tells of was said by then, whatever this process's clock says.
+        now = max(self._clock(), record.at)
+        session, scope = record.session_id, record.project_id
+        with self._store.transaction():
+            self._register_project(record, now)
+            new = add_turns(self._store, session, scope, reading.turns, now=now, client=record.client, are_late=is_late)
+            if is_read:
+                set_lines_aside(self._store, session, scope, reading.failed, now=now)
+                self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
+        return new
 
     def _register_project(self, record: CaptureRecord, now: int) -> None:
         scopes = self._store.scopes

@@ -156,6 +156,16 @@ def add_turns(
     return new
 
 
+def drop_stored_actions(store: Store, session_id: str, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return a transcript's turns without the actions that hooks reported: an action has the same id both ways."""
+    places = {turn: f"{session_id}:{turn.uuid}" for turn in turns if turn.kind is TurnKind.ACTION}
+    session = store.sessions.get_session(session_id)
+    if session is None or not places:
+        return tuple(turns)
+    stored = store.turns.find_places(session.key, places.values())
+    return tuple(turn for turn in turns if places.get(turn) not in stored)
+
+
 def set_lines_aside(store: Store, session_id: str, scope: str, failed: Iterable[tuple[int, str]], *, now: int) -> None:
     """Note lines of a transcript that could not be read: where each begins, and why. Runs in a transaction."""
     scope_key = store.scopes.ensure_scope(scope, now=now)

@@ -92,6 +92,14 @@ class TurnRows:
         ).fetchone()
         return row is not None
 
+    def find_places(self, session_key: int, places: Iterable[str]) -> frozenset[str]:
+        """Return those of some places under which a turn of a session was stored, in one look at its turns."""
+        rows = self._connection.execute(
+            "SELECT place FROM nodes WHERE session_key = ? AND place IN (SELECT value FROM json_each(?))",
+            (session_key, json.dumps(list(places))),
+        )
+        return frozenset(row[0] for row in rows)
+
     def get_last(self, session_key: int, role: str | None = None) -> Node | None:
         """Return the last episode of a session (of one speaker: that is not withheld), or None."""
         return next(iter(self._list_outermost(session_key, role, "DESC", 1)), None)
