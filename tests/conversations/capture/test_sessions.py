@@ -11,6 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
+from hyperloci.conversations.capture import sessions
 from hyperloci.conversations.capture.session_events import HURRIED_TURNS, Capture
 from hyperloci.conversations.capture.sessions import (
     SAME_TURN_MS,
@@ -29,6 +30,7 @@ from hyperloci.model.search import SearchFilter
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
+from hyperloci.text.sanitize.sanitizer import sanitize
 
 NOW = 1_795_000_000_000
 PROJECT = "project:0123456789abcdef"
@@ -574,3 +576,14 @@ def test_a_message_that_the_hook_told_without_its_blank_lines_is_stored_once(
     path.write_text(f"{json.dumps(line)}\n", "utf-8")
     capture.store_record(record(CaptureKind.TURNS, "It is green.", path=str(path)))
     assert [node.content for node in episodes(store)] == ["It is green."]
+
+
+@pytest.mark.req("E.10")
+def test_a_turn_that_an_earlier_version_stored_with_its_blank_lines_is_not_stored_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = turn("a1", "\n\nIt is green.\n", Speaker.ASSISTANT)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(sessions, "prepare_turn_text", lambda text, _: sanitize(text))
+        assert read(store, told) == 1
+    assert read(store, told) == read(store, told, session="a copy") == 0

@@ -179,7 +179,7 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
     if prepared is None:
         return None
     session = _find_session(store, session_id, scope, saying, now)
-    twins = store.turns.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)
+    twins = _find_twins(store.turns, store.scopes.ensure_scope(scope, now=now), saying.text, prepared.text)
     if _is_known_turn(store.turns, session, saying, twins):
         return None
     previous = store.turns.get_last(session.key)
@@ -209,6 +209,13 @@ def _find_session(store: Store, session_id: str, scope: str, saying: NewTurn, no
         client=saying.client,
         client_version=saying.client_version,
     )
+
+
+def _find_twins(rows: TurnRows, scope_key: int, told: str, text: str) -> list[SameTurn]:
+    """Return the stored turns with a text; earlier versions stored it with the blank space that it was told with."""
+    before, _, after = told.partition(told.strip())
+    twins = rows.find_same_text(scope_key, text)
+    return [*twins, *rows.find_same_text(scope_key, f"{before}{text}{after}")] if before or after else twins
 
 
 def _is_known_turn(rows: TurnRows, session: StoredSession, saying: NewTurn, twins: list[SameTurn]) -> bool:
