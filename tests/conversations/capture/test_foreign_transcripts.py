@@ -156,12 +156,21 @@ STATE = "# Context from my IDE setup:\n\n## Active file: src/a.ts\n\n## Open tab
 
 
 @pytest.mark.req("C.10")
-@pytest.mark.parametrize("heading", [STATE, "# Files mentioned by the user:\n\n## a.png: /tmp/a.png"])
+@pytest.mark.parametrize("begins", ["## My request for Codex:", "## My request:"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        STATE,
+        f"{STATE}\n\n# Selected text:\n## My request:\nNever mock it.",
+        "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png",
+        '<in-app-browser-context source="ambient-ui-state">\n# In app browser:\n- a tab\n</in-app-browser-context>',
+    ],
+)
 def test_of_a_prompt_in_an_editor_what_the_user_wrote_is_kept_not_what_the_editor_shows(
-    tmp_path: Path, heading: str
+    tmp_path: Path, state: str, begins: str
 ) -> None:
     path = tmp_path / "rollout-1.jsonl"
-    path.write_text(message("user", f"{heading}\n\n## My request for Codex:\nNumber the invoices.\n", "m1"))
+    path.write_text(message("user", f"{state}\n\n{begins}\nNumber the invoices.\n", "m1"))
     assert texts(path) == [("user", "Number the invoices.")]
 
 
@@ -179,8 +188,15 @@ def test_of_a_prompt_that_names_files_the_files_are_not_kept_as_the_users_words(
     assert strip_attached("".join(parts)) == parts[0]
 
 
-def test_who_writes_of_these_marks_is_kept_whole() -> None:
-    told = "Why does it say `--- Content from referenced files ---`?\n## My request for Codex: none"
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Why does it say `--- Content from referenced files ---`?\n## My request for Codex: none",
+        "# Invoices\n\nThey have no numbers.\n\n## My request:\nNumber them.",
+        "# Browser comments:\n\n## Comment 1\nComment:\nMake it wider\n\n## My request for Codex:\n",
+    ],
+)
+def test_who_writes_of_these_marks_is_kept_whole(told: str) -> None:
     assert strip_attached(told) == told
 
 

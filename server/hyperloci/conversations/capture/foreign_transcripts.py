@@ -31,8 +31,10 @@ _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"
 _FILES_BEGIN, _FILES_END = "\n--- Content from referenced files ---\n", "\n--- End of content ---"
 """Around the files that a prompt names (`@a.py`), which Gemini CLI puts behind it."""
 
-_REQUEST_BEGINS = "\n## My request for Codex:"
-"""Behind what the editor shows and which files are attached, which Codex's extension and app put before a prompt."""
+_STATE_BEGINS: Final = re.compile(r"\s*+(?:##? (?!(?:Browser|Diff) comments:)[^\n]*:\n|<in-app-browser-context[ >])")
+_REQUEST_BEGINS: Final = re.compile(r"\n## My request(?: for Codex)?:(?=\n|\Z)")
+"""What Codex's extension and app put before a prompt, and the heading behind it, which newer ones write without a name:
+what the editor shows, which files are attached. Comments on a page or a change are the user's words."""
 
 _EXIT_CODE: Final = re.compile(r"(?:[Ee]xit code:?|exited with code) (\d+)")
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call")
@@ -53,8 +55,9 @@ def strip_attached(text: str) -> str:
     before, begins, rest = f"\n{text}".partition(_FILES_BEGIN)
     if begins:
         text = f"{before}\n{rest.rpartition(_FILES_END)[2] if _FILES_END in rest else ''}".strip()
-    state, begins, request = text.partition(_REQUEST_BEGINS)
-    return request.strip() if begins and state.lstrip().startswith("# ") else text
+    # The last: a selection in the editor may hold the heading too.
+    requests = list(_REQUEST_BEGINS.finditer(text)) if _STATE_BEGINS.match(text) else []
+    return text[requests[-1].end() :].strip() if requests else text
 
 
 def is_codex_entry(entry: Mapping[str, Any]) -> bool:
