@@ -269,6 +269,18 @@ def test_a_server_over_http_that_ours_takes_the_place_of_is_kept_in_a_copy(folde
     assert "/opt/my tools/hyperloci" in written and "8765" not in written
 
 
+@pytest.mark.parametrize("client", [name for name in NAMES if name != "gemini"])
+def test_where_hooks_are_local_and_the_server_is_over_http_nothing_is_lacking(
+    folders: ClientFolders, client: str
+) -> None:
+    install(client, folders)
+    name, text = REMOTES[client]
+    (folders.home / name).write_text("" if client == "codex" else "{}")
+    assert describe_client(client, folders).lacking == (folders.home / name,)
+    (folders.home / name).write_text(text)
+    assert describe_client(client, folders).lacking == ()
+
+
 def test_what_an_older_installation_put_beside_a_url_of_codex_is_kept_in_a_copy(folders: ClientFolders) -> None:
     text = CODEX_REMOTE.replace("url", 'command = "hyperloci"\nargs = ["serve"]\nurl', 1)
     write_files(folders.home, {".codex/config.toml": text})

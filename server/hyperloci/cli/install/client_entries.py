@@ -155,6 +155,11 @@ def remove_server(key: str) -> EditDocument:
     return remove
 
 
+def has_remote_server(document: JsonObject, key: str) -> bool:
+    """Whether the server of our name under a key is one over HTTP."""
+    return is_remote(_object_at(document, key).get(SERVER_NAME))
+
+
 def _object_at(document: JsonObject, key: str) -> JsonObject:
     value = document.get(key, {})
     if not isinstance(value, dict):

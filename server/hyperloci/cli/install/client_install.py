@@ -153,7 +153,7 @@ def describe_client(client: str, folders: ClientFolders) -> ClientState:
             holds = before is not None and plan_removal(file.path, file.remove).changed
             if holds:
                 wired.append(file.path)
-            elif scope is InstallScope.USER:
+            elif scope is InstallScope.USER and not (before and file.has_remote(before)):
                 lacking.append(file.path)
     return ClientState(
         client=client,

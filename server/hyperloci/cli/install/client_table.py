@@ -19,6 +19,7 @@ from hyperloci.cli.install.client_entries import (
     copilot_document,
     flat_hooks,
     grouped_hooks,
+    has_remote_server,
     remove_flat,
     remove_grouped,
     remove_server,
@@ -49,12 +50,14 @@ class ClientFile:
         path: where it lies.
         add, remove: the edits of its bytes.
         holds_hooks: whether the hooks are in it, not the server.
+        has_remote: tells of its bytes whether a person wrote our server over HTTP there: then no local one is lacking.
     """
 
     path: Path
     add: EditContent
     remove: EditContent
     holds_hooks: bool = False
+    has_remote: Callable[[bytes], bool] = lambda before: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +122,7 @@ def _codex_files(
             path=folder / "config.toml",
             add=edit_text(lambda text: with_table(_without_remote(text), CODEX_TABLE, values)),
             remove=edit_text(lambda text: _without_local(without_trust(text, folder / "hooks.json"))),
+            has_remote=lambda before: _is_remote(before.decode("utf-8")),
         ),
     ]
 
@@ -225,7 +229,24 @@ def _server_file(path: Path, key: str, entry: JsonObject) -> ClientFile:
         path=path,
         add=edit_json(add_server(key, entry), comments=True),
         remove=edit_json(remove_server(key), comments=True),
+        has_remote=_find_remote(key),
     )
+
+
+def _find_remote(key: str) -> Callable[[bytes], bool]:
+    """Return what tells whether the server of our name, under a key of a JSON file with comments, is one over HTTP."""
+
+    def look(before: bytes) -> bool:
+        seen: list[bool] = []
+
+        def see(document: JsonObject) -> JsonObject:
+            seen.append(has_remote_server(document, key))
+            return document
+
+        edit_json(see, comments=True)(before)
+        return any(seen)
+
+    return look
 
 
 def _own_json(path: Path, document: JsonObject) -> ClientFile:
