@@ -17,6 +17,7 @@ from hyperloci.store.memories.entities import squash_name
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
+from hyperloci.text.language.word_tables import word_set
 
 MAX_CHARS: Final = 20_000
 """Characters of a text that are read: the longest fact has as many; a longer turn holds a pasted file or log."""
@@ -167,6 +168,8 @@ def _find_in_tokens(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
 
 
 def _classify_token(token: str, words: Vocabulary) -> EntityMention | None:
+    if _is_abbreviation(token):
+        return None
     if "." in token and _PATH.fullmatch(token):
         return EntityMention(token.lstrip("./"), EntityKind.CONCEPT)
     if _IDENTIFIER.fullmatch(token) and len(token) >= MIN_CAMEL_CHARS:
@@ -238,11 +241,16 @@ def _find_proper_nouns(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
             parts.pop()
         parts = _strip_possessive(parts)
         name = " ".join(parts)
-        if not 2 < len(name) <= MAX_NAME_CHARS or name.isupper() or len(parts) > 5:
+        if not 2 < len(name) <= MAX_NAME_CHARS or name.isupper() or len(parts) > 5 or _is_abbreviation(parts[-1]):
             continue
         kind = _classify_proper_noun(text, start, parts, words)
         if kind is not None:
             yield _MentionSpan(start, start + len(name), EntityMention(name, kind))
+
+
+def _is_abbreviation(word: str) -> bool:
+    """Return whether a word, without its last dot, is short for what is no name: `d.h`, `Mrs`, `Frau Dr`."""
+    return word.lower() in word_set("sentences.abbreviations")
 
 
 def _strip_possessive(parts: Sequence[str]) -> list[str]:
