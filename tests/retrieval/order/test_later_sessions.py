@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.config import Settings
+from hyperloci.embedder.models.profile_models import load_light_encoder
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import SHARED_KINDS, Origin
 from hyperloci.model.node import Node
@@ -57,9 +59,9 @@ def state(memory: Memory, clock: FakeClock, session: str, text: str, subtype: st
 
 
 def embed(memory: Memory, *given: tuple[Node, list[float]], model_id: str = f"{MEASURED_MODEL}test") -> None:
-    """Give memories a vector of two dimensions."""
+    """Give memories a vector; all have as many dimensions."""
     with memory.store.transaction():
-        model = memory.store.vectors.use_model(model_id, 2, now=0)
+        model = memory.store.vectors.use_model(model_id, len(given[0][1]), now=0)
         for node, vector in given:
             row = np.asarray(vector, np.float32)
             columns = {"e1": float16.pack_half(row / np.linalg.norm(row))}
@@ -100,6 +102,24 @@ def test_how_near_in_meaning_two_are_decides_whether_they_are_on_one_subject(
     embed(memory, (old, STOCK), (new, at_cosine(cosine)))
 
     assert put_later_sessions_first(memory.store, [old, new], {}).nodes[0].content == first
+
+
+@pytest.mark.parametrize(
+    ("later", "first"),
+    [("плитки карты кэшируем на день", "old"), ("csv со складом теперь приходит каждый час", "later")],
+    ids=["on something else", "on the same"],
+)
+def test_that_two_are_in_russian_makes_no_subject(
+    memory: Memory, clock: FakeClock, settings: Settings, later: str, first: str
+) -> None:
+    old, new = state(memory, clock, "one", "csv со складом читаем в три часа"), state(memory, clock, "two", later)
+    encoder = load_light_encoder(settings)
+    vectors = encoder.encode([old.content, new.content])
+    assert float(vectors[0] @ vectors[1]) > SAME_SUBJECT
+    embed(memory, *zip((old, new), [vector.tolist() for vector in vectors], strict=True), model_id=encoder.model_id)
+
+    found = put_later_sessions_first(memory.store, [old, new], {}).nodes[0]
+    assert found == {"old": old, "later": new}[first]
 
 
 def test_what_was_said_in_one_session_keeps_its_order(memory: Memory, clock: FakeClock) -> None:

@@ -14,11 +14,13 @@ from hyperloci.model.kinds import BINDING_SUBTYPES, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.newer_first import ArrangedHits
+from hyperloci.spaces.chance_cosine import exceed_chance, measure_chance
 from hyperloci.store import Store
 
 SAME_SUBJECT: Final = 0.4
-"""Cosine in E1 from which two hits of one question are taken to be on one subject; chosen on 240 questions of four read
-writers and the first eight projects (docs/benchmarks/changed-minds.md, "Later sessions first")."""
+"""Cosine in E1, beyond chance, from which two hits of one question are taken to be on one subject; chosen on 240
+questions of four read writers and the first eight projects (docs/benchmarks/changed-minds.md, "Later sessions
+first")."""
 
 MEASURED_MODEL: Final = "all-MiniLM-L6-v2@"
 """How the id of the model begins with which that was chosen. Of another nothing moves: of statements on thirty
@@ -47,7 +49,13 @@ def put_later_sessions_first(store: Store, nodes: Sequence[Node], scores: Mappin
     order: list[Node] = []
     placed: dict[NodeKey, Placement] = {}
     among = list(nodes[:AMONG])
-    meanings = store.vectors.get_meanings([node.key for node in among]) if _may_compare(store, among) else {}
+    model = _find_model(store, among)
+    meanings = {} if model is None else store.vectors.get_meanings([node.key for node in among])
+    chances = {key: measure_chance(model or "", vector) for key, vector in meanings.items()}
+
+    def measure_beyond_chance(one: NodeKey, other: NodeKey) -> float:
+        # Two in Russian are near whatever they are about.
+        return exceed_chance(float(meanings[one] @ meanings[other]), min(chances[one], chances[other]))
 
     def comes_first(node: Node, other: Node) -> bool:
         return (
@@ -55,7 +63,7 @@ def put_later_sessions_first(store: Store, nodes: Sequence[Node], scores: Mappin
             and _is_as_good(node, other, scores)
             and node.key in meanings
             and other.key in meanings
-            and float(meanings[node.key] @ meanings[other.key]) >= SAME_SUBJECT
+            and measure_beyond_chance(node.key, other.key) >= SAME_SUBJECT
         )
 
     for node in among:
@@ -66,10 +74,11 @@ def put_later_sessions_first(store: Store, nodes: Sequence[Node], scores: Mappin
     return ArrangedHits(nodes=(*order, *nodes[AMONG:]), placed=placed)
 
 
-def _may_compare(store: Store, nodes: Sequence[Node]) -> bool:
+def _find_model(store: Store, nodes: Sequence[Node]) -> str | None:
+    """Return the model by whose vectors hits can be compared; None where it is another one, or nothing can move."""
     sessions = {node.session_id for node in nodes if node.session_id is not None}
     model = store.vectors.get_model_in_use() if len(sessions) > 1 and any(map(_is_statement, nodes)) else None
-    return model is not None and model.startswith(MEASURED_MODEL)
+    return model if model is not None and model.startswith(MEASURED_MODEL) else None
 
 
 def _is_earlier(other: Node, node: Node) -> bool:
