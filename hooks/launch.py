@@ -113,9 +113,9 @@ def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | N
         if event not in budget.SECONDS:
             return None
         drop_empty_home(os.environ)  # noqa: TID251 - a process's entry point
+        client.note_parents(event, os.environ)  # noqa: TID251 - for the hook's command too, which is further down
         environ = dict(os.environ)  # noqa: TID251 - a process's entry point
         where = find_paths(environ)
-        client.note_parents(event, environ)
         said = client.pack_event(event, payload, where.database, mark, environ)
         folders = (where.runtime_dir, where.sockets)
         until, grace = began + budget.SECONDS[event], budget.GRACE_SECONDS.get(event, 0)

@@ -19,6 +19,7 @@ import hyperloci
 from hyperloci.cli.install.commands import CommandLine, InstalledCommands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS, SERVER_NAME, hook_entries, server_entry
 from hyperloci.cli.install.installer import InstallScope, apply_plan, plan_install
+from hyperloci.system.parents import PARENTS_VARIABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 LAUNCHER = ROOT / "hooks" / "launch.py"
@@ -86,7 +87,7 @@ SHARED = (
     ROOT / "server" / "hyperloci" / "__init__.py",
     *(
         ROOT / "server" / "hyperloci" / "system" / name
-        for name in ("__init__.py", "data_paths.py", "framing.py", "sockets.py")
+        for name in ("__init__.py", "data_paths.py", "framing.py", "parents.py", "sockets.py")
     ),
     *(
         ROOT / "hooks" / "hyperloci_hooks" / name
@@ -213,6 +214,16 @@ def test_an_installed_hook_gets_the_input_and_gives_the_answer(machine: Machine)
     done = machine.launch("hook", "Stop", given='{"session_id": "s"}')
     assert (done.returncode, json.loads(done.stdout)) == (0, {"systemMessage": "é"})
     assert machine.calls() == [["hyperloci-hook", ["Stop"], '{"session_id": "s"}']]
+
+
+@posix_only
+def test_an_installed_hook_is_told_what_started_the_launcher(machine: Machine) -> None:
+    machine.command(
+        "hyperloci-hook",
+        f"import os; print(json.dumps({{'systemMessage': os.environ.get({PARENTS_VARIABLE!r}, '')}}))",
+    )
+    told = json.loads(machine.launch("hook", "SessionStart").stdout)["systemMessage"]
+    assert told.split()[0].partition(".")[0] == str(os.getpid())
 
 
 @posix_only

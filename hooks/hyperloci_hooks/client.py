@@ -22,6 +22,7 @@ from hyperloci.system.sockets import is_private_folder, is_same_user
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
     from typing import Any
 
 VERSION = "1"
@@ -57,7 +58,7 @@ _NAMES = (
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
-def note_parents(event: str, environ: dict[str, str]) -> None:
+def note_parents(event: str, environ: MutableMapping[str, str]) -> None:
     """Note in the environment what started the hook that says that a session starts."""
     if event == "SessionStart":
         environ.setdefault(PARENTS_VARIABLE, " ".join(list_parents()))
