@@ -84,6 +84,13 @@ def test_in_letters_other_than_latin_ones_these_alone_tell(settings: Settings) -
     assert _score(settings, *OTHER_TALK, *OTHER_WORK) == scores
 
 
+@pytest.mark.parametrize(
+    "prompt", ["أصلح خطأ تسجيل الدخول", "תקן את שגיאת ההתחברות", "διόρθωσε το σφάλμα", "გაასწორე შეცდომა"]
+)
+def test_in_a_script_that_was_hardly_learned_no_prompt_is_quiet(settings: Settings, prompt: str) -> None:
+    assert [score_quietness(prompt), *_score(settings, prompt)] == [0, 0]
+
+
 def test_of_a_pasted_log_the_beginning_is_read() -> None:
     log = " ".join(f"{number:08x} worker {number} done" for number in range(60))
     assert len(log) > READ_CHARS
