@@ -51,6 +51,8 @@ PARTED = [
     ),
     ("the default is max. then we go. Max. said so", ["the default is max.", "then we go.", "Max.", "said so"]),
     ("База готова. Это я. Потом кэш и т.д. Всё.", ["База готова.", "Это я.", "Потом кэш и т.д.", "Всё."]),
+    ("Wir hören ab 80. Nginx steht davor.", ["Wir hören ab 80.", "Nginx steht davor."]),
+    ("Nimm den x2. Lauf 3 bleibt.", ["Nimm den x2.", "Lauf 3 bleibt."]),
     (
         "Nimm die 2. Danach pushen. Nur 3. Mehr nicht.",
         ["Nimm die 2.", "Danach pushen.", "Nur 3.", "Mehr nicht."],

@@ -47,6 +47,11 @@ CLOCK_SKEW_MS: Final = 60_000
 """How far a client's clock may go ahead of this machine's; what was seen later than that was dated by a wrong one."""
 
 
+MOST_BETWEEN: Final = 3
+"""Processes between a client and its hook and its server, together. What two windows share is farther from both: a
+terminal has a shell and a client below it on either side."""
+
+
 class Sessions:
     """The sessions of one database. Every write expects to run inside a transaction."""
 
@@ -140,10 +145,12 @@ class Sessions:
             parents: those of the process, the nearest first; of several sessions that share one, the nearest is taken.
         """
         row = self._connection.execute(
-            "SELECT t.id FROM sessions t JOIN scopes s ON s.key = t.scope_key"
-            " JOIN json_each(t.metadata, '$.parents') theirs JOIN json_each(?2) ours ON ours.value = theirs.value"
-            " WHERE s.id = ?1 AND t.ended_at IS NULL ORDER BY ours.key + theirs.key, t.last_seen_at DESC LIMIT 1",
-            (scope_id, json.dumps(list(parents))),
+            "SELECT t.id FROM sessions t INDEXED BY idx_sessions_open CROSS JOIN scopes s ON s.key = t.scope_key"
+            " CROSS JOIN json_each(t.metadata, '$.parents') theirs"
+            " CROSS JOIN json_each(?2) ours ON ours.value = theirs.value"
+            " WHERE s.id = ?1 AND t.ended_at IS NULL AND ours.key + theirs.key <= ?3"
+            " ORDER BY ours.key + theirs.key, t.last_seen_at DESC LIMIT 1",
+            (scope_id, json.dumps(list(parents)), MOST_BETWEEN),
         ).fetchone()
         return None if row is None else str(row[0])
 

@@ -40,6 +40,10 @@ _EMPHASIS: Final = re.compile(
 )
 """One underscore is part of a name (`_private and other_`) more often than it leans a word; inline code has neither."""
 
+_COUNTED: Final = re.compile(r"(\d{1,2})(?:\.\d{1,2})?")
+LAST_ORDINAL: Final = 31
+"""The last day of a month; what is counted higher is an amount more often."""
+
 _ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}$")
 _DOTTED: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 """Letters joined by dots, without the last one: `z.B`, `d.w.z`."""
@@ -139,6 +143,9 @@ def _is_counted(before: str, after: str) -> bool:
     words = before.split()[-2:]
     if len(words) < 2 or words[0].lstrip(_OPENED).lower() not in word_set("sentences.before_ordinals"):
         return False
+    number = _COUNTED.fullmatch(words[1])
+    if number is None or int(number[1]) > LAST_ORDINAL:
+        return False  # `Port ab 80.`
     word = _WORD.match(after)
     return word is not None and (word[0].islower() or word[0].lower() not in word_set("sentences.first_words"))
 
