@@ -37,7 +37,8 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
     """Add what `export_memory` wrote and return how many rows were new, by table; known rows stay as they are.
 
     But what holds here and was replaced there ends here too, by what comes in with it. All lines are read before the
-    first is stored: nothing is left of a damaged file.
+    first is stored: nothing is left of a file that is cut short or garbled. What only the database refuses, as metadata
+    that is no object, leaves the batches before it.
 
     Raises:
         NotFoundError: there is no such file.
