@@ -164,6 +164,18 @@ async def test_a_restored_memory_that_was_replaced_says_so(connect: Connect) -> 
         assert f"id {new} replaced it" in text_of(restored)
 
 
+async def test_a_restored_memory_that_another_contradicts_says_so(connect: Connect) -> None:
+    async with connect("all") as client:
+        first = (await call(client, "remember_fact", fact="The port is 8000."))["id"]
+        second = (await call(client, "remember_fact", fact="The port is 8080.", replaces=first))["id"]
+        await call(client, "forget", id=second)
+        third = (await call(client, "remember_fact", fact="The port is 9000.", replaces=first))["id"]
+        restored = await client.call_tool("restore", {"id": second})
+        assert restored.structured_content["notes"] == [f"contradicted by {third}"]
+        assert f"! contradicted by {third}" in text_of(restored)
+        assert "ended" not in restored.structured_content
+
+
 async def test_a_fact_about_the_user_is_global_and_recalled(connect: Connect) -> None:
     async with connect() as client:
         told = await client.call_tool("remember_fact", {"fact": "The user prefers tabs.", "category": "preference"})

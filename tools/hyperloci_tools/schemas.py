@@ -255,11 +255,12 @@ class IdOut(TypedDict):
 
 
 class RestoredOut(TypedDict):
-    """What `restore` answers; `ended` where it no longer holds."""
+    """What `restore` answers; `ended` where it no longer holds, else `notes` if anything speaks against it."""
 
     id: str
     content: str
     ended: NotRequired[str]
+    notes: NotRequired[list[str]]
 
 
 class ForgottenOut(TypedDict):

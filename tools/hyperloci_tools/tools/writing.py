@@ -97,6 +97,9 @@ async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToo
     if done.ended is not None:
         shaped["ended"] = done.ended
         told = f"{told}\n{done.ended}"
+    elif done.memory.notes:
+        shaped["notes"] = list(done.memory.notes)
+        told = "\n".join([told, *(f"! {note}" for note in done.memory.notes)])
     return tool_result(shaped, told)
 
 
