@@ -406,6 +406,21 @@ def test_nothing_is_left_of_a_damaged_file_however_late_the_damage_is(
             assert contents(target) == before
 
 
+@pytest.mark.parametrize(("schema", "mtime"), [(29, -1), (None, 2)])
+def test_what_another_version_cut_is_looked_at_anew(
+    store: Store, tmp_path: Path, schema: int | None, mtime: int
+) -> None:
+    fill(store)
+    export_memory(store, tmp_path / "export.jsonl")
+    header, *rows = (tmp_path / "export.jsonl").read_text().splitlines(keepends=True)
+    if schema is not None:
+        header = json.dumps({**json.loads(header), "schema": schema}) + "\n"
+    (tmp_path / "export.jsonl").write_text("".join([header, *rows]))
+    with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
+        import_memory(target, tmp_path / "export.jsonl")
+        assert [row[0] for row in target.connection.execute("SELECT mtime_ns FROM files")] == [mtime]
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 
 

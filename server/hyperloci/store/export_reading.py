@@ -48,8 +48,7 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
         raise NotFoundError(f"There is no export at {source}.")
     with open(source, "rb") as lines:
         numbered = enumerate(lines, start=1)
-        _check_header(next(numbered, (1, b"")))
-        importer = _Importer(store, clock)
+        importer = _Importer(store, clock, _read_schema(next(numbered, (1, b""))))
         for number, line in numbered:
             importer.check_line(number, line)
         lines.seek(0)
@@ -61,12 +60,14 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
     return importer.added
 
 
-def _check_header(numbered: tuple[int, bytes]) -> None:
+def _read_schema(numbered: tuple[int, bytes]) -> object:
+    """Return of which schema an export is, by its header."""
     header = _parse_line(*numbered)
     if header.get("hyperloci") != FORMAT_VERSION:
         raise BadRequestError(
             f"line 1: not an export that this version can read (format {FORMAT_VERSION}): {header!r:.80}"
         )
+    return header.get("schema")
 
 
 def _parse_line(number: int, line: bytes) -> dict[str, Any]:
@@ -97,10 +98,11 @@ def _name_line(number: int) -> Iterator[None]:
 
 
 class _Importer:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, schema: object) -> None:
         self._store = store
         self._connection = store.connection
         self._clock = clock
+        self._is_of_this_schema = schema == self._connection.execute("PRAGMA user_version").fetchone()[0]
         self._tables = {table.name: table for table in TABLES}
         self._kinds = {table.name: self._column_types(table.name) for table in TABLES}
         self._needed = {table.name: self._list_needed(table) for table in TABLES}
@@ -169,6 +171,9 @@ class _Importer:
         if known is None:
             if table.name == "entities":
                 row["mention_count"] = 0  # Counted as they come: some are here, some stayed there.
+            if table.name == "files" and not self._is_of_this_schema:
+                # Another program cut it, which may understand less: the next index run looks at it anew, as 0030 does.
+                row |= {"content_hash": b"", "mtime_ns": -1}
             known = self._insert_row(table, row)
             self.added[table.name] += 1
             self._read_back(table, known)
