@@ -273,6 +273,7 @@ def _make_late() -> None:
     decoded_views._joint_pattern()
     decoded_views._continuation_pattern()
     decoded_views._fold_pattern()
+    decoded_views._colour_pattern()
     secret_evidence._public_pattern()
     secret_evidence._named_pattern()
     secret_evidence._stated_pattern()

@@ -309,7 +309,12 @@ def test_a_lost_session_takes_no_texts_with_it(talk: Talk) -> None:
 
 
 def test_a_forgotten_turn_leaves_the_summary_and_comes_back_whole(talk: Talk) -> None:
-    talk.say(40, text=lambda number: "We decided on the xylophone. " * 20 if number == 3 else text_of(number))
+    talk.say(
+        40,
+        text=lambda number: (
+            "We decided on the xylophone. " * 19 + "We decided on the xylophone." if number == 3 else text_of(number)
+        ),
+    )
     talk.build()
     [turn] = talk.store.chunks.list_turns(1, 3, 3)
     chunk = talk.chunks(PyramidLevel.MICRO)[0]

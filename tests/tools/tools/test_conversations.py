@@ -20,8 +20,10 @@ from tests.tools.conftest import Connect
 
 pytestmark = pytest.mark.anyio
 
-SAID = [f"Turn {n}: the invoice job must end by {n} o'clock.\n\t" + "It is late. " * 40 for n in range(130)]
-SAID[4] = "We must keep this. " * (ANSWER_CHARS // 15)
+SAID = [
+    f"Turn {n}: the invoice job must end by {n} o'clock.\n\t" + "It is late. " * 39 + "It is late." for n in range(130)
+]
+SAID[4] = " ".join(["We must keep this."] * (ANSWER_CHARS // 15))
 
 
 @pytest.fixture
