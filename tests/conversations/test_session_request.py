@@ -6,7 +6,7 @@ import pytest
 
 from hyperloci.conversations.session_request import FIRST_PROMPTS, find_request
 from hyperloci.memory import Memory
-from hyperloci.model.turn import Speaker, Turn
+from hyperloci.model.turn import Speaker, Turn, TurnKind
 from tests.support import NOW
 
 
@@ -56,3 +56,15 @@ def test_the_list_of_sessions_the_report_and_the_answer_name_the_same_request(me
     assert memory.get_session_report("one").asked == "Why is CI red?"
     assert [session.asked for session in memory.list_session_page().sessions] == ["Why is CI red?"]
     assert "first request: Why is CI red?" in memory.get_context("What happened in the last session?").markdown
+
+
+def test_the_longest_prompt_before_anything_was_done_is_the_request(memory: Memory) -> None:
+    request = "since monday robots are declared lost all the time, find out why"
+    say(memory, "bonsoir, night shift here", request, "ok")
+    later = f"thanks, and now write down all of {request} for the others"
+    for number, (role, text, kind) in enumerate(
+        ((Speaker.ASSISTANT, "Bash: mix test", TurnKind.ACTION), (Speaker.USER, later, TurnKind.TEXT))
+    ):
+        turn = Turn(uuid=f"late-{number}", role=role, text=text, timestamp_ms=NOW - 7_000_000 + number, kind=kind)
+        memory.add_turns("one", [turn])
+    assert find(memory) == request

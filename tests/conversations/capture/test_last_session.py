@@ -78,8 +78,44 @@ def test_what_was_done_is_told_by_the_sentences_that_say_so(house: House) -> Non
 
 
 def test_a_session_of_few_words_is_told_by_its_last_ones(house: House) -> None:
-    talk(house, "u: Make the build green.", "a: It is green now.")
-    assert section(house.start(session="new"))["done"] == ['"It is green now."']
+    talk(house, "u: Make the build green.", "a: The build is green again.")
+    assert section(house.start(session="new"))["done"] == ['"The build is green again."']
+
+
+@pytest.mark.req("B.09")
+def test_offers_explanations_and_code_are_not_told_as_what_was_done(house: House) -> None:
+    talk(
+        house,
+        "u: The page of results is slow, please look why",
+        "t: Bash: python -m cProfile search.py",
+        "a: Each hit asks the catalogue for its availability: 24 requests, one after another.",
+        "u: and with bootstrap 5, would that help?",
+        "a: No. Bootstrap 5 could be replaced with Tailwind. It has a smaller style sheet. Options: A) keep, B) move.",
+        "u: keep it",
+        "t: Edit src/hits.py: +9 -4 lines",
+        "a: The availability of all hits is now asked in one request; the page takes 90 ms instead of 2.9 s.",
+    )
+    told = section(house.start(session="new"))
+    assert told.pop("found") == ['"Each hit asks the catalogue for its availability: 24 requests, one after another."']
+    assert told.pop("done") == [
+        '"The availability of all hits is now asked in one request; the page takes 90 ms instead of 2.9 s."'
+    ]
+    assert set(told) == {"asked"}
+
+
+@pytest.mark.req("B.09")
+def test_what_a_session_was_for_is_the_longest_prompt_before_anything_was_done(house: House) -> None:
+    request = "since monday robots are declared lost all the time, find out why and stop it"
+    talk(
+        house,
+        "u: bonsoir, night shift here",
+        "a: Good evening!",
+        f"u: {request}",
+        "t: Bash: mix test",
+        "a: The mailbox of each robot was full of database writes.",
+        "u: thanks. now please write the whole story of this evening into the runbook so that the day shift knows it",
+    )
+    assert section(house.start(session="new"))["asked"] == [f'"{request}"']
 
 
 def test_a_long_session_is_told_in_a_few_lines(house: House) -> None:
@@ -125,37 +161,39 @@ def test_what_the_session_ended_on_is_told(house: House, last: str, word: str, t
     assert section(house.start(session="new"))[word] == [told]
 
 
-LEFT = "Still open: we raised the timeout on Monday, but never found the root cause."
+LEFT = "What is still missing is a measurement of the timeout on the board."
 
 
 def test_what_is_left_was_not_done(house: House) -> None:
-    talk(house, "u: Why does precharge time out?", f"a: {LEFT}")
-    talk(house, "u: ok", "a: Fixed the header of `bus.c`.", at=NOW - HOUR + 60_000)
+    talk(house, "u: Why does precharge time out?", "t: Bash: make test", f"a: {LEFT}")
+    talk(house, "u: ok", "t: Edit bus.c: +1 -1 lines", "a: Fixed the header of `bus.c`.", at=NOW - HOUR + 60_000)
     told = section(house.start(session="new"))
     assert told["done"] == ['"Fixed the header of `bus.c`."']
     assert told["left (assistant)"] == [f'"{LEFT}"']
 
 
-def test_what_was_done_is_told_though_it_says_what_is_left_too(house: House) -> None:
-    done = "Fixed the reader with five attempts; the writer is still missing."
+def test_what_was_done_is_told_though_it_names_what_was_left_before(house: House) -> None:
+    done = "Fixed the reader: it tries five times now, and the tests of the writer are green."
     talk(house, "u: Make the importer try again.", f"a: {done}")
     assert section(house.start(session="new"))["done"] == [f'"{done}"']
 
 
 def test_a_short_session_that_ends_on_what_is_left_says_it_as_left_not_as_done(house: House) -> None:
     left = "The migration for invoice numbers is still open."
-    earlier = "I still have to write the migration for invoice numbers."
-    talk(house, "u: Number the invoices per tenant.", f"a: Noted. {earlier}", "u: Where were we?", f"a: {left}")
+    earlier = "The migration for the archive of old numbers is still missing."
+    looked = "t: Bash: git log --oneline"
+    talk(house, "u: Number the invoices.", looked, f"a: {earlier}", "u: Where were we?", looked, f"a: {left}")
     told = section(house.start(session="new"))
     assert "done" not in told
     assert told["left (assistant)"] == [f'"{earlier}"', f'"{left}"']
 
 
 def test_what_was_left_and_then_done_in_the_same_session_is_not_left(house: House) -> None:
-    cause = "The root cause is the drift of the ADC reference, not the resistor."
-    talk(house, "u: Why does precharge time out?", f"a: {LEFT}", "u: I measured the reference", f"a: {cause}")
+    done = "Measured the timeout on the board: 40 ms, so the resistor is fine."
+    looked = "t: Bash: python measure.py"
+    talk(house, "u: Why does precharge time out?", looked, f"a: {LEFT}", "u: measure it", looked, f"a: {done}")
     told = section(house.start(session="new"))
-    assert told["done"] == [f'"{cause}"']
+    assert told["done"] == [f'"{done}"']
     assert "left (assistant)" not in told
 
 
@@ -167,7 +205,8 @@ def test_what_is_left_of_what_was_done_before_it_stays_left(house: House) -> Non
 
 @pytest.mark.parametrize("last", ["u: thanks, bye!", "u: good night", "t: Bash: pytest -q", "a: See you tomorrow."])
 def test_a_good_bye_leaves_nothing_open(house: House, last: str) -> None:
-    talk(house, "u: Write the parser of nested lists.", "a: I wrote the parser of lists.", last)
+    wrote = "t: Write src/parser.py: 40 lines", "a: Added the parser of nested lists."
+    talk(house, "u: Write the parser of nested lists.", *wrote, last)
     assert set(section(house.start(session="new"))) == {"asked", "done"}
 
 

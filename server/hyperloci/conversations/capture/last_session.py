@@ -1,18 +1,15 @@
 """Last session: where a project's last session stood: what it was for, what was done, what is left, which files.
 
 All of it is taken from the turns as they were said and done, so that it is there a second after the session ended,
-whether facts were made of it or not. Which sentences tell what was done is scored (`data/outcome_scorer.toml`).
+whether facts were made of it or not. Which sentences tell what was done is scored (`conversations.session_outcomes`).
 """
 
 from __future__ import annotations
 
-import functools
-import math
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.conversations.capture.injection_format import (
@@ -26,6 +23,13 @@ from hyperloci.conversations.capture.opening_memories import drop_questions, quo
 from hyperloci.conversations.capture.said_before import SaidBefore
 from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
 from hyperloci.conversations.referents import find_subject_words
+from hyperloci.conversations.session_outcomes import (
+    MAX_CHARS,
+    OutcomeKind,
+    SessionTurn,
+    ToldOutcome,
+    score_outcomes,
+)
 from hyperloci.conversations.session_request import find_request
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
@@ -53,8 +57,18 @@ UNANSWERED_TERMS: Final = 6
 LEFT_TERMS: Final = 3
 """A sentence that says what is left names it by a word or two: `tomorrow: the eta endpoint`."""
 
-BRIEF_TERMS: Final = 4
-"""A sentence with fewer words of its own says that something was done, not what: `6 new tests pass`."""
+TOLD_FROM: Final = 0.45
+"""How likely a sentence must tell what was done or found out: of sessions left out four of five lines are right then
+(`python -m bench train_outcomes`)."""
+
+LEFT_FROM: Final = 0.35
+"""The same for what is left; from .25 on a third more lines are shown, of which one in three is right."""
+
+TOLD_TERMS: Final = 2
+"""A sentence with fewer terms says that something was done, not what: `Committed.`"""
+
+MAX_OF_TURN: Final = 2
+"""An answer that sums up tells more than one thing; of long ones the best two."""
 
 SAME_SUBJECT_WORDS: Final = 2
 """What was left is settled where a later sentence that says what was done has so many words of its subject."""
@@ -75,9 +89,6 @@ SHARE: Final = 0.2
 VALUE: Final = 2.0
 """Of a line, beside memories: as much as a decision of last week in the user's own words."""
 
-_SCORER: Final = Path(__file__).parent / "data" / "outcome_scorer.toml"
-_CLAUSE_END: Final = re.compile(r"[,;]")
-_NAMED: Final = re.compile(r"`[^`\n]+`|\w[./_:-]\w|\d")
 _QUOTED_MESSAGE: Final = re.compile(r"\s-[a-zA-Z]*m[ =]?(?:\"\$\(cat <<-? ?['\"]?\w+['\"]? |(?P<mark>[\"']))")
 
 
@@ -89,17 +100,6 @@ class LastSession:
     section: InjectedSection
     items: tuple[InjectedItem, ...]
     holds_until: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence of the assistant's with the turn it stands in, where in it, and how late that turn was, 0..1."""
-
-    node: Node
-    text: str
-    place: int
-    late: float
-    last: bool
 
 
 def describe_last_session(
@@ -132,11 +132,12 @@ def _describe_session(store: Store, session: StoredSession) -> Iterator[Injected
     last = _select_safe(store.openings.list_last_turns(session.key, LAST_TURNS))
     if (request := find_request(store, session.key)) is not None:
         yield _make_item("asked", request, _drop_code(request.content), REQUEST_CHARS)
-    outcomes = store.openings.list_outcomes(session.key, MAX_DONE)
-    told = [(node, node.content) for node in _select_safe(outcomes)] or _find_done(last)
-    yield from (_make_item("done", node, text, SENTENCE_CHARS) for node, text in told)
+    outcomes = _score_outcomes(last)
+    kept = _select_safe(store.openings.list_outcomes(session.key, MAX_DONE))
+    told = [(OutcomeKind.DONE.value, node, node.content) for node in kept] or _find_done(last, outcomes)
+    yield from (_make_item(word, node, text, SENTENCE_CHARS) for word, node, text in told)
     yield from _describe_changes(last, store.consolidations.list_changed_files(session.key, MAX_FILES + 1))
-    yield from _describe_rest(last, told)
+    yield from _describe_rest(last, outcomes, told)
 
 
 def _keep_first(items: Iterable[InjectedItem]) -> tuple[InjectedItem, ...]:
@@ -168,63 +169,41 @@ def _drop_code(text: str) -> str:
 # -- what was done -----------------------------------------------------------------------------------------------------
 
 
-def _find_done(turns: Sequence[Node]) -> list[tuple[Node, str]]:
-    """Return the sentences that best tell what was done, one of each turn at most, in their order."""
-    answers = [node for node in turns if _is_said(node, Speaker.ASSISTANT)]
-    scored = [(score_sentence(one), one) for one in _list_sentences(answers)]
-    enough = min(float(_read_scorer()["threshold"]), max((score for score, _ in scored), default=math.inf))
-    said = SaidBefore()
-    chosen: dict[str, _Sentence] = {}
-    for score, one in sorted(scored, key=lambda pair: -pair[0]):
-        is_new = score >= enough and len(chosen) < MAX_DONE and one.node.id not in chosen
-        if is_new and said.add_unless_repeated(one.text):
-            chosen[one.node.id] = one
-    if not chosen:
-        return _find_last_words(answers)
-    return [(one.node, one.text) for one in sorted(chosen.values(), key=lambda one: one.node.seq or 0)]
+def _score_outcomes(turns: Sequence[Node]) -> list[ToldOutcome]:
+    """Return every sentence that the assistant says in some turns with what it tells of the session."""
+    return list(score_outcomes([SessionTurn(_find_speaker(node), node.content) for node in turns]))
 
 
-def _find_last_words(answers: Sequence[Node]) -> list[tuple[Node, str]]:
-    """Return the first sentence of the last answer that neither asks nor says only what is left, for a session of
-    few words."""
-    told = [(node, text) for node in answers[-1:] for text in split_sentences(node.content[:20_000])]
-    return [(node, text) for node, text in told if drop_questions(text) and not _says_only_left(text)][:1]
+def _find_speaker(node: Node) -> Speaker | None:
+    return Speaker(node.metadata["role"]) if node.subtype == "episode" else None
 
 
-def _list_sentences(answers: Sequence[Node]) -> Iterator[_Sentence]:
-    """Yield the sentences of answers that have more than a word of their own and do not say only what is left."""
-    for number, node in enumerate(answers, start=1):
-        for place, text in enumerate(split_sentences(node.content[:20_000])):
-            if len(analyse_query(text)) > 1 and not _says_only_left(text):
-                yield _Sentence(node, text, place, number / len(answers), number == len(answers))
+def choose_outcomes(
+    outcomes: Iterable[ToldOutcome], score: Callable[[ToldOutcome], float], least: float, most: int
+) -> list[ToldOutcome]:
+    """Return the sentences that score most, in their order: few of each turn, none that says what another does.
+
+    Args:
+        outcomes: sentences of one session.
+        score: what counts.
+        least: the score from which on one is chosen.
+        most: at most so many.
+    """
+    said, chosen, turns = SaidBefore(), list[ToldOutcome](), Counter[int]()
+    for one in sorted(outcomes, key=lambda one: (-score(one), one.at, one.place)):
+        if score(one) < least or len(chosen) == most:
+            break
+        if turns[one.at] < MAX_OF_TURN and said.add_unless_repeated(one.text):
+            turns[one.at] += 1
+            chosen.append(one)
+    return sorted(chosen, key=lambda one: (one.at, one.place))
 
 
-def _says_only_left(text: str) -> bool:
-    """Return whether a sentence begins with what is left, or each clause says it: not `now five, the cap remains`."""
-    left = phrase_pattern("session.left")
-    return left.match(text) is not None or all(left.search(clause) for clause in _CLAUSE_END.split(text))
-
-
-def score_sentence(one: _Sentence) -> float:
-    """Return how much speaks for a sentence as one that tells what a session did."""
-    features = {
-        "says_done": bool(phrase_pattern("session.done").search(one.text)),
-        "says_plan": bool(phrase_pattern("session.plans").search(one.text)),
-        "asks": not drop_questions(one.text),
-        "names": bool(_NAMED.search(one.text)),
-        "in_last_answer": one.last,
-        "late": one.late,
-        "first_in_turn": one.place == 0,
-        "brief": sum(not term.isdigit() for term in analyse_query(one.text)) < BRIEF_TERMS,
-        "long": len(one.text) > SENTENCE_CHARS,
-    }
-    weights = _read_scorer()["weights"]
-    return float(sum(weights[name] * value for name, value in features.items()))
-
-
-@functools.cache
-def _read_scorer() -> Mapping[str, Any]:
-    return tomllib.loads(_SCORER.read_text(encoding="utf-8"))
+def _find_done(turns: Sequence[Node], outcomes: Sequence[ToldOutcome]) -> list[tuple[str, Node, str]]:
+    """Return the sentences that best tell what was done or found out: its kind, its turn and its text."""
+    telling = (one for one in outcomes if one.told > one.left and len(analyse_query(one.text)) >= TOLD_TERMS)
+    chosen = choose_outcomes(telling, lambda one: one.told, TOLD_FROM, MAX_DONE)
+    return [(one.kind.value, turns[one.at], one.text) for one in chosen]
 
 
 # -- commits and files -------------------------------------------------------------------------------------------------
@@ -255,9 +234,11 @@ def read_commit(line: str) -> str:
 # -- what is left ------------------------------------------------------------------------------------------------------
 
 
-def _describe_rest(turns: Sequence[Node], done: Sequence[tuple[Node, str]]) -> Iterator[InjectedItem]:
+def _describe_rest(
+    turns: Sequence[Node], outcomes: Sequence[ToldOutcome], done: Sequence[tuple[str, Node, str]]
+) -> Iterator[InjectedItem]:
     """Yield what was said to be left, and what the session ended on without an answer or with a failure."""
-    for node, text in _find_left([node for node in turns if node.subtype == "episode"][-CLOSING_TURNS:], done):
+    for node, text in _find_left(turns, outcomes, done):
         yield _make_item(f"left ({node.metadata.get('role')})", node, text, SENTENCE_CHARS)
     if not turns:
         return
@@ -274,18 +255,28 @@ def _wants_answer(text: str) -> bool:
     return not drop_questions(text) or len(analyse_query(text)) >= UNANSWERED_TERMS
 
 
-def _find_left(turns: Iterable[Node], done: Sequence[tuple[Node, str]]) -> list[tuple[Node, str]]:
+def _find_left(
+    turns: Sequence[Node], outcomes: Iterable[ToldOutcome], done: Sequence[tuple[str, Node, str]]
+) -> list[tuple[Node, str]]:
     """Return the last sentences that say what is left, without those that what is told as done has settled since."""
-    found = [
+    closing = [node.key for node in turns if node.subtype == "episode"][-CLOSING_TURNS:]
+    told = [one for one in outcomes if turns[one.at].key in closing and one.left >= one.told]
+    chosen = choose_outcomes(told, lambda one: one.left, LEFT_FROM, MAX_LEFT)
+    found = [(turns[one.at], one.text) for one in chosen]
+    found += [
         (node, text)
         for node in turns
-        for text in split_sentences(node.content[:20_000])
-        if phrase_pattern("session.left").search(text)
-        and drop_questions(text)
-        and len(analyse_query(text)) >= LEFT_TERMS
-        and not any(_is_settled_by(node, text, later, what) for later, what in done)
+        if node.key in closing and _is_said(node, Speaker.USER)
+        for text in split_sentences(node.content[:MAX_CHARS])
+        if phrase_pattern("session.left").search(text) and len(analyse_query(text)) >= LEFT_TERMS
     ]
-    return found[-MAX_LEFT:]
+    found.sort(key=lambda pair: pair[0].seq or 0)
+    open_ones = [
+        (node, text)
+        for node, text in found
+        if drop_questions(text) and not any(_is_settled_by(node, text, later, what) for _, later, what in done)
+    ]
+    return open_ones[-MAX_LEFT:]
 
 
 def _is_settled_by(node: Node, text: str, later: Node, done: str) -> bool:

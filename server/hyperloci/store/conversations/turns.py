@@ -108,6 +108,14 @@ class TurnRows:
         """Return the first episodes of a session in order (of one speaker: those that are not withheld)."""
         return self._list_outermost(session_key, role, "ASC", limit)
 
+    def find_first_action(self, session_key: int) -> int | None:
+        """Return the number of the first turn of a session that is something done, None where nothing was."""
+        row = self._connection.execute(
+            "SELECT min(seq) FROM nodes WHERE session_key = ? AND subtype = 'action' AND deleted_at IS NULL",
+            (session_key,),
+        ).fetchone()
+        return None if row[0] is None else int(row[0])
+
     def _list_outermost(self, session_key: int, role: str | None, order: str, limit: int) -> list[Node]:
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.subtype = 'episode' AND n.deleted_at IS NULL"
