@@ -30,6 +30,7 @@ from bench._shared import MarkdownTable
 from hyperloci.conversations.capture.last_session import LEFT_FROM, MAX_DONE, MAX_LEFT, TOLD_FROM, choose_outcomes
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.session_outcomes import (
+    GOES_ON,
     NONE,
     RECORDED,
     UNRECORDED,
@@ -143,9 +144,10 @@ def train(sentences: Sequence[LabelledSentence]) -> WeightTable:
 
 def weigh(sentences: Sequence[LabelledSentence], weights: WeightTable) -> list[ToldOutcome]:
     """Return each sentence with how likely it is of each kind."""
+    shares = [weigh_outcome(weights, one.features, not one.is_unrecorded) for one in sentences]
     return [
-        ToldOutcome(one.at, one.place, one.text, weigh_outcome(weights, one.features, not one.is_unrecorded))
-        for one in sentences
+        ToldOutcome(one.at, one.place, one.text, share, GOES_ON in one.features)
+        for one, share in zip(sentences, shares, strict=True)
     ]
 
 

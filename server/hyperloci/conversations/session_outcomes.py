@@ -52,6 +52,13 @@ SAID_LEFT: Final = 0.25
 """What words for what is left (`still missing`, `next steps:`) add: of seven such sentences with a share of .1 or more
 six tell it, but the share knows best where in a session they stand."""
 
+INTERIM_SHARE: Final = 0.6
+"""What counts of a sentence after which the assistant goes on by itself. It comments on each step, and says what came
+of them at the end: of the best sentences one in twenty stands in such a turn."""
+
+GOES_ON: Final = "goes on"
+"""The sign of such a turn."""
+
 NONE: Final = "none"
 """What tells nothing of the session: plans, offers, explanations, questions."""
 
@@ -106,23 +113,28 @@ class ToldOutcome:
         place: where in its turn it stands.
         text: the sentence.
         shares: by kind.
+        is_interim: whether the assistant goes on after its turn, before the user speaks.
     """
 
     at: int
     place: int
     text: str
     shares: Mapping[OutcomeKind, float]
+    is_interim: bool = False
 
     @property
     def told(self) -> float:
-        """How likely it tells what was done or found out."""
-        return self.shares[OutcomeKind.DONE] + self.shares[OutcomeKind.FOUND]
+        """How much speaks for it as one that tells what was done or found out, 0..1."""
+        return self._discount(self.shares[OutcomeKind.DONE] + self.shares[OutcomeKind.FOUND])
 
     @property
     def left(self) -> float:
-        """How likely it tells what is left: surer where it has words for it."""
+        """The same for what is left: more where it has words for it."""
         said = SAID_LEFT if phrase_pattern("session.left").search(self.text) else 0.0
-        return self.shares[OutcomeKind.LEFT] + said
+        return self._discount(self.shares[OutcomeKind.LEFT] + said)
+
+    def _discount(self, share: float) -> float:
+        return share * INTERIM_SHARE if self.is_interim else share
 
     @property
     def kind(self) -> OutcomeKind:
@@ -141,7 +153,8 @@ def score_outcomes(turns: Sequence[SessionTurn]) -> Iterator[ToldOutcome]:
             if unread >= 0:
                 continue
             features = read_outcome_features(answer, place)
-            yield ToldOutcome(answer.at, place, text, weigh_outcome(load_outcome_weights(), features, is_recorded))
+            shares = weigh_outcome(load_outcome_weights(), features, is_recorded)
+            yield ToldOutcome(answer.at, place, text, shares, GOES_ON in answer.signs)
 
 
 def weigh_outcome(weights: WeightTable, features: Iterable[str], is_recorded: bool) -> dict[OutcomeKind, float]:
@@ -188,7 +201,7 @@ def _read_actions(turns: Sequence[SessionTurn], at: int) -> Iterator[str]:
         if lines[0].has_ended_badly:
             yield "failed"
     if at + 1 < len(turns) and turns[at + 1].speaker is not Speaker.USER:
-        yield "goes on"
+        yield GOES_ON
     elif lines:
         yield "closes"
 
