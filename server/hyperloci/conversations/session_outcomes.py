@@ -33,6 +33,9 @@ MAX_CHARS: Final = 20_000
 READ_MOST: Final = 300
 """Sentences that are read, the last ones: some forty milliseconds, while a session starts."""
 
+READ_OF_ANSWER: Final = 60
+"""Of them, of one answer, the first ones: a longer one is a document."""
+
 QUARTERS: Final = 4
 """Parts of a session: the first is often undone by the last."""
 
@@ -146,9 +149,9 @@ def score_outcomes(turns: Sequence[SessionTurn]) -> Iterator[ToldOutcome]:
     """Yield the last sentences that the assistant says in some turns, in order."""
     is_recorded = any(turn.speaker is None for turn in turns)
     answers = list(read_answers(turns))
-    unread = sum(len(answer.sentences) for answer in answers) - READ_MOST
+    unread = sum(min(len(answer.sentences), READ_OF_ANSWER) for answer in answers) - READ_MOST
     for answer in answers:
-        for place, text in enumerate(answer.sentences):
+        for place, text in enumerate(answer.sentences[:READ_OF_ANSWER]):
             unread -= 1
             if unread >= 0:
                 continue
