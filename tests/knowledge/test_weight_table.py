@@ -82,7 +82,7 @@ def test_a_name_that_is_no_valid_text_has_no_weight() -> None:
 @pytest.mark.req("B.17")
 def test_the_statement_scorer_has_a_column_for_each_kind_it_tells() -> None:
     model = load_weights()
-    assert model.worth.columns == ("worth",)
+    assert model.worth.columns == ("user", "assistant")
     assert set(model.kinds.columns) < set(FindingKind)
     for table in (model.worth, model.kinds):
         assert any(table.add_weights([""])), "no intercept"

@@ -145,7 +145,12 @@ def test_surer_memories_come_before_newer_ones(house: House) -> None:
 def test_the_last_session_is_told_by_its_request_and_its_last_answer(house: House) -> None:
     house.start(session="old", at=NOW - 1_000)
     house.tell(CaptureKind.PROMPT, "Make the importer resume", "old", NOW - 900)
-    house.tell(CaptureKind.TURNS, "The importer resumes at the last file now; 14 tests pass. " + "More. " * 300, "old", NOW - 800)
+    house.tell(
+        CaptureKind.TURNS,
+        "The importer resumes at the last file now; 14 tests pass. " + "More. " * 300,
+        "old",
+        NOW - 800,
+    )
     house.tell(CaptureKind.ENDED, "other", "old", NOW - 700)
     text = house.start(session="new")
     assert f"The last session ({to_iso(NOW)[:10]}):\n- asked " in text and '"Make the importer resume"' in text

@@ -14,7 +14,8 @@ A feature is a name that is there or not. Groups, by prefix:
 - `supposes`: it says what would be if something were.
 - `once`: it limits itself to a time (`tomorrow only`, `for this Friday alone`); `reply once`: the answer does.
 - `leans`: what it is about is not in it (`referents`).
-- `acted`: of the assistant's words: it ran or changed something since the user's.
+- `acted`, `edited`: of the assistant's words: it ran or changed something since the user's; `message`: how often it
+  has spoken since; `goes on`: it does or says more before the user speaks; `edits after`, `says more`: what.
 - `told c:`, `then^`, `then c:`, `then?`: what the user came with, and how they took the assistant's words.
 - `asked`, `asked^`, `offered`: the assistant's words that it may answer.
 - `echo`: the answer repeats what was said; `number echoed`, `name echoed`: it names the same figure, name or
@@ -59,6 +60,7 @@ from hyperloci.conversations.consolidation.turn_view import (
 )
 from hyperloci.conversations.referents import IDENTIFIER, leans_on_context, read_words
 from hyperloci.knowledge.deadlines.due_dates import read_day_features
+from hyperloci.text.action_line import EDITORS
 from hyperloci.text.language.word_tables import phrase_pattern
 
 NUMBER_SIGN: Final = "#"
@@ -131,6 +133,11 @@ _SPOKEN: Final = frozenset({"doing", "own"})
 
 _IDENTIFIER_WORDS: Final = re.compile(r"\b\w*(?:_|[a-z][A-Z])\w+")
 
+_EDITORS: Final = tuple(sorted(f"{name} " for name in EDITORS))
+
+EXCHANGE_TURNS: Final = 40
+"""Turns on each side that are looked at: every sentence of a long answer looks at them anew."""
+
 MAX_TAKEN_UP: Final = 3
 """Words of the assistant's that the user repeats: more say no more."""
 
@@ -170,8 +177,7 @@ def read_features(turns: Sequence[TurnView], at: int, number: int) -> set[str]:
             size = _length_name("", len(words))
             found.update(f"answer{size} {name}" for name in asked & _ANSWERABLE)
     else:
-        if _has_acted(turns, at):
-            found.add("acted")
+        found.update(_read_exchange(turns, at))
         found.update(_told_features(find_prompt_before(turns, at)))
         answer = find_answer_after(turns, at)
         found.update(_then_features(answer))
@@ -279,10 +285,27 @@ def _find_last_asking(turn: TurnView) -> int:
     return max((number for number, sentence in enumerate(turn.sentences) if is_asking(sentence.text)), default=-1)
 
 
-def _has_acted(turns: Sequence[TurnView], at: int) -> bool:
-    """Return whether anything was done between the user's last words and a turn of the assistant's."""
-    since = itertools.takewhile(lambda turn: turn.speaker != USER, reversed(turns[:at]))
-    return any(turn.speaker == ACTION for turn in since)
+def _read_exchange(turns: Sequence[TurnView], at: int) -> Iterator[str]:
+    """Yield what an assistant did and said between the user's words around a turn of its.
+
+    Who works through a task comments on each step; what lasts is mostly said at the end, once.
+    """
+    nearest = reversed(turns[max(0, at - EXCHANGE_TURNS) : at]), turns[at + 1 : at + 1 + EXCHANGE_TURNS]
+    before, after = (tuple(itertools.takewhile(lambda turn: turn.speaker != USER, side)) for side in nearest)
+    signs = {
+        "acted": any(turn.speaker == ACTION for turn in before),
+        "A|edited": any(map(_is_edit, before)),
+        "A|goes on": after != (),
+        "A|edits after": any(map(_is_edit, after)),
+        "A|edits next": any(map(_is_edit, after[:1])),
+        "A|says more": any(turn.speaker == ASSISTANT for turn in after),
+    }
+    yield from (name for name, is_there in signs.items() if is_there)
+    yield f"A|{_length_name('message', sum(turn.speaker == ASSISTANT for turn in before))}"
+
+
+def _is_edit(turn: TurnView) -> bool:
+    return turn.speaker == ACTION and turn.text.startswith(_EDITORS)
 
 
 def _place_features(turn: TurnView, number: int) -> Iterator[str]:

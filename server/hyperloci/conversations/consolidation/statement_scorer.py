@@ -1,9 +1,10 @@
 """Statement scorer: how sure it is that a sentence is worth keeping, and what kind of statement it is (B.17).
 
-A linear model over the features of `statement_features`: a logistic regression for "worth keeping", one of the kinds
-after it. The weights are data (`data/worth_keeping.txt`, `data/statement_kinds.txt`), trained by `python -m bench
-train_extraction` on sessions that were written for it (`bench/data/sessions`); docs/sessions.md says how well it does
-on others, `python -m bench weights` prints the heaviest.
+A linear model over the features of `statement_features`: a logistic regression for "worth keeping", of the user's
+sentences and of the assistant's apart, and one of the kinds after it. The weights are data (`data/worth_keeping.txt`,
+`data/statement_kinds.txt`), trained by `python -m bench train_extraction` on sessions that were written for it
+(`bench/data/sessions`); docs/sessions.md says how well it does on others, `python -m bench weights` prints the
+heaviest.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final
 
 from hyperloci.conversations.consolidation.findings import FindingKind
 from hyperloci.conversations.consolidation.statement_features import read_kind_features
+from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER
 from hyperloci.knowledge.deadlines.due_dates import (
     is_mostly_dated,
     names_past_day,
@@ -67,7 +69,8 @@ class ScorerWeights:
     """A trained model: the weights of features, the intercept under ''.
 
     Attributes:
-        worth: of a sentence's features (`read_features`), for its being worth keeping: one column.
+        worth: of a sentence's features (`read_features`), for its being worth keeping: a column for each speaker. The
+            same place in a turn, or the same answer, says other things of the other's words.
         kinds: of a statement's features (`read_kind_features`): a column for each kind, by its name.
     """
 
@@ -76,8 +79,9 @@ class ScorerWeights:
 
     def score(self, features: Iterable[str]) -> float:
         """Return how sure it is that a sentence with these features is worth keeping, 0..1."""
-        (log_odds,) = self.worth.add_weights(("", *features))
-        return to_probability(log_odds)
+        found = frozenset(features)
+        sums = dict(zip(self.worth.columns, self.worth.add_weights(("", *found)), strict=True))
+        return to_probability(sums[ASSISTANT if f"who={ASSISTANT}" in found else USER])
 
     def choose_kind(self, features: Iterable[str], *, besides: Collection[FindingKind] = ()) -> FindingKind:
         """Return the likeliest kind of a statement with these features (`read_kind_features`).
