@@ -132,6 +132,21 @@ def test_a_private_block_is_never_kept(text: str, expected: str, blocks: int) ->
     assert strip_private_blocks(text) == (expected, blocks)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Write `<private>` before it.\nWe use SQLite.", "Write `<private>` before it.\nWe use SQLite."),
+        ("``<private>`` and <private>x</private> end", "``<private>`` and [private] end"),
+        ("`<private>` and <private>x", "`<private>` and [private]"),
+        ("`<private>`x`</private>` end", "`[private]` end"),
+        ("<private>x `<private>` y</private> z", "[private]"),
+        ("`<private>x", "`[private]"),
+    ],
+)
+def test_who_writes_about_the_tag_in_backticks_and_closes_nothing_hides_nothing(text: str, expected: str) -> None:
+    assert strip_private_blocks(text)[0] == expected
+
+
 TAG_SOUP = st.lists(
     st.sampled_from(
         [
@@ -140,6 +155,7 @@ TAG_SOUP = st.lists(
             "text",
             "\n",
             " ",
+            "`",
             "<",
             ">",
             f"<{INJECTED_TAG}>",

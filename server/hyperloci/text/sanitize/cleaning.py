@@ -80,7 +80,7 @@ def strip_private_blocks(text: str) -> tuple[str, int]:
     """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
 
     Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest,
-    and one that is never closed reaches to the end.
+    and one that is never closed reaches to the end, unless its tag stands in backticks.
     """
     if "private" not in text.lower():
         return text, 0
@@ -118,23 +118,35 @@ _INJECTED_TAG: Final = re.compile(
 
 
 def _cut_blocks(text: str, tag: re.Pattern[str], mark: str) -> tuple[str, int]:
-    kept: list[str] = []
-    depth = blocks = last = 0
+    opened: list[re.Match[str]] = []
+    blocks: list[tuple[int, int]] = []
+
+    def cut(start: int, end: int) -> None:
+        while blocks and blocks[-1][0] >= start:
+            blocks.pop()
+        blocks.append((start, end))
+
     for match in tag.finditer(text):
-        if not match["close"]:
-            if depth == 0:
-                kept += (text[last : match.start()], mark)
-                blocks += 1
-            depth += 1
-            if match.groupdict().get("empty"):
-                depth -= 1
-                last = match.end() if depth == 0 else last
-        elif depth:
-            depth -= 1
-            last = match.end()
-    if depth == 0:
-        kept.append(text[last:])
-    return "".join(kept), blocks
+        if match["close"]:
+            if opened:
+                cut(opened.pop().start(), match.end())
+        elif match.groupdict().get("empty"):
+            cut(*match.span())
+        else:
+            opened.append(match)
+    if (unclosed := next((match for match in opened if not _is_mention(text, match)), None)) is not None:
+        cut(unclosed.start(), len(text))
+    kept: list[str] = []
+    last = 0
+    for start, end in blocks:
+        kept += (text[last:start], mark)
+        last = end
+    return "".join((*kept, text[last:])), len(blocks)
+
+
+def _is_mention(text: str, tag: re.Match[str]) -> bool:
+    """Tell whether a tag that is never closed is code in a sentence: somebody writes about it and hides nothing."""
+    return text[max(0, tag.start() - 1) : tag.start()] == "`" and text.startswith("`", tag.end())
 
 
 def _decode_surrogates(match: re.Match[str]) -> str:
