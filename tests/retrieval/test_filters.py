@@ -176,3 +176,10 @@ def test_a_value_that_no_facet_has_is_an_error_with_the_right_one(where: dict[st
     with pytest.raises(BadRequestError) as raised:
         build_conditions(project="p", now=0, where=where)
     assert meant in str(raised.value)
+
+
+def test_every_key_that_the_documents_have_is_told_what_it_is_called() -> None:
+    where = {"file_pattern": "docs/**", "section_contains": "Design"}
+    with pytest.raises(BadRequestError, match=r"'file_pattern' is .*; 'section_contains' is .*; it may have") as raised:
+        build_conditions(project=PROJECT, now=NOW, where=where)
+    assert "where.section" in str(raised.value)

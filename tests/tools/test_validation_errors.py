@@ -103,6 +103,21 @@ def test_an_argument_of_this_tool_is_meant_before_a_word_of_the_documents() -> N
     assert message is not None and message.endswith("Did you mean relationship?")
 
 
+def test_every_unknown_argument_is_told_what_it_is_called() -> None:
+    schema = {"properties": {"query": {}, "max_tokens": {}}, "required": ["query"]}
+    message = refuse_unknown_arguments("get_context", ["prompt", "token_budget", "max_token"], schema)
+    assert message is not None
+    told = message.partition(" 'prompt' is ")[2]
+    assert told.startswith("the argument get_context.query here. 'token_budget' is the argument get_context.max_tokens")
+    assert told.endswith(" 'max_token': did you mean max_tokens?")
+
+
+def test_a_name_of_the_documents_is_not_taken_for_one_that_is_hardly_alike() -> None:
+    schema = {"properties": {"query": {}, "after": {}}, "required": ["query"]}
+    message = refuse_unknown_arguments("search", ["query", "category"], schema)
+    assert message is not None and "'category' is the argument remember_fact.category" in message
+
+
 def test_known_arguments_are_not_complained_of() -> None:
     assert refuse_unknown_arguments("search", ["query", "limit"], Arguments.model_json_schema()) is None
 

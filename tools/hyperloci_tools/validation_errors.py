@@ -34,10 +34,24 @@ def refuse_unknown_arguments(tool: str, given: Collection[str], schema: Mapping[
     if not unknown:
         return None
     missing = [name for name in schema.get("required", ()) if name not in given]
-    guess = _as_sentence(_suggest_argument(tool, unknown[0][:MAX_SHOWN_CHARS], known, missing))
+    shown = [name[:MAX_SHOWN_CHARS] for name in unknown[:SHOWN_NAMES]]
+    guesses = [_suggest_argument(tool, shown[0], known, missing if len(missing) == 1 else [])]
+    guesses += [_suggest_argument(tool, name, known, []) for name in shown[1:]]
+    if len(shown) > 1:
+        # A document's hint names what it is about.
+        named = zip(shown, guesses, strict=True)
+        guesses = [f"{name!r}: {hint}" if hint.startswith(_MEANT) else hint for name, hint in named]
     takes = f"takes {', '.join(known)}" if known else "takes no arguments"
     more = f" and {len(unknown) - SHOWN_NAMES} more" if len(unknown) > SHOWN_NAMES else ""
-    return f"{tool} has no argument {', '.join(map(shorten_value, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"
+    told = "".join(dict.fromkeys(map(_as_sentence, guesses)))
+    return f"{tool} has no argument {', '.join(map(shorten_value, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{told}"
+
+
+_MEANT: Final = "did you mean "
+
+_ALIKE: Final = 0.6
+_MORE_ALIKE: Final = 0.7
+"""How alike two names are of which one may be meant by the other; the second where a document knows the name."""
 
 
 def _suggest_argument(tool: str, name: str, known: Sequence[str], missing: Sequence[str]) -> str:
@@ -45,8 +59,9 @@ def _suggest_argument(tool: str, name: str, known: Sequence[str], missing: Seque
     document = find_document_name(name, ("arguments",))
     if document is not None and any(target.startswith(f"argument:{tool}.") for target in document.targets):
         return document.describe()
-    near = difflib.get_close_matches(name.lower(), known, n=1) or (missing if len(missing) == 1 else ())
-    return f"did you mean {near[0]}?" if near else suggest_name(name, known, groups=("arguments",))
+    alike = difflib.get_close_matches(name.lower(), known, n=1, cutoff=_MORE_ALIKE if document else _ALIKE)
+    near = (*alike, *missing)
+    return f"{_MEANT}{near[0]}?" if near else suggest_name(name, known, groups=("arguments",))
 
 
 def _describe_error(item: ErrorDetails, properties: Mapping[str, Any]) -> str:

@@ -226,6 +226,10 @@ def _parse_related_to(given: Mapping[str, Any]) -> RelatedTo | None:
     )
 
 
+_SHOWN_KEYS: Final = 5
+"""Unknown keys of one call that are told what they are called here."""
+
+
 def _check_where(where: Mapping[str, Any] | None) -> dict[str, Any]:
     if where is None:
         return {}
@@ -233,8 +237,8 @@ def _check_where(where: Mapping[str, Any] | None) -> dict[str, Any]:
         raise BadRequestError(f"where must be an object with any of {', '.join(WHERE_KEYS)}; got {where!r:.80}.")
     unknown = sorted(str(key) for key in where if key not in WHERE_KEYS)
     if unknown:
-        hint = suggest_name(unknown[0], WHERE_KEYS, groups=("arguments",))
-        told = f"; {hint}" if hint else ""
+        hints = (suggest_name(key, WHERE_KEYS, groups=("arguments",)) for key in unknown[:_SHOWN_KEYS])
+        told = "".join(f"; {hint}" for hint in dict.fromkeys(hints) if hint)
         raise BadRequestError(
             f"where has unknown keys {', '.join(unknown)}{told}; it may have {', '.join(WHERE_KEYS)}."
         )

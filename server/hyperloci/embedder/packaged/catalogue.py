@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
-from hyperloci.names import suggest_name
+from hyperloci.names import describe_unknown_value
 from hyperloci.system.values import dataclass
 
 FILE: Final = Path(__file__).parent / "data" / "catalogue.toml"
@@ -103,6 +103,5 @@ def find_packaged_model(name: str) -> PackagedModel:
     """
     known = list_packaged_models()
     if name not in known:
-        hint = suggest_name(name, known) or ""
-        raise ConfigurationError(f"there is no packaged model {name!r}; {hint} The models are {', '.join(known)}.")
+        raise ConfigurationError(describe_unknown_value("model", name, list(known)))
     return known[name]
