@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from hyperloci.cli.command_group import WORDS_FOR_COMMANDS
 from hyperloci.cli.common import Exit, open_memory
 from hyperloci.cli.main import app
 from hyperloci.cli.write import describe_skipped
@@ -60,6 +62,29 @@ def test_an_option_by_another_word_is_told_what_it_is_called_here(arguments: lis
     result = invoke(*arguments)
     assert result.exit_code == 2
     assert meant in " ".join(result.output.replace("│", "").split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("search", "it is `hyperloci query` here"),
+        ("status", "it is `hyperloci doctor` or `hyperloci stats` here"),
+        ("store", "it is `hyperloci remember` here"),
+        ("help", "it is `hyperloci --help` here"),
+        ("inject", "'inject' is the tool remember_fact here"),
+        ("quary", "did you mean query?"),
+    ],
+)
+def test_a_command_by_another_word_is_told_what_it_is_called_here(typed: str, meant: str) -> None:
+    result = invoke(typed, "x")
+    assert result.exit_code == 2
+    assert meant in " ".join(result.output.replace("│", "").split())
+
+
+def test_a_word_for_a_command_is_no_command_and_leads_to_one() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert set(WORDS_FOR_COMMANDS) <= {*commands, "--help"}
+    assert not set(commands) & set().union(*WORDS_FOR_COMMANDS.values())
 
 
 def test_a_misspelt_variable_is_told_to_people_and_to_doctor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,26 @@ ALIKE: Final = (
 `--from` is a place as often as a time, `--output` a file as often as a form.
 """
 
+WORDS_FOR_COMMANDS: Final = {
+    "query": {"search", "find", "ask", "lookup"},
+    "remember": {"add", "store", "save", "note", "write"},
+    "forget": {"delete", "remove", "rm", "del"},
+    "restore": {"undelete", "undo", "unforget"},
+    "list": {"ls", "all"},
+    "show": {"get", "read", "cat"},
+    "history": {"log", "explain"},
+    "view": {"ui", "gui", "web", "browse", "open", "dashboard"},
+    "install": {"init", "setup", "enable", "connect"},
+    "uninstall": {"disable", "disconnect"},
+    "doctor": {"check", "health", "diagnose", "verify", "status"},
+    "stats": {"info", "status", "statistics"},
+    "serve": {"server", "start", "run", "mcp"},
+    "index": {"scan", "reindex", "ingest"},
+    "upkeep": {"maintenance", "maintain", "gc", "vacuum", "cleanup"},
+    "--help": {"help", "commands", "usage", "man"},
+}
+"""What people type who don't know yet what a command is called here; `status` may mean two of them."""
+
 
 class _PlainFlags:
     """A command or group whose help names no type of a flag: `--json <bool>` reads as if it took a value."""
@@ -98,6 +118,9 @@ class HintingGroup(PlainGroup):
             named = next(
                 (name for name in (" ".join(words[:2]), words[0]) if find_document_name(name, GROUPS)), args[0]
             )
+            document = find_document_name(named, GROUPS)
+            if document is None and (meant := [name for name, words in WORDS_FOR_COMMANDS.items() if named in words]):
+                ctx.fail(f"There is no command {named!r}; it is {' or '.join(f'`hyperloci {x}`' for x in meant)} here.")
             if hint := suggest_name(named, self.commands, groups=GROUPS):
                 ctx.fail(f"There is no command {named!r}; {hint}")
         return super().resolve_command(ctx, args)
