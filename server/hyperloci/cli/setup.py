@@ -25,6 +25,7 @@ from hyperloci.cli.install.client_commands import (
 )
 from hyperloci.cli.install.commands import CommandLine, locate_commands
 from hyperloci.cli.install.config_entries import REGISTERED_HOOKS
+from hyperloci.cli.install.plugin import find_plugin
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import Settings
@@ -137,7 +138,14 @@ def _install_claude_code(
     *,
     dry_run: bool,
 ) -> None:
-    commands = locate_commands(Path(sys.executable), portable=scope is installation.InstallScope.PROJECT)
+    is_shared = scope is installation.InstallScope.PROJECT
+    # A project's entries are for those who work on it, whoever of them has the plugin; `doctor` tells who has both.
+    if not is_shared and (plugin := find_plugin(home=Path.home(), config_dir=_config_dir())):
+        console.print(PLUGIN_IN_USE.format(plugin=plugin))
+        if settings:
+            carry_out(installation.InstallPlan(scope, settings), dry_run)
+        return
+    commands = locate_commands(Path(sys.executable), portable=is_shared)
     plan = installation.plan_install(
         scope,
         project_root=project.absolute(),
@@ -147,6 +155,11 @@ def _install_claude_code(
     )
     if carry_out(replace(plan, changes=(*plan.changes, *settings)), dry_run):
         _explain_install(scope, project, commands.server)
+
+
+PLUGIN_IN_USE: Final = """\
+Claude Code has the plugin {plugin}, which brings the server and the hooks: nothing is added beside it, as every event
+would then be kept twice. To have entries in its place: claude plugin uninstall {plugin}, then hyperloci install."""
 
 
 def uninstall(

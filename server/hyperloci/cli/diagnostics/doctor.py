@@ -22,6 +22,7 @@ from hyperloci.cli.diagnostics.storage_checks import (
     check_folders,
 )
 from hyperloci.cli.install import installer
+from hyperloci.cli.install.plugin import find_plugin
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.projects import describe_unplaced, link_command
 from hyperloci.clock import system_clock
@@ -196,8 +197,18 @@ def _claude_code(settings: Settings, project: Path, repair: bool) -> Iterator[Di
             "installed for the user and for the project: every event is captured twice",
             "hyperloci uninstall --scope project",
         )
-    if not active:
-        yield Diagnosis(Severity.NOTE, "claude code", "not installed (unless as a plugin)", "hyperloci install")
+    plugin = find_plugin(home=Path.home(), config_dir=config_dir, project_root=project)
+    if plugin:
+        yield Diagnosis(Severity.OK, "claude code", f"installed as the plugin {plugin}")
+    if plugin and active:
+        yield Diagnosis(
+            Severity.WARNING,
+            "claude code",
+            "installed as a plugin and by hyperloci install: every event is captured twice",
+            f"hyperloci uninstall --scope {active[0]}, or claude plugin uninstall {plugin}",
+        )
+    if not active and not plugin:
+        yield Diagnosis(Severity.NOTE, "claude code", "not installed", "hyperloci install")
 
 
 def _check_embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
