@@ -103,6 +103,16 @@ def test_markdown_is_for_people_and_has_what_holds(tmp_path: Path, other: Path) 
     assert json.loads(run("import", str(tmp_path / "all.md"), "--dry-run", "--json"))["added"]["facts"] == 3
 
 
+def test_an_export_in_a_project_is_no_document_of_it(tmp_path: Path, other: Path) -> None:
+    remember("The port is 9000", "--category", "decision")
+    for name in ("all.md", "all.json"):
+        run("export", str(tmp_path / "project" / name))
+
+    assert "all.md: exported by Hyperloci" in run("index", "--no-wait")
+    assert "Zeppelin" not in run("query", "The launch of Zeppelin")
+    assert "all.json: exported by Hyperloci" in run("index", "--no-wait")
+
+
 @pytest.mark.parametrize("name", ["all.md", "all.jsonl"])
 def test_an_export_replaces_an_older_one_and_nothing_else(tmp_path: Path, name: str) -> None:
     remember("The port is 9000")

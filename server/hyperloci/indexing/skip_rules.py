@@ -9,6 +9,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Final
 
+from hyperloci.store.export import EXPORT_MARKS
 from hyperloci.text.chunking.code import is_minified
 from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind
 from hyperloci.text.decoding import decode_head, is_text
@@ -16,6 +17,7 @@ from hyperloci.text.sanitize.secret_files import is_secret_file
 
 BINARY = "binary"
 EMPTY_KIND = "not a kind of text that is indexed"
+EXPORTED = "exported by Hyperloci"
 GENERATED = "generated"
 LOCK_FILE = "a lock file"
 MINIFIED = "minified"
@@ -165,6 +167,8 @@ def reason_to_skip_content(head: bytes, kind: FileKind, size: int) -> str | None
         return BINARY if b"\0" in head else UNDECODABLE
     if _PRIVATE_KEY.match(head):
         return SECRET
+    if head.startswith(EXPORT_MARKS):
+        return EXPORTED
     if kind is FileKind.CONFIG and size > MAX_CONFIG_BYTES:
         return TOO_LARGE_CONFIG
     text = decode_head(head)

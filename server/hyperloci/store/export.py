@@ -33,6 +33,7 @@ MARKDOWN_MARK: Final = "<!-- exported by Hyperloci -->"
 """The first line of an export as Markdown."""
 JSON_MARK: Final = '{"hyperloci":'
 """What an export as JSON lines begins with."""
+EXPORT_MARKS: Final = (MARKDOWN_MARK.encode(), JSON_MARK.encode())
 EVERYTHING: Final = ExportChoice()
 
 
@@ -146,13 +147,12 @@ def check_is_export(target: Path) -> None:
     """
     if not target.is_file():
         return
-    marks = (MARKDOWN_MARK.encode(), JSON_MARK.encode())
     try:
         with target.open("rb") as file:
-            head = file.read(max(map(len, marks)))
+            head = file.read(max(map(len, EXPORT_MARKS)))
     except OSError as error:
         raise StoreError(f"{target} cannot be read: {error.strerror}.") from error
-    if head and not head.startswith(marks):
+    if head and not head.startswith(EXPORT_MARKS):
         raise BadRequestError(f"{target} is there already, and is no export: give another file.")
 
 
