@@ -22,6 +22,7 @@ from hyperloci.clock import system_clock
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import EmbedderError
 from hyperloci.http.issued_tokens import create_token
+from hyperloci.http.serving import HttpOptions
 from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
 from hyperloci.model.answers import SkippedFile
@@ -812,6 +813,21 @@ def test_a_token_that_would_outlast_the_calendar_is_not_made() -> None:
     assert "No tokens yet" in run("token", "list")
     run("token", "create", "ada", "--days", "36500")
     assert "until" in run("token", "list")
+
+
+def test_who_serves_a_common_memory_is_told_how_its_own_tokens_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(_: object, options: HttpOptions) -> None:
+        options.announce("http://0.0.0.0:8765/mcp")
+
+    monkeypatch.setattr("hyperloci.http.serving.serve_http", serve)
+    arguments = ("serve", "--http", "--common", "acme", "--project", str(tmp_path))
+    said = " ".join(invoke(*arguments, "--host", "0.0.0.0", "--behind-proxy").stderr.split())
+    assert "`hyperloci token create NAME --common acme`" in said
+    assert "in place of 0.0.0.0 a name of this machine" in said
+    assert "in place of" not in invoke(*arguments).stderr
+    assert "`hyperloci token create NAME --common acme` makes one" in run("token", "list", "--common", "acme")
 
 
 def test_a_token_that_an_earlier_version_let_outlast_the_calendar_is_listed(tmp_path: Path) -> None:

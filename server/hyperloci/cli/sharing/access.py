@@ -105,7 +105,10 @@ def serve(
 
     def announce(address: str) -> None:
         console.print(address)
-        errors.print("Give clients this address and a token: `hyperloci token create NAME`. Ctrl+C ends the server.")
+        told = "this address"
+        if host in _EVERY_ADDRESS and url is None:
+            told += f" (in place of {host} a name of this machine, or of the proxy)"
+        errors.print(f"Give clients {told} and a token: {_show_create(common)}. Ctrl+C ends the server.")
 
     options = HttpOptions(
         host=host,
@@ -123,6 +126,14 @@ def serve(
         announce=announce,
     )
     serve_http(ServedMemory.choose(load_settings(project), project, common), options)
+
+
+_EVERY_ADDRESS: Final = ("0.0.0.0", "::")
+
+
+def _show_create(common: str | None) -> str:
+    """Return the command that makes a token of the served memory: one of another admits nobody."""
+    return f"`hyperloci token create NAME{'' if common is None else f' --common {common}'}`"
 
 
 def _refuse_options_of_http(context: typer.Context) -> None:
@@ -184,7 +195,7 @@ def list_tokens(project: ProjectOption = Path("."), common: CommonOption = None,
         print_json(grants)
         return
     if not grants:
-        console.print("No tokens yet. `hyperloci token create NAME` makes one.")
+        console.print(f"No tokens yet. {_show_create(common)} makes one.")
         return
     now = system_clock()
     table = make_table("id", "holder", "may", "last used", "state")
