@@ -107,10 +107,13 @@ def test_an_export_in_a_project_is_no_document_of_it(tmp_path: Path, other: Path
     remember("The port is 9000", "--category", "decision")
     for name in ("all.md", "all.json"):
         run("export", str(tmp_path / "project" / name))
+    redirected = tmp_path / "project" / "redirected.md"
+    redirected.write_text((tmp_path / "project" / "all.md").read_text(encoding="utf-8"), encoding="utf-16")
 
     assert "all.md: exported by Hyperloci" in run("index", "--no-wait")
     assert "Zeppelin" not in run("query", "The launch of Zeppelin")
     assert "all.json: exported by Hyperloci" in run("index", "--no-wait")
+    assert "redirected.md: exported by Hyperloci" in run("index", "--no-wait")
 
 
 @pytest.mark.parametrize("name", ["all.md", "all.jsonl"])

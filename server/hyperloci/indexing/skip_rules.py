@@ -167,11 +167,11 @@ def reason_to_skip_content(head: bytes, kind: FileKind, size: int) -> str | None
         return BINARY if b"\0" in head else UNDECODABLE
     if _PRIVATE_KEY.match(head):
         return SECRET
-    if head.startswith(EXPORT_MARKS):
-        return EXPORTED
     if kind is FileKind.CONFIG and size > MAX_CONFIG_BYTES:
         return TOO_LARGE_CONFIG
     text = decode_head(head)
+    if text.startswith(EXPORT_MARKS):
+        return EXPORTED
     if kind in {FileKind.CODE, FileKind.PLAIN_CODE} and is_minified(text):
         return MINIFIED
     top = "\n".join(text.split("\n", _MARK_LINES)[:_MARK_LINES])

@@ -33,7 +33,7 @@ MARKDOWN_MARK: Final = "<!-- exported by Hyperloci -->"
 """The first line of an export as Markdown."""
 JSON_MARK: Final = '{"hyperloci":'
 """What an export as JSON lines begins with."""
-EXPORT_MARKS: Final = (MARKDOWN_MARK.encode(), JSON_MARK.encode())
+EXPORT_MARKS: Final = (MARKDOWN_MARK, JSON_MARK)
 EVERYTHING: Final = ExportChoice()
 
 
@@ -147,12 +147,13 @@ def check_is_export(target: Path) -> None:
     """
     if not target.is_file():
         return
+    marks = tuple(mark.encode() for mark in EXPORT_MARKS)
     try:
         with target.open("rb") as file:
-            head = file.read(max(map(len, EXPORT_MARKS)))
+            head = file.read(max(map(len, marks)))
     except OSError as error:
         raise StoreError(f"{target} cannot be read: {error.strerror}.") from error
-    if head and not head.startswith(EXPORT_MARKS):
+    if head and not head.startswith(marks):
         raise BadRequestError(f"{target} is there already, and is no export: give another file.")
 
 
