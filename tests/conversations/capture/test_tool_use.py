@@ -16,7 +16,8 @@ from hyperloci.conversations.capture.tool_use import (
     clip_line,
     describe_tool_use,
 )
-from hyperloci.text.sanitize.sanitizer import sanitize
+from hyperloci.conversations.capture.turn_text import prepare_turn_text
+from hyperloci.model.turn import TurnKind
 from tests.support import examples
 
 ROOT = "/home/mira/demo"
@@ -63,11 +64,13 @@ def test_of_a_patch_that_shows_a_private_part_no_changed_line_is_kept() -> None:
     [
         ("patch -p0 <<E\n-pay = 41\n+pay = 45\n </private>\n+more = 2\nE", "Bash: [private] +more = 2 E"),
         ("cat >a <<E\n<private>pay = 41</private>\nmore = 2\nE", "Bash: cat >a <<E [private] more = 2 E"),
+        ("git commit -m 'Tell of `<private>` parts'", "Bash: git commit -m 'Tell of `[private]"),
     ],
 )
 def test_of_a_command_what_a_private_block_ends_is_not_kept(command: str, kept: str) -> None:
     use = describe_tool_use("Bash", {"command": command})
-    assert use is not None and sanitize(use.line).text == kept
+    prepared = None if use is None else prepare_turn_text(use.line, TurnKind.ACTION)
+    assert prepared is not None and prepared.text == kept
 
 
 def test_a_private_member_is_no_private_part() -> None:

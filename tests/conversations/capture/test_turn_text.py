@@ -23,9 +23,8 @@ def small() -> Iterator[None]:
         yield
 
 
-WORDS = st.lists(
-    st.sampled_from(["<private>", "</private>", "password=hunter2!x", "word", "\n", "\x1b[0m", "\u200b", "é", "x" * 50])
-)
+TAGS = ["<private>", "</private>", "`<private>`", "`"]
+WORDS = st.lists(st.sampled_from([*TAGS, "password=hunter2!x", "word", "\n", "\x1b[0m", "\u200b", "é", "x" * 50]))
 
 
 @given(WORDS, st.sampled_from(list(TurnKind)))
@@ -40,6 +39,11 @@ def test_what_is_storable_stays_as_it_is(words: list[str], kind: TurnKind) -> No
 @pytest.mark.parametrize("text", ["", " \n", "<private>x</private>", "<private>a</private> <private>b"])
 def test_nothing_is_left_of_what_is_private(text: str) -> None:
     assert prepare_turn_text(text) is None
+
+
+def test_a_private_block_in_backticks_that_ends_beyond_the_cut_is_not_kept() -> None:
+    prepared = prepare_turn_text(f"Read `<private>` {'hunter2 ' * 40} `</private>`")
+    assert prepared is not None and prepared.text == "Read `[private]"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hyperloci.config import Settings
 from hyperloci.indexing.commits.changed_symbols import MAX_EFFECTS, blob_id
 from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
 from hyperloci.indexing.commits.commit_reader import commit_text
-from hyperloci.indexing.commits.commit_writer import NAMESAKE_CONFIDENCE
+from hyperloci.indexing.commits.commit_writer import NAMESAKE_CONFIDENCE, UNTOUCHED, prepare_commit
 from hyperloci.indexing.indexer import Indexer
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Role, Tier
@@ -364,6 +364,13 @@ def test_a_missing_git_is_told(history: History, tree: WorkingTree) -> None:
     report = history.run(git=GitRepository(tree.root, executable="no-such-git"))
 
     assert report.problem is not None and "could not be started" in report.problem
+
+
+def test_a_private_part_of_a_message_that_ends_beyond_the_cut_is_not_kept() -> None:
+    body = f"`<private>` {'hunter2 ' * 400} `</private>`"
+    commit = Commit(sha="a", parents=(), author="", date_ms=0, subject="s", body=body, files=(), changed=0, read=0)
+    prepared = prepare_commit("a", commit, {"a": UNTOUCHED})
+    assert prepared.text.text == "s\n\n`[private]"
 
 
 def test_a_long_list_of_files_is_told_by_its_beginning() -> None:

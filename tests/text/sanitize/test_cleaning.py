@@ -141,10 +141,19 @@ def test_a_private_block_is_never_kept(text: str, expected: str, blocks: int) ->
         ("`<private>`x`</private>` end", "`[private]` end"),
         ("<private>x `<private>` y</private> z", "[private]"),
         ("`<private>x", "`[private]"),
+        ("The `key`<private>`hunter2` is new", "The `key`[private]"),
+        ("`<private password=hunter2>` x", "`[private]"),
+        ("```<private>` x", "```[private]"),
+        ("`<private>` </private> `<private>` x", "`[private] `[private]"),
     ],
 )
 def test_who_writes_about_the_tag_in_backticks_and_closes_nothing_hides_nothing(text: str, expected: str) -> None:
     assert strip_private_blocks(text)[0] == expected
+
+
+def test_of_a_text_that_is_cut_a_tag_in_backticks_may_have_been_closed() -> None:
+    text = "`<private>` hunter2 `</private>`"
+    assert strip_private_blocks(text[:20], is_cut=True) == ("`[private]", 1)
 
 
 TAG_SOUP = st.lists(
@@ -156,6 +165,7 @@ TAG_SOUP = st.lists(
             "\n",
             " ",
             "`",
+            "`<private>`",
             "<",
             ">",
             f"<{INJECTED_TAG}>",

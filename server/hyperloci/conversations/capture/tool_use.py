@@ -128,7 +128,7 @@ Describer = Callable[[str, Mapping[str, Any], Mapping[str, Any], str | None], st
 
 def _describe_command(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     command = _read_text(arguments, "command")
-    if has_private_tag(strip_private_blocks(command)[0]):
+    if has_private_tag(strip_private_blocks(command, is_cut=True)[0]):
         # A patch shows a part of a file: a block that only ends there began above it.
         command = f"<private>{command}"
     return f"{name}: {command}"

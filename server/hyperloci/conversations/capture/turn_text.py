@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.model.turn import TurnKind
-from hyperloci.text.sanitize.cleaning import PRIVATE_MARK
+from hyperloci.text.sanitize.cleaning import PRIVATE_MARK, strip_private_blocks
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 MAX_EPISODE_CHARS: Final = 100_000
@@ -47,7 +47,9 @@ def prepare_turn_text(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedTex
 
     What is storable is returned as it is: a hook's record and the transcript must come to the same text.
     """
-    prepared = sanitize(text[: MAX_EPISODE_CHARS + OVERLAP_CHARS])
+    seen = text[: MAX_EPISODE_CHARS + OVERLAP_CHARS]
+    # A line on what a tool did is cut, and may show a part of a file.
+    prepared = sanitize(seen, is_cut=kind is TurnKind.ACTION or len(seen) < len(text))
     if not prepared.text.replace(PRIVATE_MARK, "").strip():
         return None
     if kind is TurnKind.ACTION:
@@ -58,6 +60,6 @@ def prepare_turn_text(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedTex
     # A hook tells the last message without the blank lines that the transcript has around it.
     prepared = replace(prepared, text=prepared.text.strip())
     if len(prepared.text) > MAX_EPISODE_CHARS + MARK_CHARS:
-        kept = prepared.text[:MAX_EPISODE_CHARS]
+        kept, _ = strip_private_blocks(prepared.text[:MAX_EPISODE_CHARS], is_cut=True)
         return replace(prepared, text=f"{kept}\n[the rest of {len(text)} characters was not stored]")
     return prepared

@@ -82,6 +82,11 @@ def commit_text(commit: Commit) -> str:
     return "\n\n".join(part for part in (subject, body, f"Changed: {named}{rest}{note}" if paths else "") if part)
 
 
+def is_message_cut(commit: Commit) -> bool:
+    """Tell whether not all of a commit's message is remembered."""
+    return len(commit.subject) > MAX_SUBJECT_CHARS or len(commit.body) > MAX_BODY_CHARS
+
+
 def shallow_commits(common_dir: Path | None) -> frozenset[str]:
     """Return the commits that a shallow clone is cut off at: it has them, and nothing before them."""
     try:

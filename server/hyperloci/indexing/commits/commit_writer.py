@@ -9,7 +9,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.indexing.commits.changed_symbols import TouchedNodes
-from hyperloci.indexing.commits.commit_reader import CHANGED, commit_text
+from hyperloci.indexing.commits.commit_reader import CHANGED, commit_text, is_message_cut
 from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
@@ -54,7 +54,7 @@ def prepare_commit(sha: str, commit: Commit | str, touched: Mapping[str, Touched
     try:
         return PreparedCommit(
             sha=sha,
-            text=sanitize(commit_text(commit)),
+            text=sanitize(commit_text(commit), is_cut=is_message_cut(commit)),
             author=sanitize(commit.author).text,
             date_ms=commit.date_ms,
             touched=touched[sha],

@@ -7,6 +7,7 @@ or an emoji needs them, because they can hide instructions from a reader and spl
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Final
 
 PRIVATE_MARK: Final = "[private]"
@@ -76,15 +77,16 @@ def clean_text(text: str) -> str:
     return _drop_hidden(_SURROGATE.sub(_decode_surrogates, text))
 
 
-def strip_private_blocks(text: str) -> tuple[str, int]:
+def strip_private_blocks(text: str, *, is_cut: bool = False) -> tuple[str, int]:
     """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
 
     Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest,
-    and one that is never closed reaches to the end, unless its tag stands in backticks.
+    and one that is never closed reaches to the end. Only a tag that is all of a code span is then no more than written
+    about; not where the text `is_cut`, as what was cut off may close it.
     """
     if "private" not in text.lower():
         return text, 0
-    return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK)
+    return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK, allows_mentions=not is_cut)
 
 
 def has_private_tag(text: str) -> bool:
@@ -97,14 +99,14 @@ def strip_injected_context(text: str) -> str:
     """Remove the context blocks that we injected, so that a memory is never captured a second time."""
     if INJECTED_TAG not in text:
         return text
-    return _cut_blocks(text, _INJECTED_TAG, "")[0]
+    return _cut_blocks(text, _INJECTED_TAG, "", allows_mentions=False)[0]
 
 
 _LESS: Final = r"(?:<|＜|&lt;|&#0{0,4}60;|&#x0{0,4}3c;|\\{1,8}(?:u00|x)3c|%3c)"
 _GREATER: Final = r"(?:>|＞|&gt;|&#0{0,4}62;|&#x0{0,4}3e;|\\{1,8}(?:u00|x)3e|%3e)"
 _ATTRIBUTE: Final = rf"(?:\"[^\"]{{0,200}}+\"|'[^']{{0,200}}+'|(?!{_GREATER}|/{_GREATER}|{_LESS})[\s\S])"
 _PRIVATE_TAG: Final = re.compile(
-    rf"{_LESS}\s{{0,8}}+(?:(?P<close>\\{{0,8}}/\s{{0,8}}+private\s{{0,8}}+)|private(?:\s(?>{_ATTRIBUTE}{{0,500}}))?(?P<empty>/?))"
+    rf"{_LESS}\s{{0,8}}+(?:(?P<close>\\{{0,8}}/\s{{0,8}}+private\s{{0,8}}+)|private(?P<attributes>\s(?>{_ATTRIBUTE}{{0,500}}))?(?P<empty>/?))"
     rf"{_GREATER}",
     re.IGNORECASE,
 )
@@ -117,7 +119,10 @@ _INJECTED_TAG: Final = re.compile(
 )
 
 
-def _cut_blocks(text: str, tag: re.Pattern[str], mark: str) -> tuple[str, int]:
+_RUN: Final = re.compile(r"`+|\n")
+
+
+def _cut_blocks(text: str, tag: re.Pattern[str], mark: str, *, allows_mentions: bool) -> tuple[str, int]:
     opened: list[re.Match[str]] = []
     blocks: list[tuple[int, int]] = []
 
@@ -134,19 +139,39 @@ def _cut_blocks(text: str, tag: re.Pattern[str], mark: str) -> tuple[str, int]:
             cut(*match.span())
         else:
             opened.append(match)
-    if (unclosed := next((match for match in opened if not _is_mention(text, match)), None)) is not None:
-        cut(unclosed.start(), len(text))
+    if opened and allows_mentions:
+        # Where closed blocks are gone: a text that was stripped is judged as it was.
+        code = _find_code(_fill_blocks(text, blocks, lambda length: " " * length))
+        # What a tag's attributes say may be what is private.
+        opened = [match for match in opened if match["attributes"] or match.span() not in code]
+    if opened:
+        cut(opened[0].start(), len(text))
+    return _fill_blocks(text, blocks, lambda _: mark), len(blocks)
+
+
+def _fill_blocks(text: str, blocks: Sequence[tuple[int, int]], fill: Callable[[int], str]) -> str:
+    """Replace blocks by what `fill` makes of their lengths."""
     kept: list[str] = []
     last = 0
     for start, end in blocks:
-        kept += (text[last:start], mark)
+        kept += (text[last:start], fill(end - start))
         last = end
-    return "".join((*kept, text[last:])), len(blocks)
+    return "".join((*kept, text[last:]))
 
 
-def _is_mention(text: str, tag: re.Match[str]) -> bool:
-    """Tell whether a tag that is never closed is code in a sentence: somebody writes about it and hides nothing."""
-    return text[max(0, tag.start() - 1) : tag.start()] == "`" and text.startswith("`", tag.end())
+def _find_code(text: str) -> set[tuple[int, int]]:
+    """Return where the code is that stands in backticks on one line; as many end it as began it."""
+    found: set[tuple[int, int]] = set()
+    begun: re.Match[str] | None = None
+    for run in _RUN.finditer(text):
+        if run[0] == "\n":
+            begun = None
+        elif begun is None:
+            begun = run
+        elif len(run[0]) == len(begun[0]):
+            found.add((begun.end(), run.start()))
+            begun = None
+    return found
 
 
 def _decode_surrogates(match: re.Match[str]) -> str:

@@ -32,17 +32,21 @@ class SanitizedText:
     private_blocks: int = 0
 
 
-def sanitize(text: str) -> SanitizedText:
+def sanitize(text: str, *, is_cut: bool = False) -> SanitizedText:
     """Make `text` safe to store (SPEC-02.34); sanitizing a sanitized text changes nothing.
 
     The order matters. Cleaning comes first, so that no invisible character splits a `<private>` tag, a token or a
     phrase; then our own injected context and private blocks are removed, then secrets. Flags come last, for the text
     that stays and for what was hidden in the original.
+
+    Args:
+        text: what came in.
+        is_cut: whether it is the beginning of a longer text, and a private block may end in what is missing.
     """
     if not text:
         return SanitizedText(text=text)
     cleaned = strip_injected_context(clean_text(text))
-    public, private_blocks = strip_private_blocks(cleaned)
+    public, private_blocks = strip_private_blocks(cleaned, is_cut=is_cut)
     redacted = redact_secrets(public)
     return SanitizedText(
         text=redacted.text,
