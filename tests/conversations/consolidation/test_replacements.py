@@ -1109,3 +1109,38 @@ def test_a_sentence_that_goes_on_ends_with_the_day_that_it_names(
             store, talk.clock, find(store, "April 20"), f"Never deploy until {last}, the auditors are in the house."
         )
     assert rest is not None and rest.metadata["until"] == last
+
+
+HABIT = "Please git commit after each successful sub-task, right after it is marked as done."
+
+
+@pytest.mark.req("B.17")
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [
+        (HABIT, True),
+        ("please git commit after each successful sub-task, right after it is marked as done", True),
+        ("Please git push after the release, when the changelog is written.", False),
+    ],
+)
+def test_what_is_asked_for_anew_in_another_session_is_kept(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch, first: str, kept: bool
+) -> None:
+    keep_nothing_by_itself(monkeypatch)
+    talk.session("one", (USER, f"Please commence task 4. {first}"), (ASSISTANT, "I'll begin with 4.1."))
+    consolidate_sessions(context)
+    assert not extracted(store)
+    talk.session("two", (USER, f"Please commence task 5. {HABIT}"), (ASSISTANT, "I'll begin with 5.1."))
+    consolidate_sessions(context)
+    assert [node.content for node in extracted(store)] == ([HABIT] if kept else [])
+
+
+@pytest.mark.req("B.17")
+def test_what_is_asked_for_twice_in_one_session_is_no_habit(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_nothing_by_itself(monkeypatch)
+    for task in (4, 5):
+        talk.session("one", (USER, f"Please commence task {task}. {HABIT}"), (ASSISTANT, "I'll begin."))
+        consolidate_sessions(context)
+    assert not extracted(store)

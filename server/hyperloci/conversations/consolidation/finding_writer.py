@@ -31,7 +31,10 @@ from hyperloci.conversations.consolidation.findings import (
     NamedEntity,
     RejectedItem,
 )
+from hyperloci.conversations.consolidation.replacement.standing import MAX_PASSING
 from hyperloci.conversations.consolidation.replacements import ReplacementResolver, Resolution
+from hyperloci.conversations.consolidation.statement_scorer import choose_kind
+from hyperloci.conversations.consolidation.text_similarity import Said, meaningful_words, repeats
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.knowledge.cross_reading import PairScorer
 from hyperloci.knowledge.entities.recognition import EntityMention
@@ -41,10 +44,15 @@ from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.conversations.consolidations import ConsolidationProgress
 from hyperloci.system.values import dataclass
+from hyperloci.text.language.questions import is_question
+from hyperloci.text.language.sentences import sentence_spans, split_sentences
 from hyperloci.text.sanitize.sanitizer import sanitize
 
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
+
+HABIT_WORDS: Final = 3
+"""Meaningful words of a sentence that two sessions share: with fewer, chance does (`please commit these changes`)."""
 
 NOTHING_STORED: Final[Mapping[str, Node]] = MappingProxyType({})
 
@@ -124,8 +132,10 @@ class FindingWriter:
             plan = self._look_again(planned, {**stored, **nodes})
             if plan is None:
                 continue
-            if plan.finding.is_tentative and not self._keeps_tentative(progress, plan):
-                continue
+            if plan.finding.is_tentative:
+                plan = self._keep_tentative(progress, plan)
+                if plan is None:
+                    continue
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
                 place = plan.finding.place or plan.finding.kind
@@ -165,14 +175,46 @@ class FindingWriter:
             return None
         return replace(plan, known=None)
 
-    def _keeps_tentative(self, progress: ConsolidationProgress, plan: FindingPlan) -> bool:
-        """Tell whether something is kept because it changes what holds; if not, note it as said in passing."""
+    def _keep_tentative(self, progress: ConsolidationProgress, plan: FindingPlan) -> FindingPlan | None:
+        """Return what is kept of something that is not sure enough by itself: all if it changes what holds, else what
+        is a habit of the user's. The rest is noted as said in passing."""
         finding, sources = plan.finding, plan.sources
-        may_change = plan.known is None and not finding.is_passing
-        if may_change and self.replacements.changes_what_holds(finding, sources, progress.scope):
-            return True
+        if plan.known is None and not finding.is_passing:
+            if self.replacements.changes_what_holds(finding, sources, progress.scope):
+                return plan
+            if (habit := self._find_habit(finding, sources, progress.scope)) is not None:
+                kind, due = choose_kind(habit, sources[-1].event_time)
+                return replace(plan, finding=replace(finding, content=habit, kind=kind, due=due), text=sanitize(habit))
         self.replacements.note_in_passing(finding, sources)
-        return False
+        return None
+
+    def _find_habit(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> str | None:
+        """Return the words of a finding that the user also said in an earlier session, None where there are none.
+
+        What is asked for anew each time is a rule, though it sounds like a request of the moment.
+        """
+        if finding.about:
+            return None
+        sessions = {source.session_id for source in sources}
+        passing = self._store.passing_statements.list_latest(scope, MAX_PASSING)
+        earlier = [
+            Said(sentence)
+            for one in passing
+            if one.turn.session_id not in sessions and not one.about
+            for sentence in split_sentences(one.quote)
+        ]
+        again = [
+            span
+            for span in sentence_spans(finding.content)
+            if _may_be_habit(sentence := finding.content[slice(*span)].strip())
+            and any(repeats(Said(sentence), other) for other in earlier)
+        ]
+        if not again:
+            return None
+        start, end = again[0]
+        for next_start, next_end in again[1:]:
+            end = next_end if next_start == end else end  # What stands apart is another matter.
+        return finding.content[start:end].strip()
 
     def _store_plan(
         self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str
@@ -317,3 +359,7 @@ class FindingWriter:
             )
             added += 1
         return added
+
+
+def _may_be_habit(sentence: str) -> bool:
+    return not is_question(sentence) and len(meaningful_words(sentence)) >= HABIT_WORDS
