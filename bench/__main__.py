@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
+import time
 from pathlib import Path
 
 from hyperloci.system.native_threads import limit_matrix_threads
@@ -20,6 +22,10 @@ def main() -> None:
         print("usage: python -m bench NAME [arguments]\nbenchmarks: " + ", ".join(benchmark_names()))
         sys.exit(2)
     name = sys.argv.pop(1)
+    # Days are those of the machine's time zone, figures and trained weights everybody's.
+    os.environ["TZ"] = "UTC"
+    if hasattr(time, "tzset"):
+        time.tzset()
     # As in the product, and before numpy is loaded: threads of matrix products would wait for one another.
     limit_matrix_threads()
     runpy.run_module(f"bench.{name}", run_name="__main__", alter_sys=True)

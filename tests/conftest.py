@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
 from tests.support import SLOW_IS_FINE, USUAL_EXAMPLES, FakeClock, FakeEncoder
 from tests.working_tree import WorkingTree
+
+# Days are those of the machine's time zone: tests stand in UTC, wherever they run.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
 
 # Two runs of the suite do the same. `make fuzz` draws anew, and thirty times as much.
 hypothesis_settings.register_profile(
@@ -35,6 +41,20 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 def anyio_backend() -> str:
     """Run asynchronous tests on asyncio, as the server does."""
     return "asyncio"
+
+
+@pytest.fixture
+def stand_in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return what moves this process to a time zone (`PST8`, `JST-9`), for one test."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("this system does not let a process choose its time zone")
+
+    def move(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield move
+    move("UTC")
 
 
 @pytest.fixture(autouse=True)

@@ -6,13 +6,25 @@ import datetime as dt
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.clock import MS_PER_DAY, OFFSET_VARIABLE, format_age, from_iso, read_offset, system_clock, to_iso
+from hyperloci.clock import (
+    MS_PER_DAY,
+    OFFSET_VARIABLE,
+    format_age,
+    format_day,
+    from_iso,
+    read_day,
+    read_offset,
+    start_of_day,
+    system_clock,
+    to_iso,
+)
 from tests.support import NOW, FakeClock, examples
 
 YEAR_1, YEAR_9999 = -62_135_596_800_000, 253_402_300_799_999
@@ -90,3 +102,24 @@ def test_a_time_without_an_offset_is_utc(text: str, ms: int) -> None:
 )
 def test_an_age_is_told_in_its_largest_unit(elapsed: int, told: str) -> None:
     assert format_age(NOW - elapsed, NOW) == told
+
+
+EVENING_IN_LOS_ANGELES = from_iso("2026-11-19T01:00:00Z")
+
+SUMMER_TIME = "CET-1CEST,M3.5.0,M10.5.0/3"
+
+
+@pytest.mark.parametrize(("zone", "day"), [("PST8", "2026-11-18"), ("UTC", "2026-11-19"), ("JST-9", "2026-11-19")])
+def test_a_day_is_that_of_the_machines_time_zone(stand_in_zone: Callable[[str], None], zone: str, day: str) -> None:
+    stand_in_zone(zone)
+    assert format_day(EVENING_IN_LOS_ANGELES) == day
+
+
+@pytest.mark.parametrize("zone", ["PST8", "UTC", "JST-9", SUMMER_TIME])
+def test_a_day_begins_at_its_midnight_also_when_clocks_are_put_on(
+    stand_in_zone: Callable[[str], None], zone: str
+) -> None:
+    stand_in_zone(zone)
+    for date in (dt.date(2026, 3, 28), dt.date(2026, 3, 29), dt.date(2026, 3, 30), dt.date(2026, 10, 26)):
+        begins = start_of_day(date)
+        assert (read_day(begins - 1), read_day(begins)) == (date - dt.timedelta(1), date)

@@ -91,6 +91,35 @@ def from_iso(text: str) -> int:
     return round((moment - _EPOCH) / _MILLISECOND)
 
 
+def to_wall_time(ms: int) -> int:
+    """Return what the clocks of this machine's time zone show at a time, as if they showed UTC."""
+    try:
+        return ms + time.localtime(ms // 1_000).tm_gmtoff * 1_000
+    except (OverflowError, OSError, ValueError):  # A year that the system has no calendar for.
+        return ms
+
+
+def read_day(ms: int) -> dt.date:
+    """Return the day of a time where this machine stands: what its user calls today.
+
+    Raises:
+        OverflowError: a time before the year 1, or after 9999.
+    """
+    return (_EPOCH + to_wall_time(ms) * _MILLISECOND).date()
+
+
+def format_day(ms: int) -> str:
+    """Render the day of a time where this machine stands (`2026-11-21`)."""
+    return read_day(ms).isoformat()
+
+
+def start_of_day(day: dt.date) -> int:
+    """Return when a day begins where this machine stands, in milliseconds."""
+    wall = from_iso(day.isoformat())
+    near = 2 * wall - to_wall_time(wall)
+    return near + wall - to_wall_time(near)
+
+
 def read_day_end(day: object) -> int | None:
     """Return when a day in ISO 8601 is over everywhere on earth, in milliseconds; None for anything else."""
     try:

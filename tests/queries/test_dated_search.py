@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, from_iso
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
@@ -43,7 +44,7 @@ def decisions(memory: Memory, clock: FakeClock) -> list[str]:
 def test_a_question_for_last_week_gets_last_week_and_says_which_days(memory: Memory, decisions: list[str]) -> None:
     answer = memory.search("what did we decide about the retry policy last week?")
     assert found(answer) == [decisions[1]]
-    assert "Took 'last week' as 2027-01-04..2027-01-10 (UTC)." in answer.hints
+    assert "Took 'last week' as 2027-01-04..2027-01-10." in answer.hints
 
 
 def test_a_question_of_time_alone_gets_everything_of_the_kind_in_it(
@@ -193,3 +194,17 @@ def test_a_search_of_files_takes_no_date_from_its_words(memory: Memory) -> None:
     memory.index_path()
     answer = memory.search("function for last month", content_type="code")
     assert answer.results and answer.hints == ()
+
+
+@pytest.mark.req("B.05")
+def test_today_began_at_the_users_midnight_and_not_at_that_of_utc(
+    memory: Memory, clock: FakeClock, stand_in_zone: Callable[[str], None]
+) -> None:
+    stand_in_zone("PST8")
+    clock.now = from_iso("2026-11-18T02:00:00Z")
+    last_evening = memory.remember_fact("The retry policy is three tries", category="decision").id
+    clock.now = from_iso("2026-11-18T19:00:00Z")
+    morning = memory.remember_fact("The upload limit is 20 MB", category="decision").id
+    clock.now = from_iso("2026-11-19T01:00:00Z")
+    assert found(memory.search("what did we decide today?")) == [morning]
+    assert found(memory.search("what did we decide yesterday?")) == [last_evening]

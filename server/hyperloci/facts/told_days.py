@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from hyperloci.clock import read_day
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.categories import UNSPECIFIC
-from hyperloci.knowledge.deadlines.due_dates import names_past_day, note_days, read_due_date, read_today
+from hyperloci.knowledge.deadlines.due_dates import names_past_day, note_days, read_due_date
 from hyperloci.model.node import NewNode, Node, last_day_of
 
 DEADLINE: Final = "deadline"
@@ -39,7 +40,7 @@ def note_corrected_days(text: str, old: Node, now: int) -> dict[str, str]:
     if old.subtype != DEADLINE or days:
         return days
     last = last_day_of(old)
-    if names_past_day(text, now) or last is None or last < read_today(now).isoformat():
+    if names_past_day(text, now) or last is None or last < read_day(now).isoformat():
         raise BadRequestError(_NO_DAY.format(argument="fact"))
     return {name: str(old.metadata[name]) for name in ("due", "until") if name in old.metadata}
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
-from hyperloci.clock import Clock, to_iso
+from hyperloci.clock import Clock, format_day
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchFilter
@@ -95,7 +95,7 @@ class DatedSearch:
             return self._date_event(asked.event, conditions)
         if asked.bounds is None:
             return None, ()
-        return asked.bounds, (f"Took {asked.bounds.expression!r} as {asked.bounds.describe()} (UTC).",)
+        return asked.bounds, (f"Took {asked.bounds.expression!r} as {asked.bounds.describe()}.",)
 
     def _date_event(self, event: EventBound, conditions: Conditions) -> tuple[TimeBounds | None, tuple[str, ...]]:
         """Return the bounds that an event gives: the best memory that names what it was about tells when it was."""
@@ -108,7 +108,7 @@ class DatedSearch:
         # What was decided or committed tells more surely than what was said of it.
         node = min(telling, key=lambda node: node.subtype == "episode")
         after, before = (node.event_time, None) if event.side == "after" else (None, node.event_time)
-        day = to_iso(node.event_time)[:10]
+        day = format_day(node.event_time)
         kind = node.subtype or node.type
         remark = f"Took {event.expression!r} as {event.side} {day}: {kind} {node.id[:SHORT_ID]} is of that day."
         return TimeBounds(after, before, event.expression), (remark,)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
+from hyperloci.clock import MS_PER_DAY, format_day, from_iso, read_day, start_of_day
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, month_of, unit_ms
@@ -20,6 +20,7 @@ _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by
 _JOINS: Final = ("to", "and", "-", "–", "—")
 """The same between two months, where nothing stands before."""
 
+_DAY: Final = dt.timedelta(1)
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}")
 _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
@@ -38,8 +39,8 @@ class TimeBounds:
 
     def describe(self) -> str:
         """Return the days from the first to the last: `2026-11-09..2026-11-15`, `since 2026-11-09`."""
-        first = None if self.after is None else to_iso(self.after)[:10]
-        last = None if self.before is None else to_iso(self.before - 1)[:10]
+        first = None if self.after is None else format_day(self.after)
+        last = None if self.before is None else format_day(self.before - 1)
         if first is None or last is None:
             return f"since {first}" if last is None else f"up to {last}"
         return first if first == last else f"{first}..{last}"
@@ -51,8 +52,9 @@ OpenSpan = tuple[int | None, int | None]
 def find_time_bounds(query: str, now: int) -> TimeBounds | None:
     """Return the first stretch of time that a question names, or the first with its year; None if it names none.
 
-    Days are UTC days. `last week` is the calendar's, as in what turns speak of (`text.language.relative_dates`), `the
-    past week` the seven days up to now; a month or weekday by name is the latest one that has begun.
+    Days are those of this machine's time zone. `last week` is the calendar's, as in what turns speak of
+    (`text.language.relative_dates`), `the past week` the seven days up to now; a month or weekday by name is the latest
+    one that has begun.
     """
     text = DateText(query)
     named = filter(None, (_read_bounds(text, at, now) for at in range(len(text.words))))
@@ -93,9 +95,11 @@ def _parse_span(text: str, now: int, argument: str) -> tuple[int, int | None]:
             return now, now
         if _MONTH.fullmatch(word):
             first, end = month_of(dt.date.fromisoformat(f"{word}-01"))
-            return _to_midnight(first), _to_midnight(end)
-        moment = from_iso(word)
-        return moment, moment + (MS_PER_DAY if len(word) <= len("2026-01-31") else 0)
+            return start_of_day(first), start_of_day(end)
+        if len(word) <= len("2026-01-31"):
+            day = dt.date.fromisoformat(word)
+            return start_of_day(day), start_of_day(day + _DAY)
+        return from_iso(word), from_iso(word)
     except (ValueError, OverflowError):
         span = _parse_whole_expression(DateText(word), now)
     if span is None:
@@ -225,7 +229,7 @@ def _resolve_stretch(found: DateExpression, now: int) -> OpenSpan:
             return now - found.count * unit_ms(found.unit), None
         if found.form in (Form.AGO, Form.AHEAD):
             return _resolve_offset(found.offset, found.unit, now)
-    first, end = (_to_midnight(day) for day in found.days(dt.datetime.fromtimestamp(now / 1_000, dt.UTC).date()))
+    first, end = (start_of_day(day) for day in found.days(read_day(now)))
     return first, None if found.form is Form.THIS and found.unit not in (None, "weekend") else end
 
 
@@ -234,10 +238,6 @@ def _resolve_offset(count: int, unit: str, now: int) -> OpenSpan:
     moment, half = now + count * unit_ms(unit), unit_ms(unit) // 2
     if unit in ("second", "minute", "hour"):
         return moment - half, moment + half
-    start = moment - moment % MS_PER_DAY
+    start = start_of_day(read_day(moment))
     half = 0 if unit == "day" else half
     return start - half, start + half + MS_PER_DAY
-
-
-def _to_midnight(day: dt.date) -> int:
-    return from_iso(day.isoformat())

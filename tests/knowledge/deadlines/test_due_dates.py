@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -187,3 +188,18 @@ TIMED = [
 @pytest.mark.parametrize(("text", "day"), TIMED)
 def test_what_says_until_when_it_holds_ends_with_that_day(text: str, day: str | None) -> None:
     assert read_last_day(text, int(FRIDAY.timestamp() * 1_000)) == day
+
+
+@pytest.mark.parametrize(
+    ("zone", "said", "day"),
+    [
+        ("PST8", dt.datetime(2026, 11, 19, 7, 40, tzinfo=dt.UTC), "2026-11-19"),
+        ("JST-9", dt.datetime(2026, 11, 18, 22, 40, tzinfo=dt.UTC), "2026-11-20"),
+    ],
+    ids=["late on Wednesday", "early on Thursday"],
+)
+def test_tomorrow_is_the_day_after_the_users_today(
+    stand_in_zone: Callable[[str], None], zone: str, said: dt.datetime, day: str
+) -> None:
+    stand_in_zone(zone)
+    assert due("The tax export is due tomorrow by noon.", said) == day

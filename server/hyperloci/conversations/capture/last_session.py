@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     InjectedItem,
@@ -121,7 +121,7 @@ def describe_last_session(
             runs_until = session.last_seen_at + ACTIVE_FOR_MS
             may_run = session.ended_at is None and now < runs_until
             mark = f"{mark_client(session.client)}{', may still run' if may_run else ''}"
-            title = f"The last session ({to_iso(session.last_seen_at)[:10]}{mark})"
+            title = f"The last session ({format_day(session.last_seen_at)}{mark})"
             return LastSession(
                 session.key, InjectedSection(title, (), SHARE), items, holds_until=runs_until if may_run else None
             )

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, read_day_end, to_iso
+from hyperloci.clock import MS_PER_DAY, format_day, read_day_end
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     InjectedItem,
@@ -298,7 +298,7 @@ def format_memory(memory: OpeningMemory, *, with_kind: bool) -> str:
     """Return a memory as one line: its kind where its heading doesn't tell, id, day, who said it, and its words."""
     node = memory.node
     kind = f"{node.subtype} " if with_kind else ""
-    day = f"due {memory.due}" if memory.due is not None else to_iso(node.event_time)[:10]
+    day = f"due {memory.due}" if memory.due is not None else format_day(node.event_time)
     notes = [day, f"{name_source(node)}{mark_client(node.agent)}"]
     if memory.newer:
         notes.append(describe_possible_successors(memory.newer, chars=SHOWN_ID_CHARS))

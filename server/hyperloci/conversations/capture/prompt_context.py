@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day, from_iso
 from hyperloci.conversations.capture.injection_format import (
     SHOWN_ID_CHARS,
     SOURCE_WORDS,
@@ -254,7 +254,7 @@ def _make_items(store: Store, occasion: PromptOccasion, nodes: Sequence[Node]) -
             format_line(
                 node.id,
                 node.subtype or node.type,
-                to_iso(node.event_time)[:10],
+                format_day(node.event_time),
                 " ".join(filter(None, (name_source(node), shas.get(node.key, "")[:SHA_CHARS])))
                 + mark_client(node.agent),
                 find_excerpt(_tell(node), occasion.prompt, PROMPT_ITEM_CHARS),
@@ -311,7 +311,7 @@ def _find_related(
             format_line(
                 hit.id,
                 _kind_word(hit),
-                hit.valid_from[:10],
+                format_day(from_iso(hit.valid_from)),
                 _format_place(hit),
                 find_excerpt(hit.content, query, PROMPT_ITEM_CHARS),
             ),

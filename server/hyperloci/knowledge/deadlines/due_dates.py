@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import read_day
 from hyperloci.knowledge.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names
 from hyperloci.knowledge.deadlines.loose_days import read_loose_days
 from hyperloci.knowledge.deadlines.near_days import (
@@ -113,7 +113,7 @@ def read_last_due_date(text: str, said_at: int) -> str | None:
 
 
 def _list_days_ahead(text: str, said_at: int) -> list[str]:
-    today, text = read_today(said_at), drop_day_names(text)
+    today, text = read_day(said_at), drop_day_names(text)
     days = _find_days(text, today) or sorted([*_read_starts(text, today), *read_loose_days(text, today)])
     return [day.isoformat() for day in days if day >= today]
 
@@ -138,7 +138,7 @@ def read_last_day(text: str, said_at: int) -> str | None:
         text: the statement.
         said_at: when it was said, in milliseconds.
     """
-    today = read_today(said_at)
+    today = read_day(said_at)
     last: dt.date | None = None
     timed = 0
     for start, end in sentence_spans(text):
@@ -178,7 +178,7 @@ def _read_calendar_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.dat
 
 def names_past_day(text: str, said_at: int) -> bool:
     """Return whether a text names days of the calendar, all of which are past."""
-    today = read_today(said_at)
+    today = read_day(said_at)
     days = _find_days(drop_day_names(text), today)
     return bool(days) and all(day < today for day in days)
 
@@ -194,11 +194,6 @@ def read_day_features(text: str) -> Iterator[str]:
     if number > 1:
         yield "days"
     yield from (f"day after:{before}" for _, before, _ in found)
-
-
-def read_today(said_at: int) -> dt.date:
-    """Return the day (UTC) of a time in milliseconds."""
-    return _EPOCH + dt.timedelta(days=said_at // MS_PER_DAY)
 
 
 def _find_days(text: str, today: dt.date) -> list[dt.date]:

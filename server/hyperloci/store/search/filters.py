@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hyperloci.clock import to_wall_time
 from hyperloci.errors import BadRequestError
 from hyperloci.model.search import SearchFilter
 from hyperloci.store.database.connection import is_snapshot_open
@@ -184,13 +185,16 @@ def _time_conditions(where: SearchFilter) -> Iterator[Condition]:
 
 
 def _time_condition(after: int | None, before: int | None) -> Condition:
-    """Return the condition that something happened then, or that it speaks of a day then ("last Friday")."""
+    """Return the condition that something happened then, or that it speaks of a day then ("last Friday").
+
+    Days that are spoken of are stored as if clocks showed UTC, so that they stay the same days in another time zone.
+    """
     first = _EARLIEST if after is None else after
     last = _LATEST if before is None else before
     return (
         "((n.event_time >= ? AND n.event_time < ?)"
         " OR n.key IN (SELECT w.node_key FROM spoken_times w WHERE w.until > ? AND w.since < ?))",
-        (first, last, first, last),
+        (first, last, to_wall_time(first), to_wall_time(last)),
     )
 
 

@@ -2,8 +2,8 @@
 
 One grammar for every reader (`text.language.relative_dates` for turns, `retrieval.time_bounds` for questions and
 arguments, `spaces.temporal` for times of day, `knowledge.contradictions.quantities` for compared values). Its
-words and forms are data: `[dates]` of a language's file. This module says which calendar days an expression means (UTC;
-weeks begin on Monday); a reader that wants other bounds makes them from the expression's parts.
+words and forms are data: `[dates]` of a language's file. This module says which calendar days an expression means
+(weeks begin on Monday); a reader that wants other bounds makes them from the expression's parts.
 
 It is one file, though long: what an expression may look like and which days it means are read side by side.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY
+from hyperloci.clock import MS_PER_DAY, read_day
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, unit_days, year_of
@@ -54,7 +54,7 @@ def format_span(since: int, until: int) -> str:
 
 def find_relative_dates(text: str, said_at: int) -> tuple[RelativeDate, ...]:
     """Return the days that a text speaks of, said at a time in milliseconds; each once, in order."""
-    today = _to_date(said_at)
+    today = read_day(said_at)
     found: dict[tuple[int, int], RelativeDate] = {}
     for expression in DateText(mask_code(text[:MAX_CHARS])).find():
         if not adds_information(expression):
