@@ -18,6 +18,7 @@ from hyperloci.clock import (
     OFFSET_VARIABLE,
     format_age,
     format_day,
+    format_minute,
     from_iso,
     read_day,
     read_offset,
@@ -113,6 +114,7 @@ SUMMER_TIME = "CET-1CEST,M3.5.0,M10.5.0/3"
 def test_a_day_is_that_of_the_machines_time_zone(stand_in_zone: Callable[[str], None], zone: str, day: str) -> None:
     stand_in_zone(zone)
     assert format_day(EVENING_IN_LOS_ANGELES) == day
+    assert format_minute(EVENING_IN_LOS_ANGELES).startswith(day)
 
 
 @pytest.mark.parametrize("zone", ["PST8", "UTC", "JST-9", SUMMER_TIME])

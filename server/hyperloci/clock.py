@@ -113,6 +113,11 @@ def format_day(ms: int) -> str:
     return read_day(ms).isoformat()
 
 
+def format_minute(ms: int) -> str:
+    """Render a time as the clocks of this machine's time zone show it (`2026-11-21 08:30`)."""
+    return (_EPOCH + to_wall_time(ms) * _MILLISECOND).strftime("%Y-%m-%d %H:%M")
+
+
 def start_of_day(day: dt.date) -> int:
     """Return when a day begins where this machine stands, in milliseconds."""
     wall = from_iso(day.isoformat())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,6 +36,12 @@ def test_a_memory_shows_id_source_and_age_before_its_words() -> None:
     head, words = answer_text.render_memory(HIT).split("\n")
     assert head == ("id h1 (decision/decision; score 0.9; confidence 1.0; 2026-11-21; markdown, docs/a.md:3-9, A > B)")
     assert words == "> We deploy on Fridays."
+
+
+def test_a_memory_shows_the_day_that_the_user_would_name(stand_in_zone: Callable[[str], None]) -> None:
+    late: HitOut = {**HIT, "valid_from": "2026-11-19T07:40:00.000+00:00"}
+    stand_in_zone("PST8")
+    assert "2026-11-18" in answer_text.render_memory(late)
 
 
 def test_warnings_stand_under_the_words() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from hyperloci.model.search import Hit, HitSource
@@ -116,3 +118,9 @@ def test_an_error_is_told_without_the_words_of_tools() -> None:
     told = "id='abcd': no memory has this id; search_memory (`hyperloci query`) gives ids."
     assert explain_error(told) == "No memory has this id."
     assert explain_error("There is no such page.") == "There is no such page."
+
+
+def test_pages_show_times_as_the_users_clock_does(stand_in_zone: Callable[[str], None]) -> None:
+    stand_in_zone("PST8")
+    page = make_environment().from_string("{{ at | day }}, {{ at | minute }}, {{ at | clock }}")
+    assert page.render(at="2026-11-19T07:40:00.000+00:00") == "2026-11-18, 2026-11-18 23:40, 23:40"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from hyperloci.clock import format_day, from_iso
 from hyperloci.text.cutting import cut_line, cut_text
 from hyperloci_tools.answer_values import DATA, WITHHELD
 from hyperloci_tools.schemas import (
@@ -82,7 +83,7 @@ def render_memory(hit: HitOut, number: int | None = None) -> str:
         f"confidence {hit['confidence']}",
         hit["scope"] if hit["scope"] == "global" else None,
         # When it was so: of a commit or a turn the day that it happened, not the day that it was stored.
-        hit["valid_from"][:10],
+        format_day(from_iso(hit["valid_from"])),
         format_source(hit["source"]),
     )
     head = f"{'' if number is None else f'{number}. '}id {hit['id']} ({'; '.join(fact for fact in facts if fact)})"

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.cli.layout import NO_SESSIONS, cut_preview, describe_age
+from hyperloci.clock import format_minute, from_iso
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
 from hyperloci.store.ids import shorten_id
@@ -98,6 +99,6 @@ def expand(
     console.print(Text(chunk.content, style="dim"))
     for turn in chunk.turns:
         cut = "" if turn.whole else " (only the beginning is left)"
-        at = turn.at[:16].replace("T", " ")
+        at = format_minute(from_iso(turn.at))
         console.print(Text(f"\n{turn.role}, turn {turn.seq}, {at}{cut}", style="bold"))
         console.print(Text(turn.content))

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.cli.layout import count_things, make_table, to_one_line
+from hyperloci.clock import format_day, from_iso
 from hyperloci.model.answers import EntityMerge, EntityProfile
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
@@ -104,8 +105,10 @@ def merge_entities(
 
 
 def _describe_merge(merge: EntityMerge) -> str:
-    undone = f", undone {merge.undone_at[:10]}" if merge.undone_at else ""
-    return f"{merge.id}. {merge.merged} is {merge.kept} ({merge.reason}; {merge.merged_at[:10]}{undone})"
+    undone = f", undone {format_day(from_iso(merge.undone_at))}" if merge.undone_at else ""
+    return (
+        f"{merge.id}. {merge.merged} is {merge.kept} ({merge.reason}; {format_day(from_iso(merge.merged_at))}{undone})"
+    )
 
 
 _KIND_TITLES: Final = {"fact": "facts", "decision": "decisions", "code": "code", "markdown": "documents"}
@@ -133,7 +136,8 @@ def _print_profile(profile: EntityProfile) -> None:
             console.print(Text(f"\n{title}", style="bold"))
         for hit in hits:
             kind = f"[{hit.subtype or hit.type}]"
-            console.print(Text(to_one_line(hit.content, f"  {shorten_id(hit.id)}  {hit.valid_from[:10]}  {kind}  ")))
+            day = format_day(from_iso(hit.valid_from))
+            console.print(Text(to_one_line(hit.content, f"  {shorten_id(hit.id)}  {day}  {kind}  ")))
     if profile.related_entities:
         others = ", ".join(f"{other.name} ({other.together})" for other in profile.related_entities)
         console.print(Text(f"\nmentioned with: {others}"))

@@ -20,6 +20,7 @@ from hyperloci.cli.common import (
     print_json,
 )
 from hyperloci.cli.layout import NO_FACTS, NOTHING_YET, describe_age, print_memory, shorten_ids, to_one_line
+from hyperloci.clock import format_day, format_minute, from_iso
 from hyperloci.model.answers import Explanation
 from hyperloci.model.kinds import Origin
 from hyperloci.model.search import Hit
@@ -77,12 +78,12 @@ def _print_dispute(hit: Hit, dispute: Dispute) -> None:
 
 
 def _describe_state(hit: Hit) -> str:
-    until = "" if hit.valid_until is None else f", valid until {hit.valid_until[:10]}"
+    until = "" if hit.valid_until is None else f", valid until {format_day(from_iso(hit.valid_until))}"
     where = "every project" if hit.scope == "global" else "this project"
     through = f", through {hit.source.agent}" if hit.source.agent else ""
     shared = ", shared" if hit.source.shared else ""
     said = f", by {hit.source.author} as claimed" if hit.source.author else ""
-    told_at = hit.created_at[:16].replace("T", " ")
+    told_at = format_minute(from_iso(hit.created_at))
     stored = f"stored {told_at}{said}{through}{until}"
     return f"{stored}, confidence {hit.confidence:.2f}, of {where}{shared}\n   {hit.id}"
 

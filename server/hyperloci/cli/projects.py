@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
 from hyperloci.cli.layout import count_things, make_table
-from hyperloci.clock import format_age, system_clock, to_iso
+from hyperloci.clock import format_age, format_day, system_clock
 from hyperloci.memory import Memory
 from hyperloci.project.places import account_to_json
 from hyperloci.store.projects.places import KnownProject, ScopeLink
@@ -136,11 +136,9 @@ def _print_links(found: tuple[ScopeLink, ...], *, json: bool) -> None:
     if not found:
         console.print("No folder is joined to another project's memory.", style="dim")
     for one in found:
-        undone = "" if one.unlinked_at is None else f", undone {to_iso(one.unlinked_at)[:10]}"
+        undone = "" if one.unlinked_at is None else f", undone {format_day(one.unlinked_at)}"
         console.print(
-            Text(
-                f"{one.root} shares the memory of {one.name} ({one.joined}) since {to_iso(one.linked_at)[:10]}{undone}"
-            )
+            Text(f"{one.root} shares the memory of {one.name} ({one.joined}) since {format_day(one.linked_at)}{undone}")
         )
 
 

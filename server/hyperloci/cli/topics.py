@@ -11,6 +11,7 @@ from rich.text import Text
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
 from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, to_one_line
 from hyperloci.cli.progress import StepDisplay
+from hyperloci.clock import format_minute, from_iso
 from hyperloci.memory import Memory
 from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
 from hyperloci.store.ids import shorten_id
@@ -121,7 +122,7 @@ def timeline(
 def _print_event(event: TimelineEvent) -> None:
     kind = f"[{event.memory.subtype or event.memory.type}]"
     style = "bold" if event.relation == "anchor" else ""
-    before = f"{shorten_id(event.memory.id)}  {event.at[:10]} {event.at[11:16]}  {kind:<{KIND_WIDTH}}  "
+    before = f"{shorten_id(event.memory.id)}  {format_minute(from_iso(event.at))}  {kind:<{KIND_WIDTH}}  "
     console.print(Text(to_one_line(event.memory.content, before), style=style))
 
 

@@ -13,7 +13,7 @@ import typer
 from hyperloci.cli.common import Exit, console, errors, find_claude_folder, open_memory, print_json
 from hyperloci.cli.layout import count_things
 from hyperloci.cli.progress import StepDisplay
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day
 from hyperloci.errors import BadRequestError
 from hyperloci.model.answers import TranscriptReport
 from hyperloci.model.record import CLAUDE_CODE
@@ -102,7 +102,7 @@ def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool
 
 def _print_found(found: Sequence[TranscriptFile]) -> None:
     folders = Counter(str(file.folder) for file in found)
-    first, last = (to_iso(file.started_at)[:10] for file in (found[0], found[-1]))
+    first, last = (format_day(file.started_at) for file in (found[0], found[-1]))
     console.print(f"{count_things(len(found), 'session')}, {first} to {last}")
     for folder, count in folders.most_common():
         console.print(f"{count:>6}  {folder}")

@@ -25,6 +25,7 @@ from hyperloci.cli.common import (
 )
 from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
+from hyperloci.clock import format_day, from_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError
 from hyperloci.facts.categories import CATEGORIES
 from hyperloci.model.answers import CommitCounts, IndexReport, SkippedFile
@@ -188,7 +189,8 @@ def forget(
     with open_memory(project) as memory:
         forgotten = memory.forget(id, reason=reason)
     short = shorten_id(forgotten.id)
-    console.print(f"{short} forgotten; until {forgotten.restorable_until[:10]}: hyperloci restore {short}")
+    until = format_day(from_iso(forgotten.restorable_until))
+    console.print(f"{short} forgotten; until {until}: hyperloci restore {short}")
     if forgotten.sharing is not None:
         console.print(forgotten.sharing)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day
 from hyperloci.model.write_answers import AffectedMemory, RememberedFact, StatementCheck
 
 REPLACE_BY_REMEMBERING: Final = 'remember_fact(fact=<the same text>, replaces="{id}")'
@@ -27,7 +27,7 @@ def name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> R
             AffectedMemory(
                 id=node.id,
                 content=node.content,
-                date=to_iso(node.valid_from)[:10],
+                date=format_day(node.valid_from),
                 replace_by=call.replace("{id}", node.id),
             )
             for node in check.affected

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final, TextIO
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.queries.recent import STATEMENTS
@@ -57,7 +57,7 @@ def _render_kinds(nodes: Sequence[Node]) -> Iterator[str]:
         yield f"\n## {_PLURALS.get(kind, kind.replace('_', ' ').capitalize())}\n"
         for node in some:
             text = node.content.strip().replace("\n", "\n  ")
-            yield f"- {text} ({to_iso(node.event_time)[:10]})"
+            yield f"- {text} ({format_day(node.event_time)})"
     yield ""
 
 

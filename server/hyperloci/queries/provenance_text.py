@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, to_iso
+from hyperloci.clock import MS_PER_DAY, format_day, from_iso
 from hyperloci.maintenance.decay import days_until_pruned
 from hyperloci.model.answers import LogLine
 from hyperloci.model.decay import decay_factor
@@ -81,7 +81,7 @@ def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
     if node.origin is not Origin.EXTRACTION or not sources:
         who = f", {node.author} as claimed," if node.origin is Origin.TEAMMATE else ""
         how = f" through {node.agent}" if node.agent else ""
-        return f"{_STORED[node.origin]}{who}{how}{where} on {_format_day(node.event_time)}, as {kind}."
+        return f"{_STORED[node.origin]}{who}{how}{where} on {format_day(node.event_time)}, as {kind}."
     how = _STRATEGY.get(str(node.metadata.get("strategy")), "by maintenance")
     said = "; ".join(_describe_source(source) for source in sources)
     return f"It was extracted {how} as {kind}{where}, from {said}."
@@ -90,7 +90,7 @@ def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
 def _describe_source(source: Node) -> str:
     who = _SPEAKERS.get(source.origin, str(source.origin))
     place = "" if source.seq is None else f", turn {source.seq} of session {source.session_id}"
-    return f"what {who} said on {_format_day(source.event_time)}{place} (id {source.id})"
+    return f"what {who} said on {format_day(source.event_time)}{place} (id {source.id})"
 
 
 def _describe_replaced(
@@ -105,7 +105,7 @@ def _describe_replaced(
 
 def describe_end(node: Node, superseded_by: Node | None, scopes: Collection[str]) -> str:
     """Return that a memory no longer holds, since when, and the id of what replaced it, if that is of some scopes."""
-    since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
+    since = "" if node.valid_until is None else f" since {format_day(node.valid_until)}"
     if superseded_by is None:
         return f"It has not been valid{since}."
     newer = f"id {superseded_by.id}" if superseded_by.scope in scopes else "another project's memory"
@@ -123,7 +123,7 @@ def _name_succession(supersedes: Sequence[Node], superseded_by: Node | None) -> 
 def _describe_events(log: Sequence[LogLine], succession: str) -> Iterator[str]:
     """Describe what the log holds besides the origin."""
     for line in log:
-        day, why = line.time[:10], _format_reason(line.reason)
+        day, why = format_day(from_iso(line.time)), _format_reason(line.reason)
         match line.operation:
             case "tier":
                 yield f"On {day} it moved from {line.from_tier} to {line.to_tier}{why}."
@@ -163,7 +163,7 @@ def _format_reason(reason: str | None) -> str:
 def _describe_recalls(node: Node) -> Iterator[str]:
     if node.access_count:
         times = "once" if node.access_count == 1 else f"{node.access_count} times"
-        yield f"It was recalled {times}, most recently on {_format_day(node.last_accessed)}."
+        yield f"It was recalled {times}, most recently on {format_day(node.last_accessed)}."
     if node.seen_count > 1:
         yield f"It was said {node.seen_count} times in all."
 
@@ -178,7 +178,3 @@ def _describe_confidence(node: Node, now: int, threshold: float) -> str:
         return f"Its confidence is {confidence:.2f}, and it does not fade."
     left = max(0.0, days - age / MS_PER_DAY)
     return f"Its confidence is {confidence:.2f} and fades: it is forgotten in {left:.0f} days unless it is recalled."
-
-
-def _format_day(ms: int) -> str:
-    return to_iso(ms)[:10]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_minute
 from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
 from hyperloci.conversations.session_request import find_request, find_telling
 from hyperloci.model.node import Node
@@ -82,8 +82,7 @@ class SessionDigester:
 def title_session(session: StoredSession, *, is_last: bool) -> str:
     """Return the heading of a session: when it was, how long, and its id."""
     name = "The last session" if is_last else "Session"
-    started = to_iso(session.started_at)
-    return f"{name}: {started[:10]} {started[11:16]}, {session.next_seq} turns (session {session.id})"
+    return f"{name}: {format_minute(session.started_at)}, {session.next_seq} turns (session {session.id})"
 
 
 def select_sessions(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from hyperloci.clock import MS_PER_DAY, from_iso, to_iso
+from hyperloci.clock import format_day, from_iso, start_of_day, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
@@ -160,7 +161,10 @@ def load_timeline(memory: Memory, _: str, query: PageQuery) -> Values:
         if kind == FORGOTTEN
         else memory.list_events(kind, limit=PAGE_EVENTS, before=before)
     )
-    days = [(date, tuple(events)) for date, events in itertools.groupby(page.events, lambda event: event.at[:10])]
+    days = [
+        (date, tuple(events))
+        for date, events in itertools.groupby(page.events, lambda event: format_day(from_iso(event.at)))
+    ]
     return {"page": page, "days": days, "kind": kind, "kinds": (*EVENT_KINDS, ALL_EVENTS, FORGOTTEN), "day": day}
 
 
@@ -273,8 +277,8 @@ def _parse_day(said: str) -> EventPlace | None:
     if not said:
         return None
     try:
-        end = from_iso(said[:10]) + MS_PER_DAY
-    except ValueError as error:
+        end = start_of_day(dt.date.fromisoformat(said[:10]) + dt.timedelta(1))
+    except (ValueError, OverflowError) as error:
         raise BadRequestError(f"day={said!r:.80} is no day: write it as {to_iso(0)[:10]}.") from error
     return EventPlace(end, NodeKey(0))
 

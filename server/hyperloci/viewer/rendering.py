@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from hyperloci.clock import format_age, from_iso
+from hyperloci.clock import format_age, format_day, format_minute, from_iso
 from hyperloci.model.search import Hit, HitSource
 from hyperloci.retrieval.presentation import WITHHELD
 from hyperloci.text.cutting import cut_text
@@ -97,9 +97,9 @@ def make_environment() -> Environment:
     )
     environment.filters.update(
         age=lambda at, now: format_age(from_iso(at), now),
-        day=lambda at: at[:10],
-        minute=lambda at: f"{at[:10]} {at[11:16]}",
-        clock=lambda at: at[11:16],
+        day=lambda at: format_day(from_iso(at)),
+        minute=lambda at: format_minute(from_iso(at)),
+        clock=lambda at: format_minute(from_iso(at))[-5:],
         kind=name_kind,
         origin=lambda kind: ORIGIN_WORDS.get(kind, kind),
         event=lambda operation: EVENT_WORDS.get(operation, operation.replace("_", " ")),

@@ -12,7 +12,7 @@ from hyperloci.cli.install.client_commands import find_folders
 from hyperloci.cli.install.client_install import ClientState, describe_client, is_present
 from hyperloci.cli.install.client_table import ClientFolders
 from hyperloci.cli.install.codex_trust import CodexUnreachableError, list_codex_hooks
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_minute
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import title_client
 from hyperloci.errors import HyperlociError
@@ -54,7 +54,7 @@ def _describe_wiring(state: ClientState, heard: Mapping[str, int]) -> Diagnosis:
         return Diagnosis(
             Severity.NOTE, state.client, f"{told}: not wired", f"hyperloci install --client {state.client}"
         )
-    seen = to_iso(heard[state.client])[:16].replace("T", " ") if state.client in heard else "none yet"
+    seen = format_minute(heard[state.client]) if state.client in heard else "none yet"
     message = f"{told}: wired in {', '.join(str(path) for path in state.wired)}; last event: {seen}"
     if state.lacking and not _is_whole(state):
         lacking = ", ".join(str(path) for path in state.lacking)

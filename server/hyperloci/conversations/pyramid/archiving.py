@@ -54,7 +54,7 @@ class TurnArchiver:
     def _archive_batch(self, chunks: Sequence[PyramidChunk]) -> None:
         with self.store.transaction():
             if self.settings.archive_cold_content:
-                day = format_day(self.clock())
+                day = name_day(self.clock())
                 places = Archive.for_database(self.store.path).append_lines(
                     day,
                     [self._archive_line(chunk) for chunk in chunks],
@@ -104,7 +104,7 @@ class TurnArchiver:
         archive = Archive.for_database(self.store.path)
         if not self.settings.cold_retention_days:
             return 0
-        limit = format_day(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
+        limit = name_day(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
         lost = 0
         # A backup that was put back may know of days whose files are gone.
         days = sorted({*archive.list_days(), *self.store.chunks.list_archived_days()})
@@ -125,8 +125,8 @@ class TurnArchiver:
         return lost
 
 
-def format_day(now: int) -> str:
-    """Return the day of a time in milliseconds, UTC."""
+def name_day(now: int) -> str:
+    """Return the day of a time in milliseconds, UTC: an archive may be read in any time zone."""
     return dt.date.fromisoformat(to_iso(now)[:10]).isoformat()
 
 

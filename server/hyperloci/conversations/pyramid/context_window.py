@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day
 from hyperloci.model import compact_turn_format
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
@@ -140,7 +140,7 @@ class _WindowBuilder:
             node = nodes.get(chunk.node_key) if chunk.node_key is not None else None
             if node is None or node.deleted_at is not None:
                 continue
-            day = to_iso(chunk.started_at)[:10]
+            day = format_day(chunk.started_at)
             text = f"[turns {chunk.first_seq}-{chunk.last_seq}, {day}, {chunk.id}] {node.content}"
             cost = count_tokens(text) + (0 if self._summaries else count_tokens(HEADS["summary"]))
             if self._spent + cost <= self._budget:

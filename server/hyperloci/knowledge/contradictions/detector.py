@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_day
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.knowledge.contradictions.code_statements import list_code_statements
 from hyperloci.knowledge.contradictions.pair_judge import (
@@ -375,7 +375,7 @@ def is_current_claim(node: Node) -> bool:
 
 
 def _explain_supersession(old: Node, new: Node) -> str:
-    held = "held once" if old.valid_until is None else f"held until {to_iso(old.valid_until)[:10]}"
+    held = "held once" if old.valid_until is None else f"held until {format_day(old.valid_until)}"
     return f'this was {held}, then superseded by "{_make_excerpt(new.content)}" ({new.id})'
 
 
