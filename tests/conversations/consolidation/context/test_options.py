@@ -122,6 +122,18 @@ def test_a_mark_may_stand_behind_the_words_of_who_chooses(answer: str) -> None:
     assert option_of(answer, LISTED) == "an advisory lock in Postgres"
 
 
+@pytest.mark.parametrize(
+    "answer", ["go with 2, but name it attempt_no", "la 2, pero con captura manual", "nimm 2; und ohne Cache bitte"]
+)
+def test_an_answer_may_go_on_behind_the_mark_that_it_chooses(answer: str) -> None:
+    assert option_of(answer, LISTED) == "an advisory lock in Postgres"
+
+
+@pytest.mark.parametrize("answer", ["take a, b and the rest later", "not b, the other one", "rename b, then push it"])
+def test_more_than_one_mark_or_another_verb_chooses_none(answer: str) -> None:
+    assert option_of(answer, LETTERED) is None
+
+
 def test_options_that_are_weighed_by_name_behind_the_offer_are_those_of_the_offer() -> None:
     weighed = f"{BOLD}\n\nOption 1 is easy to parse, option 2 needs no work."
     assert option_of("2", weighed) == "text, as now"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -42,6 +42,9 @@ _ROWS: Final = ("123456789", "abcdefgh")
 _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
 _LAST: Final = re.compile(r"(?<=\s)(?P<mark>\d|[A-Ha-h])[^\w?]{0,3}$")
 """The mark that a short answer ends with: `nimm 2`, `la 1`, `b` in `go with b`; none in `why b?`."""
+
+_CLAUSE_END: Final = re.compile(r"[,;:.](?=\s)(?!\s++[^\W_]\b)")
+"""Where an answer may go on; before one more mark (`take a, b and c`) it chooses several."""
 
 _STARS: Final = "**"
 
@@ -164,11 +167,17 @@ def _find_chosen_option(answer: str, options: Mapping[str, Option]) -> Option | 
     if mark not in options and not (mark or "").isdigit() and len(answer.split()) <= MAX_ANSWER_WORDS:
         # `I take the first` begins with no mark.
         named = phrase_pattern("consolidation.option_names", r"\b@\s++(?P<mark>\d{1,2}|[a-z])\b").search(answer)
-        if named is None and len(answer.split()) <= MAX_PLACE_WORDS:
-            named = _find_last_mark(answer)
+        if named is None:
+            named = next(filter(None, map(_find_last_mark, _list_beginnings(answer))), None)
         mark = named["mark"].lower() if named else None
         mark = mark if mark in options else _read_ordinal(answer, list(options))
     return options.get(mark) if mark else None
+
+
+def _list_beginnings(answer: str) -> Iterator[str]:
+    """Yield the beginnings of an answer that may choose and no more: `la 1` of `la 1, pero con captura manual`."""
+    ends = [*(match.start() for match in _CLAUSE_END.finditer(answer)), len(answer)]
+    yield from (answer[:end] for end in ends if len(answer[:end].split()) <= MAX_PLACE_WORDS)
 
 
 def _find_last_mark(answer: str) -> re.Match[str] | None:
