@@ -12,6 +12,7 @@ from hyperloci.conversations.consolidation.turn_view import ASSISTANT, USER, Tur
 from tests.support import examples
 
 LISTED = "Three ways:\n\n1. Redis with a lock per tenant\n2. an advisory lock in Postgres\n3. nothing, and retry"
+BRACKETED = "Two ways:\n1. a key in Redis (with a TTL)\n2. a unique constraint on (order_id, attempt) in Postgres"
 LETTERED = "Two ways:\na) keep the raw bytes\nb) normalise them on write"
 INLINE = "Either (a) keep the raw bytes, or (b) normalise them on write"
 COUNTED = "Both would do. 1. Metabase: you have it already. 2. Lightdash: reads the models"
@@ -41,6 +42,8 @@ OPTIONS = [
     ("b, always", LETTERED, "normalise them on write"),
     ("(B) it is", LETTERED, "normalise them on write"),
     ("(a) please", INLINE, "keep the raw bytes, or"),
+    ("2", BRACKETED, "a unique constraint on (order_id, attempt) in Postgres"),
+    ("(a)", "Either (a) refuse (loudly), or (b) decrypt", "refuse (loudly), or"),
     ("the first one", LISTED, "Redis with a lock per tenant"),
     ("let's take the third", LISTED, "nothing, and retry"),
     ("the last one, it's simplest", LISTED, "nothing, and retry"),

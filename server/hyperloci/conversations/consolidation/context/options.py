@@ -24,10 +24,11 @@ ORDINALS: Final = 5
 """Ordinal words of each language."""
 
 _OPTION: Final = re.compile(
-    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|(?<=[ \n])\((?P<inline>[A-Za-z\d])\))[ \t]++(?P<text>\S[^\n(]*)",
+    r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|(?<=[ \n])\((?P<inline>[A-Za-z\d])\))[ \t]++"
+    r"(?P<text>\S[^\n(]*+(?:\((?![A-Za-z\d]\))[^\n(]*+)*)",
     re.MULTILINE,
 )
-"""An item of a list, or one in a sentence: `(a) refuse, (b) decrypt`."""
+"""An item of a list, or one in a sentence, up to the next: `(a) refuse (loudly), (b) decrypt`."""
 
 _COUNTED: Final = re.compile(
     r"(?<!\S)[*_]{0,2}(?P<mark>[1-9]|[A-Ha-h])(?:\.[*_]{0,2}(?=\s++[^\d\s])|[):][*_]{0,2}|[*_]{2}[.):]?)"
