@@ -42,6 +42,7 @@ OPTIONS = [
     ("b, always", LETTERED, "normalise them on write"),
     ("(B) it is", LETTERED, "normalise them on write"),
     ("(a) please", INLINE, "keep the raw bytes, or"),
+    ("1", "Two ways:\n1. a hash map, O(n) in memory\n2. a scan", "a hash map, O(n) in memory"),
     ("2", BRACKETED, "a unique constraint on (order_id, attempt) in Postgres"),
     ("(a)", "Either (a) refuse (loudly), or (b) decrypt", "refuse (loudly), or"),
     ("the first one", LISTED, "Redis with a lock per tenant"),
@@ -135,6 +136,11 @@ def test_an_answer_may_go_on_behind_the_mark_that_it_chooses(answer: str) -> Non
 @pytest.mark.parametrize("answer", ["take a, b and the rest later", "not b, the other one", "rename b, then push it"])
 def test_more_than_one_mark_or_another_verb_chooses_none(answer: str) -> None:
     assert option_of(answer, LETTERED) is None
+
+
+@pytest.mark.parametrize("answer", ["do 1. and 2.", "let's do 1, and 3 next week"])
+def test_a_second_number_behind_a_word_chooses_none_either(answer: str) -> None:
+    assert option_of(answer, LISTED) is None
 
 
 def test_options_that_are_weighed_by_name_behind_the_offer_are_those_of_the_offer() -> None:

@@ -25,10 +25,10 @@ ORDINALS: Final = 5
 
 _OPTION: Final = re.compile(
     r"(?:^[ \t]*+\(?(?P<item>\d{1,2}|[A-Za-z])[.)]|(?<=[ \n])\((?P<inline>[A-Za-z\d])\))[ \t]++"
-    r"(?P<text>\S[^\n(]*+(?:\((?![A-Za-z\d]\))[^\n(]*+)*)",
+    r"(?P<text>\S[^\n(]*+(?:(?:(?<![ \n])\(|\((?![A-Za-z\d]\)))[^\n(]*+)*)",
     re.MULTILINE,
 )
-"""An item of a list, or one in a sentence, up to the next: `(a) refuse (loudly), (b) decrypt`."""
+"""An item of a list, or one in a sentence, up to the next: `(a) refuse (loudly) in f(x), (b) decrypt`."""
 
 _COUNTED: Final = re.compile(
     r"(?<!\S)[*_]{0,2}(?P<mark>[1-9]|[A-Ha-h])(?:\.[*_]{0,2}(?=\s++[^\d\s])|[):][*_]{0,2}|[*_]{2}[.):]?)"
@@ -44,8 +44,8 @@ _BARE_NUMBER: Final = re.compile(r"^\W{0,3}\d{1,2}\W{0,3}$")
 _LAST: Final = re.compile(r"(?<=\s)(?P<mark>\d|[A-Ha-h])[^\w?]{0,3}$")
 """The mark that a short answer ends with: `nimm 2`, `la 1`, `b` in `go with b`; none in `why b?`."""
 
-_CLAUSE_END: Final = re.compile(r"[,;:.](?=\s)(?!\s++[^\W_]\b)")
-"""Where an answer may go on; before one more mark (`take a, b and c`) it chooses several."""
+_CLAUSE_END: Final = re.compile(r"[,;:.](?=\s)(?!\s++(?:[^\W_]\b|[^\W\d_]++\s++\d\b))")
+"""Where an answer may go on; before one more mark (`take a, b and c`, `do 1. and 2.`) it chooses several."""
 
 _STARS: Final = "**"
 
