@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hyperloci.clock import (
     MS_PER_DAY,
     OFFSET_VARIABLE,
+    end_of_day,
     format_age,
     format_day,
     format_minute,
@@ -108,6 +109,10 @@ def test_an_age_is_told_in_its_largest_unit(elapsed: int, told: str) -> None:
 EVENING_IN_LOS_ANGELES = from_iso("2026-11-19T01:00:00Z")
 
 SUMMER_TIME = "CET-1CEST,M3.5.0,M10.5.0/3"
+SKIPS_MIDNIGHT = "<-01>1<+00>,M3.5.0/0,M10.5.0/1"
+"""As on the Azores: on 29 March 2026 it is one o'clock after 23:59, on 25 October midnight comes twice."""
+
+REPEATS_MIDNIGHT = "EET-2EEST,M3.5.0,M10.5.0/1"
 
 
 @pytest.mark.parametrize(("zone", "day"), [("PST8", "2026-11-18"), ("UTC", "2026-11-19"), ("JST-9", "2026-11-19")])
@@ -117,11 +122,21 @@ def test_a_day_is_that_of_the_machines_time_zone(stand_in_zone: Callable[[str], 
     assert format_minute(EVENING_IN_LOS_ANGELES).startswith(day)
 
 
-@pytest.mark.parametrize("zone", ["PST8", "UTC", "JST-9", SUMMER_TIME])
+@pytest.mark.parametrize("zone", ["PST8", "UTC", "JST-9", SUMMER_TIME, SKIPS_MIDNIGHT, REPEATS_MIDNIGHT])
 def test_a_day_begins_at_its_midnight_also_when_clocks_are_put_on(
     stand_in_zone: Callable[[str], None], zone: str
 ) -> None:
     stand_in_zone(zone)
-    for date in (dt.date(2026, 3, 28), dt.date(2026, 3, 29), dt.date(2026, 3, 30), dt.date(2026, 10, 26)):
+    for date in (dt.date(2026, 3, 28), dt.date(2026, 3, 29), dt.date(2026, 3, 30), dt.date(2026, 10, 25)):
         begins = start_of_day(date)
         assert (read_day(begins - 1), read_day(begins)) == (date - dt.timedelta(1), date)
+
+
+@pytest.mark.parametrize("zone", ["PST8", "UTC", "JST-9"])
+def test_the_first_and_the_last_day_of_the_calendar_are_days_in_every_zone(
+    stand_in_zone: Callable[[str], None], zone: str
+) -> None:
+    stand_in_zone(zone)
+    assert (format_day(YEAR_1), format_day(YEAR_9999)) == ("0001-01-01", "9999-12-31")
+    assert format_minute(YEAR_1).startswith("0001-01-01 ")
+    assert YEAR_1 <= start_of_day(dt.date.min) < end_of_day(dt.date.max) == YEAR_9999 + 1

@@ -28,6 +28,8 @@ _AGE_UNITS = (
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND = dt.timedelta(milliseconds=1)
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""The first time that the calendar has a day for, of the year 1, and the last, of 9999."""
 
 
 OFFSET_VARIABLE = CLOCK_VARIABLE
@@ -92,11 +94,15 @@ def from_iso(text: str) -> int:
 
 
 def to_wall_time(ms: int) -> int:
-    """Return what the clocks of this machine's time zone show at a time, as if they showed UTC."""
+    """Return what the clocks of this machine's time zone show at a time, as if they showed UTC.
+
+    Where the calendar has no such day, or the system no clock for it, they show UTC.
+    """
     try:
-        return ms + time.localtime(ms // 1_000).tm_gmtoff * 1_000
-    except (OverflowError, OSError, ValueError):  # A year that the system has no calendar for.
+        wall = ms + time.localtime(ms // 1_000).tm_gmtoff * 1_000
+    except (OverflowError, OSError, ValueError):
         return ms
+    return wall if _FIRST_MS <= wall <= _LAST_MS else ms
 
 
 def read_day(ms: int) -> dt.date:
@@ -115,14 +121,20 @@ def format_day(ms: int) -> str:
 
 def format_minute(ms: int) -> str:
     """Render a time as the clocks of this machine's time zone show it (`2026-11-21 08:30`)."""
-    return (_EPOCH + to_wall_time(ms) * _MILLISECOND).strftime("%Y-%m-%d %H:%M")
+    return to_iso(to_wall_time(ms))[:16].replace("T", " ")
 
 
 def start_of_day(day: dt.date) -> int:
-    """Return when a day begins where this machine stands, in milliseconds."""
-    wall = from_iso(day.isoformat())
-    near = 2 * wall - to_wall_time(wall)
-    return near + wall - to_wall_time(near)
+    """Return when a day begins where this machine stands, in milliseconds: not each has a midnight, or one only."""
+    try:
+        return round(dt.datetime.combine(day, dt.time()).timestamp() * 1_000)
+    except (OverflowError, OSError, ValueError):  # As in `to_wall_time`.
+        return from_iso(day.isoformat())
+
+
+def end_of_day(day: dt.date) -> int:
+    """Return when a day is over where this machine stands, in milliseconds."""
+    return start_of_day(day + dt.timedelta(1)) if day < dt.date.max else _LAST_MS + 1
 
 
 def read_day_end(day: object) -> int | None:

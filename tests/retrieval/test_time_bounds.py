@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -233,3 +234,27 @@ def test_any_text_is_a_time_or_a_bad_request(text: str) -> None:
         assert isinstance(parse_time_bound(text, NOW), int)
     except BadRequestError as error:
         assert repr(text) in str(error)
+
+
+LOS_ANGELES = "PST8PDT,M3.2.0,M11.1.0"
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        ("2026-11-04T07:30:00Z", "2026-10-31"),
+        ("2026-03-10T07:30:00Z", "2026-03-07"),
+        ("2026-03-12T06:30:00Z", "2026-03-08"),
+    ],
+    ids=["put back since, late", "put on since, early", "a day of 23 hours"],
+)
+def test_days_ago_are_whole_days_also_where_clocks_were_put_on(
+    stand_in_zone: Callable[[str], None], now: str, told: str
+) -> None:
+    stand_in_zone(LOS_ANGELES)
+    bounds = find_time_bounds("what did we decide three days ago?", from_iso(now))
+    assert bounds is not None and bounds.describe() == told
+
+
+def test_the_last_day_of_the_calendar_is_a_day() -> None:
+    assert parse_time_bound("9999-12-31", NOW, argument="before") == from_iso("9999-12-31")

@@ -9,10 +9,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import MS_PER_DAY, format_day, from_iso, read_day, start_of_day
+from hyperloci.clock import end_of_day, format_day, from_iso, read_day, start_of_day
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.dates import DateExpression, DateText, Form, date_words, languages, month_of, unit_ms
+from hyperloci.text.language.dates import (
+    DateExpression,
+    DateText,
+    Form,
+    date_words,
+    languages,
+    month_of,
+    unit_days,
+    unit_ms,
+)
 
 _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by")}
 """What stands between the two ends of a time, by the word before the first."""
@@ -20,7 +29,6 @@ _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by
 _JOINS: Final = ("to", "and", "-", "–", "—")
 """The same between two months, where nothing stands before."""
 
-_DAY: Final = dt.timedelta(1)
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}")
 _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
@@ -98,7 +106,7 @@ def _parse_span(text: str, now: int, argument: str) -> tuple[int, int | None]:
             return start_of_day(first), start_of_day(end)
         if len(word) <= len("2026-01-31"):
             day = dt.date.fromisoformat(word)
-            return start_of_day(day), start_of_day(day + _DAY)
+            return start_of_day(day), end_of_day(day)
         return from_iso(word), from_iso(word)
     except (ValueError, OverflowError):
         span = _parse_whole_expression(DateText(word), now)
@@ -235,9 +243,11 @@ def _resolve_stretch(found: DateExpression, now: int) -> OpenSpan:
 
 def _resolve_offset(count: int, unit: str, now: int) -> OpenSpan:
     """Return what so many units from now mean: as fine as the unit, and half a unit wider than weeks and more."""
-    moment, half = now + count * unit_ms(unit), unit_ms(unit) // 2
+    half = unit_ms(unit) // 2
     if unit in ("second", "minute", "hour"):
+        moment = now + count * unit_ms(unit)
         return moment - half, moment + half
-    start = start_of_day(read_day(moment))
+    # Counted in days: one on which clocks are put on or back has 23 or 25 hours.
+    day = read_day(now) + dt.timedelta(count * unit_days(unit))
     half = 0 if unit == "day" else half
-    return start - half, start + half + MS_PER_DAY
+    return start_of_day(day) - half, end_of_day(day) + half

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from hyperloci.clock import format_day, from_iso, start_of_day, to_iso
+from hyperloci.clock import end_of_day, format_day, from_iso, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
@@ -277,8 +277,8 @@ def _parse_day(said: str) -> EventPlace | None:
     if not said:
         return None
     try:
-        end = start_of_day(dt.date.fromisoformat(said[:10]) + dt.timedelta(1))
-    except (ValueError, OverflowError) as error:
+        end = end_of_day(dt.date.fromisoformat(said[:10]))
+    except ValueError as error:
         raise BadRequestError(f"day={said!r:.80} is no day: write it as {to_iso(0)[:10]}.") from error
     return EventPlace(end, NodeKey(0))
 
