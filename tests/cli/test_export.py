@@ -200,7 +200,7 @@ def test_what_a_killed_export_left_of_the_same_place_is_removed_after_a_day(tmp_
 
 def test_a_backup_says_what_it_replaced_whatever_time_stands_beside_it() -> None:
     assert describe_replaced(None) == ""
-    assert describe_replaced(1_700_000_000) == ", in place of a file of 2023-11-14 22:13 UTC"
+    assert describe_replaced(1_700_000_000) == ", in place of a file of 2023-11-14 22:13"
     assert describe_replaced(9e11) == ", in place of another file"
 
 

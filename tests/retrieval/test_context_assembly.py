@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -102,3 +103,9 @@ def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:
 @pytest.mark.req("B.09")
 def test_a_memory_is_dated_by_when_it_was_so_not_by_when_it_was_stored() -> None:
     assert "(id id-1; tool, 2026-11-03)" in assemble_context("q", arrange_hits([hit(1)]), 500).markdown
+
+
+def test_a_memory_of_a_context_shows_the_day_that_the_user_would_name(stand_in_zone: Callable[[str], None]) -> None:
+    late = replace(hit(1), valid_from="2026-11-19T07:40:00.000+00:00")
+    stand_in_zone("PST8")
+    assert "tool, 2026-11-18" in assemble_context("q", arrange_hits([late]), 1_000).markdown

@@ -31,7 +31,7 @@ from hyperloci.cli.transcripts import (
     find_transcript_folder,
     import_transcripts,
 )
-from hyperloci.clock import to_iso
+from hyperloci.clock import format_minute
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.importers.importer import OWN_FORMAT
 from hyperloci.facts.importers.piped_export import keep_piped
@@ -92,7 +92,7 @@ def describe_replaced(written_at: float | None) -> str:
     if written_at is None:
         return ""
     with contextlib.suppress(OverflowError, ValueError):  # Any time can stand beside a file.
-        return f", in place of a file of {to_iso(int(written_at * 1000))[:16].replace('T', ' ')} UTC"
+        return f", in place of a file of {format_minute(int(written_at * 1000))}"
     return ", in place of another file"
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from hyperloci.clock import Clock, from_iso, to_iso
+from hyperloci.clock import Clock, format_day, from_iso
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.session_events import Capture
@@ -177,7 +177,7 @@ class TranscriptImporter:
         scopes = set[str]()
         for done, file in enumerate(transcripts):
             if progress is not None:
-                progress(done, len(transcripts), f"session of {to_iso(file.started_at)[:10]}")
+                progress(done, len(transcripts), f"session of {format_day(file.started_at)}")
             try:
                 project = find_project(file.folder)
                 report = _add_to_report(report, self._import_session(file, project, prepare))

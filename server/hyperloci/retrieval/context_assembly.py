@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from hyperloci.clock import format_day, from_iso
 from hyperloci.model.answers import AssembledContext, ContextSection
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
@@ -173,4 +174,4 @@ def describe_source(hit: Hit) -> str:
     if source.commit is not None:
         return f"commit {source.commit[:12]}"
     # When it was said, not when it was stored: of a session that was imported these are weeks apart.
-    return f"{source.kind}, {hit.valid_from[:10]}"
+    return f"{source.kind}, {format_day(from_iso(hit.valid_from))}"

@@ -19,7 +19,7 @@ from hyperloci.cli.common import (
     print_json,
 )
 from hyperloci.cli.layout import count_things, make_table
-from hyperloci.clock import format_age, system_clock, to_iso
+from hyperloci.clock import format_age, format_day, system_clock, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.http.served_memory import ServedMemory
 from hyperloci.retrieval.time_bounds import parse_time_bound
@@ -258,7 +258,7 @@ def audit(
 
 def _describe_right(grant: AccessGrant) -> str:
     right = "It may read and write" if grant.may_write else "It may read"
-    until = "until it is revoked" if grant.expires is None else f"until {to_iso(grant.expires)[:10]}"
+    until = "until it is revoked" if grant.expires is None else f"until {format_day(grant.expires)}"
     return f"{right}, {until}."
 
 
@@ -267,4 +267,4 @@ def _describe_state(grant: AccessGrant, now: int) -> str:
         return "revoked"
     if grant.expires is None or grant.expires - now > _CENTURY_MS:
         return "valid"
-    return f"until {to_iso(grant.expires)[:10]}" if now < grant.expires else "expired"
+    return f"until {format_day(grant.expires)}" if now < grant.expires else "expired"
