@@ -16,7 +16,7 @@ from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.queries.search_service import NOTHING_NEAR
-from hyperloci.queries.starting_point import OUTSIDE
+from hyperloci.queries.starting_point import FORGOTTEN, OUTSIDE
 from hyperloci.retrieval.order.hit_order import fold_said_twice
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
@@ -339,6 +339,20 @@ def test_who_names_what_ended_by_its_id_is_shown_it(memory: Memory) -> None:
 
     assert [hit.id for hit in memory.search(old, content_type="learning").results] == [old]
     assert memory.search(old, where={"as_of": "2100-01-01"}).results == ()
+
+
+@pytest.mark.req("B.06")
+def test_the_id_of_a_forgotten_memory_finds_nothing_else_and_says_why(memory: Memory) -> None:
+    fact = memory.remember_fact("the gateway listens on 8443").id
+    memory.remember_fact(f"a note on what became of {fact[:8]} and {fact}")
+    memory.forget(fact)
+
+    for said in (fact, fact[:8]):
+        answer = memory.search(said)
+        assert answer.results == ()
+        assert answer.hints == (FORGOTTEN,)
+    memory.restore(fact)
+    assert [hit.id for hit in memory.search(fact).results] == [fact]
 
 
 def assert_in_order(hits: Sequence[Hit]) -> None:

@@ -19,7 +19,7 @@ from hyperloci.model.search import Hit, Placement, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.queries.dated_search import TOLD_TYPES, DatedResult, DatedSearch
-from hyperloci.queries.starting_point import BY_ID, OUTSIDE, StartingPoint, find_by_id, start_at_name
+from hyperloci.queries.starting_point import BY_ID, StartingPoint, find_by_id, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.order.hit_order import (
@@ -385,9 +385,7 @@ def _tell_placements(
 
 def _suggest_changes(found: SearchResult, conditions: Conditions) -> tuple[str, ...]:
     hints = []
-    if not found.nodes and found.strategy == BY_ID:
-        hints.append(OUTSIDE)
-    elif not found.nodes:
+    if not found.nodes and found.strategy != BY_ID:
         hints.append("Nothing found; try other words" + (" or fewer conditions." if conditions.are_narrow else "."))
     if any(node.subtype == "dead_end" for node in found.nodes):
         hints.append("A dead end is among the results: it was tried and failed.")

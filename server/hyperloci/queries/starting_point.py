@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +21,8 @@ BY_ID: Final = "id"
 """The strategy of a search for the memory of an id."""
 
 OUTSIDE: Final = "The memory of this id does not meet the conditions."
+
+FORGOTTEN: Final = "The memory of this id was forgotten; restore brings it back, within 30 days of forgetting it."
 
 _ID: Final = re.compile(r"(?:memory://node/)?([0-9a-f]{8}[0-9a-f-]{0,28})", re.IGNORECASE)
 """An id, or as much of it as lists show."""
@@ -50,12 +53,15 @@ def start_at_name(resolution: Resolution, node: Node) -> StartingPoint:
 def find_by_id(store: Store, searcher: Searcher, query: str, conditions: Conditions) -> SearchResult | None:
     """Return the memory of an id, of a summary what it covers, in order: what of it meets the conditions.
 
-    What ended or is withheld is shown to who names it, unless a time is asked for. None where none in reach is named.
+    What ended or is withheld is shown to who names it, unless a time is asked for. None where none in reach is named;
+    of one that was forgotten only that is told, since the words of an id find anything.
     """
     said, where = _ID.fullmatch(query.strip()), conditions.where
     node = None if said is None else find_node(store.nodes, said[1].lower(), "query", scopes=where.scopes)
-    if node is None or node.deleted_at is not None or (where.scopes and node.scope not in where.scopes):
+    if node is None or (where.scopes and node.scope not in where.scopes):
         return None
+    if node.deleted_at is not None:
+        return _answer_id((), FORGOTTEN)
     # Costs 8 ms once: nearly no search is for an id.
     from hyperloci.conversations.pyramid.chunk_expansion import list_contents
 
@@ -67,6 +73,17 @@ def find_by_id(store: Store, searcher: Searcher, query: str, conditions: Conditi
         asked = [where] if where.as_of is not None else [where, replace(where, left_out=True)]
         met = [searcher.select_allowed(replace(conditions, where=one)) for one in asked]
         found = [node for node in found if any(bitmap[int(node.key)] for bitmap in met)]
+    return _answer_id(found, None if found else OUTSIDE)
+
+
+def _answer_id(nodes: Sequence[Node], remark: str | None) -> SearchResult:
+    """Return the memories of an id; where there are none to be shown, with the reason."""
     return SearchResult(
-        intent=classify_intent(""), strategy=BY_ID, mode="list", degraded=None, nodes=tuple(found), scores={}
+        intent=classify_intent(""),
+        strategy=BY_ID,
+        mode="list",
+        degraded=None,
+        nodes=tuple(nodes),
+        scores={},
+        named=remark,
     )

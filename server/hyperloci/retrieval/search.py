@@ -78,7 +78,8 @@ class MeasuredText:
 class SearchResult:
     """What a search found, best first, before it is presented.
 
-    `named`: what a name in the question was taken for; `unlisted`: how many a list's limit left out.
+    `named`: what a name in the question was taken for, or why its id gives nothing; `unlisted`: how many a list's limit
+    left out.
     """
 
     intent: Intent
