@@ -132,6 +132,19 @@ def test_a_chain_of_corrections_is_told_from_the_newest_on(memory: Memory) -> No
     assert [hit.id for hit in memory.explain_fact(third.id).supersedes] == [second.id, first.id]
 
 
+@pytest.mark.req("B.15")
+def test_all_that_one_memory_replaced_is_told(memory: Memory) -> None:
+    first = memory.remember_fact("The port is 8000")
+    second = memory.correct_fact(first.id, "The port is 8080")
+    other = memory.remember_fact("The gateway listens on port 8443 alone")
+    newest = memory.correct_fact(second.id, "The port is 9000")
+    memory.remember_fact("The port is 9000", replaces=other.id)
+
+    history = memory.explain_fact(newest.id)
+    assert [hit.id for hit in history.supersedes] == [other.id, second.id, first.id]
+    assert f"It replaced id {other.id}, id {second.id}, id {first.id}, the latest first." in history.account
+
+
 def test_a_fact_that_was_corrected_already_cannot_be_corrected_again(memory: Memory) -> None:
     old = memory.remember_fact("The port is 8000")
     memory.correct_fact(old.id, "The port is 8080")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from hyperloci.clock import to_iso
 from hyperloci.model.answers import Explanation, LogLine, RestoredMemory
-from hyperloci.model.kinds import Role
+from hyperloci.model.kinds import NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.queries.provenance_text import describe_end, describe_provenance
@@ -27,7 +27,7 @@ def explain_provenance(
         threshold: the confidence below which a memory is forgotten.
     """
     sources = _select_own(_linked_nodes(store, node, "derived_from", Role.SUBJECT), scopes)
-    chain = _select_own(_superseded_chain(store, node), scopes)
+    replaced = _select_own(_list_superseded(store, node), scopes)
     successor = _find_successor(store, node, scopes)
     log = tuple(
         LogLine(
@@ -42,7 +42,7 @@ def explain_provenance(
     told = describe_provenance(
         node,
         sources=sources,
-        supersedes=chain,
+        supersedes=replaced,
         superseded_by=successor,
         scopes=scopes,
         log=log,
@@ -53,7 +53,7 @@ def explain_provenance(
         node=present([node])[0],
         account=told,
         sources=tuple(present(sources)),
-        supersedes=tuple(present(chain)),
+        supersedes=tuple(present(replaced)),
         superseded_by=_present_own(successor, scopes, present),
         entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
         log=log,
@@ -105,14 +105,13 @@ def _linked_nodes(store: Store, node: Node, label: str, role: Role) -> list[Node
     return [nodes[key] for key in keys if key in nodes]
 
 
-def _superseded_chain(store: Store, node: Node) -> list[Node]:
-    """Return what a memory superseded, and what that superseded, newest first; ends at a circle."""
-    chain: list[Node] = []
-    seen = {node.key}
-    current: Node | None = node
-    while current is not None:
-        older = [other for other in _linked_nodes(store, current, "supersedes", Role.SUBJECT) if other.key not in seen]
-        seen.update(other.key for other in older)
-        chain += older[:1]
-        current = older[0] if older else None
-    return chain
+def _list_superseded(store: Store, node: Node) -> list[Node]:
+    """Return all that a memory superseded, the latest first, then what those superseded; ends at a circle."""
+    found: dict[NodeKey, Node] = {}
+    waiting = [node]
+    for current in waiting:
+        older = _linked_nodes(store, current, "supersedes", Role.SUBJECT)
+        fresh = {other.key: other for other in reversed(older) if other.key not in found and other.key != node.key}
+        found |= fresh
+        waiting += fresh.values()
+    return list(found.values())

@@ -18,6 +18,9 @@ from hyperloci.model.node import Node
 
 MAX_REASON_CHARS: Final = 200
 
+MAX_NAMED: Final = 10
+"""Memories that one sentence names: who wants to see more has them beside it, whole."""
+
 _STRATEGY: Final = {
     "heuristic": "by rules",
     "llm": "by a language model",
@@ -97,8 +100,9 @@ def _describe_replaced(
     node: Node, supersedes: Sequence[Node], superseded_by: Node | None, scopes: Collection[str]
 ) -> Iterator[str]:
     if supersedes:
-        ids = ", ".join(f"id {old.id}" for old in supersedes)
-        yield f"It replaced {ids}" + (", the latest first." if len(supersedes) > 1 else ".")
+        ids = ", ".join(f"id {old.id}" for old in supersedes[:MAX_NAMED])
+        more = f", and {len(supersedes) - MAX_NAMED} more" if len(supersedes) > MAX_NAMED else ""
+        yield f"It replaced {ids}" + (f", the latest first{more}." if len(supersedes) > 1 else ".")
     if superseded_by is not None:
         yield describe_end(node, superseded_by, scopes)
 
