@@ -15,11 +15,12 @@ from hyperloci.model.answers import (
     ContradictionReport,
     Explanation,
     IndexReport,
+    LogLine,
     SkippedFile,
 )
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
 from hyperloci.model.write_answers import RememberedFact
-from hyperloci_tools import answer_values
+from hyperloci_tools import answer_text, answer_values
 
 HIT = Hit(
     id="h1",
@@ -142,6 +143,46 @@ def test_answers_of_the_longest_memories_are_shown_whole_by_a_client() -> None:
     for shaped in (report, answer_values.shape_explanation(EXPLANATION)):
         assert len(json.dumps(shaped)) < SHOWN_CHARS
     assert [hit["content"] for hit in report["on_subject"][1:]] == [HIT.content] * 2
+
+
+EXPLAINED = replace(
+    HIT,
+    content='\n\t"quoted"' * 500,
+    notes=("contradicted by " + "0" * 36,) * 3,
+    explain={f"space {number}": {"score": 0.123456} for number in range(20)},
+)
+
+
+def test_many_hits_with_what_is_said_of_them_are_shown_whole_by_a_client() -> None:
+    answer = SearchAnswer(
+        query="q" * 10_000,
+        intent="general",
+        strategy="s",
+        mode="keyword",
+        degraded=None,
+        results=(EXPLAINED,) * 50,
+    )
+    shaped = answer_values.shape_search(answer)
+    assert len(json.dumps(shaped)) < SHOWN_CHARS
+    left_out = 50 - len(shaped["results"])
+    assert shaped["hints"] == [f"{left_out} more are left out of so long an answer: ask without explain."]
+    plain = replace(answer, results=tuple(replace(hit, explain=None) for hit in answer.results))
+    unexplained = answer_values.shape_search(plain)
+    assert len(json.dumps(unexplained)) < SHOWN_CHARS
+    assert len(unexplained["results"]) == 50
+
+
+def test_a_long_history_is_shown_whole_by_a_client_and_says_how_much_more_there_is() -> None:
+    lines = (LogLine(time=HIT.created_at, operation="forget", from_tier=None, to_tier=None, reason="why " * 500),) * 50
+    history = replace(
+        EXPLANATION, account=("said " * 50,) * 50, sources=(LONG,) * 100, supersedes=(LONG,) * 60, log=lines
+    )
+    shaped = answer_values.shape_explanation(history)
+    assert len(json.dumps(shaped)) < SHOWN_CHARS
+    assert (shaped["sources_more"], shaped["supersedes_more"]) == (80, 40)
+    text = answer_text.render_explanation(shaped)
+    assert "and 40 older ones" in text
+    assert "and 80 more" in text
 
 
 def test_of_many_skipped_files_the_first_are_named_and_the_rest_counted() -> None:

@@ -192,8 +192,12 @@ def render_explanation(answer: ExplanationOut) -> str:
         parts.append(f"Superseded by:\n{render_memory(answer['superseded_by'])}")
     if "supersedes" in answer:
         parts.append(f"Supersedes:\n{render_memories(answer['supersedes'])}")
+    if "supersedes_more" in answer:
+        parts.append(f"and {answer['supersedes_more']} older ones")
     if "sources" in answer:
         parts.append(f"Derived from:\n{render_memories(answer['sources'])}")
+    if "sources_more" in answer:
+        parts.append(f"and {answer['sources_more']} more")
     if "entities" in answer:
         parts.append(f"Mentions: {', '.join(answer['entities'])}")
     lines = [" ".join((line["time"][:19], line["operation"], line.get("reason", ""))) for line in answer.get("log", ())]

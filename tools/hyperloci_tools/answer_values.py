@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from hyperloci.text.cutting import cut_text
 from hyperloci_tools.schemas import (
@@ -28,6 +29,15 @@ ANSWER_CHARS: Final = 24_000
 """Characters of memory texts in one answer. Claude Code writes results above 50,000 characters to a file and shows the
 model only a preview; JSON, sources, explanations and the conversation need room as well."""
 
+LONGEST_ANSWER: Final = 48_000
+"""Characters of a whole answer as JSON, with all that is said of each text."""
+
+LEAST_ROOM: Final = 2_400
+"""Characters of memory texts in the longest answer: what is said of texts never takes all of it."""
+
+LISTED: Final = 20
+"""Memories that a history lists of a kind; of what was replaced, the history of the last one goes on."""
+
 AFFECTED_CHARS: Final = 300
 """Of a memory that a statement may affect, enough to see whether it still holds."""
 
@@ -38,7 +48,10 @@ WITHHELD: Final = "withheld"
 """The flag of a known memory that the user keeps from searches and sessions."""
 
 STATEMENT_CHARS: Final = 1_000
-"""Of a checked statement, enough to see which it was: who asks has the whole."""
+"""Of a question or a checked statement, enough to see which it was: who asks has the whole."""
+
+REASON_CHARS: Final = 300
+"""Of the reason for what happened to a memory."""
 
 MAX_SKIPPED: Final = 20
 """Skipped files named in one answer."""
@@ -49,6 +62,28 @@ REQUIRED: Final = frozenset({"content", "message", "path", "query", "reason", "s
 
 _OWN_MATTERS: Final = ("agent", "shared")
 """Of a source what a person wants to know, and no model needs."""
+
+
+Shaped = TypeVar("Shaped", bound=Mapping[str, Any])
+
+
+def fit_answer(shape: Callable[[int], Shaped]) -> Shaped:
+    """Return an answer as `shape` makes it, with as much room for texts as leaves all of it whole for a client.
+
+    Sources, notes and explanations of many memories, or texts full of quotes, take more than is left for them.
+    """
+    room = ANSWER_CHARS
+    shaped = shape(room)
+    while (over := count_excess(shaped)) > 0 and room > LEAST_ROOM:
+        # What is cut is said of each text: some more than is over.
+        room = max(LEAST_ROOM, room - over - ANSWER_CHARS // 10)
+        shaped = shape(room)
+    return shaped
+
+
+def count_excess(shaped: Mapping[str, Any]) -> int:
+    """Return by how many characters an answer is too long, 0 or less if it isn't."""
+    return len(json.dumps(shaped, ensure_ascii=False)) - LONGEST_ANSWER
 
 
 def drop_empty(value: Any) -> Any:
@@ -112,25 +147,40 @@ def fair_cap(lengths: Sequence[int], room: int) -> int:
 
 
 def shape_search(answer: SearchAnswer) -> SearchOut:
-    """Return the answer of a search."""
+    """Return the answer of a search; hits that leave no room even for short texts are left out, with a hint."""
+    shaped = fit_answer(lambda room: _shape_search(answer, answer.results, room))
+    results = answer.results
+    while count_excess(shaped) > 0 and len(results) > 1:
+        results = results[: len(results) * 9 // 10]
+        shaped = _shape_search(answer, results, LEAST_ROOM)
+    return shaped
+
+
+def _shape_search(answer: SearchAnswer, results: Sequence[Hit], room: int) -> SearchOut:
+    left_out = len(answer.results) - len(results)
+    more = (f"{left_out} more are left out of so long an answer: ask without explain.",) if left_out else ()
     shaped = {
-        "query": answer.query,
+        "query": cut_text(answer.query, STATEMENT_CHARS),
         "intent": str(answer.intent),
         "strategy": answer.strategy,
         "mode": answer.mode,
         "degraded": answer.degraded,
         "by_meaning": None if answer.by_meaning is None else drop_empty(asdict(answer.by_meaning)),
-        "hints": answer.hints,
+        "hints": (*answer.hints, *more),
         "took_ms": answer.took_ms,
     }
-    note = {"note": DATA} if answer.results else {}
-    return cast(SearchOut, {**note, **drop_empty(shaped), "results": shape_hits(answer.results, scored=True)})
+    note = {"note": DATA} if results else {}
+    return cast(SearchOut, {**note, **drop_empty(shaped), "results": shape_hits(results, scored=True, room=room)})
 
 
 def shape_contradiction_report(report: ContradictionReport) -> ContradictionsOut:
     """Return the answer of `find_contradictions`, all of whose texts share the room of one answer."""
+    return fit_answer(lambda room: _shape_contradiction_report(report, room))
+
+
+def _shape_contradiction_report(report: ContradictionReport, room: int) -> ContradictionsOut:
     against, others = ([len(item.content) for item in found] for found in (report.contradictions, report.on_subject))
-    cap = fair_cap([*against, *others], ANSWER_CHARS)
+    cap = fair_cap([*against, *others], room)
     shaped: ContradictionsOut = {
         "statement": cut_text(report.statement, STATEMENT_CHARS),
         "checked": report.checked,
@@ -185,13 +235,19 @@ def shape_remembered(answer: RememberedFact) -> RememberedOut:
 
 def shape_explanation(answer: Explanation) -> ExplanationOut:
     """Return a memory's history."""
-    node, *replaced_by = shape_hits([answer.node, *([answer.superseded_by] if answer.superseded_by else [])])
+    return fit_answer(lambda room: _shape_explanation(answer, room))
+
+
+def _shape_explanation(answer: Explanation, room: int) -> ExplanationOut:
+    node, *replaced_by = shape_hits([answer.node, *([answer.superseded_by] if answer.superseded_by else [])], room=room)
     shaped = {
-        "sources": shape_hits(answer.sources, room=ANSWER_CHARS // 4),
-        "supersedes": shape_hits(answer.supersedes, room=ANSWER_CHARS // 4),
+        "sources": shape_hits(answer.sources[:LISTED], room=room // 4),
+        "sources_more": max(0, len(answer.sources) - LISTED) or None,
+        "supersedes": shape_hits(answer.supersedes[:LISTED], room=room // 4),
+        "supersedes_more": max(0, len(answer.supersedes) - LISTED) or None,
         "superseded_by": replaced_by[0] if replaced_by else None,
         "entities": answer.entities,
-        "log": [asdict(line) for line in answer.log],
+        "log": [{**asdict(line), "reason": cut_text(line.reason or "", REASON_CHARS) or None} for line in answer.log],
     }
     return cast(
         ExplanationOut,

@@ -188,7 +188,9 @@ class ExplanationOut(TypedDict):
     node: HitOut
     account: list[str]
     sources: NotRequired[list[HitOut]]
+    sources_more: NotRequired[int]
     supersedes: NotRequired[list[HitOut]]
+    supersedes_more: NotRequired[int]
     superseded_by: NotRequired[HitOut]
     entities: NotRequired[list[str]]
     log: NotRequired[list[LogOut]]

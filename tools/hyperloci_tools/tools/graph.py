@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Final, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -16,6 +16,9 @@ from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit, Reason
 from hyperloci_tools.schemas import IdOut, MemberArg, RelatedItemOut, RelatedOut
 from hyperloci_tools.state import Call, state_of
 from hyperloci_tools.tool_spec import ToolSpec
+
+if TYPE_CHECKING:
+    from hyperloci.model.answers import RelatedAnswer
 
 Label = Annotated[str, Field(description="a relation such as depends_on, supports", min_length=1, max_length=64)]
 
@@ -35,18 +38,22 @@ async def find_related(
             topic, relationship=relationship, direction=direction, depth=depth, limit=limit
         )
     )
-    cap = answer_values.fair_cap([len(item.content) for item in found.related], answer_values.ANSWER_CHARS)
+    shaped = answer_values.fit_answer(lambda room: _shape_related(found, room))
+    return tool_result(shaped, answer_text.render_related(shaped))
+
+
+def _shape_related(found: RelatedAnswer, room: int) -> RelatedOut:
+    cap = answer_values.fair_cap([len(item.content) for item in found.related], room)
     items = [
         answer_values.drop_empty({**asdict(item), "content": cut_text(item.content, cap)}) for item in found.related
     ]
-    shaped: RelatedOut = {
+    return {
         "note": answer_values.DATA,
         "started": found.started,
-        "node": answer_values.shape_hit(found.node),
+        "node": answer_values.shape_hits([found.node], room=room)[0],
         "related": cast(list[RelatedItemOut], items),
         "relations": list(found.relations),
     }
-    return tool_result(shaped, answer_text.render_related(shaped))
 
 
 async def relate(

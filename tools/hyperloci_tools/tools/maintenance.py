@@ -209,7 +209,11 @@ def shape_session(report: SessionReport) -> dict[str, Any]:
 
 
 def _weak_fact_out(found: tuple[WeakHit, ...]) -> WeakFactsOut:
-    shown = answer_values.shape_hits([item.hit for item in found])
+    return answer_values.fit_answer(lambda room: _shape_weak_facts(found, room))
+
+
+def _shape_weak_facts(found: tuple[WeakHit, ...], room: int) -> WeakFactsOut:
+    shown = answer_values.shape_hits([item.hit for item in found], room=room)
     facts = [
         cast(
             WeakOut,

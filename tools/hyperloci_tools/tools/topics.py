@@ -150,7 +150,11 @@ def shape_topic(topic: TopicHit, room: int) -> TopicOut:
 
 def shape_timeline(found: Timeline) -> TimelineOut:
     """Return the answer of `timeline`."""
-    memories = answer_values.shape_hits([event.memory for event in found.events])
+    return answer_values.fit_answer(lambda room: _shape_timeline(found, room))
+
+
+def _shape_timeline(found: Timeline, room: int) -> TimelineOut:
+    memories = answer_values.shape_hits([event.memory for event in found.events], room=room)
     events = [
         {"at": event.at, "relation": event.relation, "memory": memory}
         for event, memory in zip(found.events, memories, strict=True)
