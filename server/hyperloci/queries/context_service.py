@@ -6,7 +6,7 @@ gets the memories that are relevant to it, and what is known of the entities tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -132,7 +132,7 @@ class ContextService:
             relevant = self._admit_causes(answer.results, relevant)
         hits = _drop_repetitions(relevant)
         entities = self._describe_entities(query) if sort_terms(query, share).subject else ()
-        return arrange_hits(hits, tuple(entities))
+        return arrange_hits(hits, entities)
 
     def _list_said_in(self, key: NodeKey) -> list[NodeKey]:
         """Return a memory, and the turns that it was made of: causes are joined as turns."""
@@ -151,23 +151,27 @@ class ContextService:
         }
         return [hit for hit in found if hit in relevant or hit.id in causes]
 
-    def _describe_entities(self, query: str) -> Iterator[ContextLine]:
-        """Yield what is known of the entities that a question names, where something is."""
+    def _describe_entities(self, query: str) -> tuple[ContextLine, ...]:
+        """Return what is known of the entities that a question names, where something is."""
         keys = [self.asking.store.scopes.find_key(scope) for scope in (self.asking.project.id, GLOBAL_SCOPE)]
         scopes = [key for key in keys if key is not None]
-        told: set[NodeKey] = set()
+        told: dict[NodeKey, Entity] = {}
         for name in _names_in(query):
             for entity in self.asking.store.entities.find_by_name(name, scopes)[:1]:
-                if entity.node_key not in told and len(told) < MAX_ENTITIES and entity.summary:
-                    told.add(entity.node_key)
-                    yield ContextLine(entity.id, self._render_entity(entity, scopes))
+                if entity.summary and len(told) < MAX_ENTITIES:
+                    told.setdefault(entity.node_key, entity)
+        # Once for all: it looks at whatever was forgotten.
+        forgotten = self.asking.store.entities.count_forgotten_mentions(told) if told else {}
+        return tuple(
+            ContextLine(entity.id, self._render_entity(entity, scopes, forgotten.get(key, 0)))
+            for key, entity in told.items()
+        )
 
-    def _render_entity(self, entity: Entity, scopes: Sequence[int]) -> str:
+    def _render_entity(self, entity: Entity, scopes: Sequence[int], forgotten: int) -> str:
         related = self.asking.store.entities.list_mentioned_with([entity.node_key], scopes, MAX_RELATED)
         beside = ", ".join(other.canonical_name for other, _ in related)
         text = cut_line(entity.summary or "", ENTITY_CHARS)
         more = f"; with {beside}" if beside else ""
-        forgotten = self.asking.store.entities.count_forgotten_mentions([entity.node_key]).get(entity.node_key, 0)
         count = entity.mention_count - forgotten
         return f"- [{entity.kind}] {entity.canonical_name}: {text} (id {entity.id}; {count} mentions{more})"
 
