@@ -37,6 +37,8 @@ from hyperloci.store.database.error_translation import translate_block_errors, t
 from hyperloci.system.parents import list_parents
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from hyperloci.conversations.capture.session_events import Capture
     from hyperloci.conversations.consolidation.consolidator import ConsolidationResult
     from hyperloci.conversations.host_consolidation import HostRequest
@@ -952,11 +954,15 @@ class Memory:
 
         return Promotion(self.store, self.project.id, self.project.root, self._clock)
 
-    def run_program(self, code: str) -> ReplAnswer:
+    def run_program(self, code: str, stop: Event | None = None) -> ReplAnswer:
         """Run a program over this memory in a sandbox, and return its result (SPEC-02.27 to .32).
 
         All that it writes is one transaction: it is stored when the program ends, and not at all if it fails or is
         stopped. The names that it binds are known to the programs run after it by this object.
+
+        Args:
+            code: the program.
+            stop: set by another thread, it ends the program.
 
         Raises:
             BadRequestError: the program is empty or too long.
@@ -966,7 +972,7 @@ class Memory:
 
         # Shorter than a program's time limit, so that it gets the reason instead of being stopped while it waits.
         with self.store.limit_lock_wait(REPL_PATIENCE_MS):
-            answer = self._programs.run(code, functions_of(self), self.store.transaction)
+            answer = self._programs.run(code, functions_of(self), self.store.transaction, stop=stop)
         # Told within the transaction, the embedder found nothing to do yet.
         self._notify_embedder()
         return answer

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import psutil
 import pytest
 
 from hyperloci.errors import BadRequestError, NotReadyError
-from hyperloci.model.answers import ReplAnswer
+from hyperloci.model.answers import ReplAnswer, ReplError
 from hyperloci.sandbox import runner
 from hyperloci.sandbox.limits import MESSAGES, ProgramLimits
 from hyperloci.sandbox.runner import read_run
@@ -54,6 +55,22 @@ def ended(code: str, limits: ProgramLimits = TIGHT) -> ReplAnswer:
 def test_a_program_calls_the_memory_prints_and_answers() -> None:
     answer = run_program("print('seen')\n[memory_query('a', limit=3), memory_add_fact('b')]", FUNCTIONS)
     assert answer == ReplAnswer(output="seen\n", result=[["a", 3], ["b", 1.0]], error=None, calls=2)
+
+
+@pytest.mark.req("SPEC-02.37")
+def test_a_program_that_nobody_waits_for_any_more_is_ended() -> None:
+    stop = threading.Event()
+    patient = ProgramLimits(wall_seconds=SOON, cpu_seconds=SOON)
+
+    def query(*_: Any) -> list[str]:
+        stop.set()
+        return []
+
+    done = run_for_names("memory_query('a')\nwhile True: pass", {"memory_query": query}, patient, stop=stop)
+    assert done.answer.error == ReplError(type="Stopped", message=runner.CANCELLED)
+    assert done.answer.calls == 1
+    # One that still waited for its turn is never begun.
+    assert run_for_names("memory_query('a')", {"memory_query": query}, stop=stop).answer.calls == 0
 
 
 def test_the_output_and_the_text_of_any_script_come_back_whole() -> None:

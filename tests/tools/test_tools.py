@@ -17,7 +17,7 @@ from hyperloci.app import build_server
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
-from hyperloci.model.answers import IndexReport, Progress
+from hyperloci.model.answers import IndexReport, Progress, ReplAnswer
 from hyperloci_tools.tools.ingestion import _report_steps
 from tests.support import call, text_of
 from tests.tools.conftest import Connect
@@ -307,6 +307,31 @@ async def test_a_cancelled_index_stops_at_its_next_step(settings: Settings, proj
                 Endless.told.set()
                 await anyio.lowlevel.checkpoint()
     assert "cancelled" in str(Endless.stopped_by[0])
+
+
+async def test_a_cancelled_program_is_ended(settings: Settings, project: Path) -> None:
+    class Endless(Memory):
+        begun = threading.Event()
+        ended = threading.Event()
+
+        def run_program(self, code: str, stop: threading.Event | None = None) -> ReplAnswer:
+            self.begun.set()
+            if stop is not None and stop.wait(SOON):
+                self.ended.set()
+            return ReplAnswer(output="", result=None, error=None, calls=0)
+
+    everything = replace(settings, tools="all")
+    server = build_server(everything, project, open_memory=lambda: Endless.open(settings, project), warm=False)
+    async with Client(server, mode="legacy") as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "memory_repl", {"code": "while True: pass"})
+            with anyio.fail_after(SOON):
+                while not Endless.begun.is_set():
+                    await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(SOON / 2):
+            while not Endless.ended.is_set():
+                await anyio.lowlevel.checkpoint()
 
 
 async def test_indexing_in_the_background_answers_at_once(settings: Settings, project: Path) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from threading import Event
 from typing import Any, Final
 
 from hyperloci.model.answers import ReplAnswer, ReplError
@@ -63,13 +64,18 @@ class ProgramSession:
         self._names: Mapping[str, str] = {}
 
     def run(
-        self, code: str, functions: Functions, begin: Transaction, limits: ProgramLimits | None = None
+        self,
+        code: str,
+        functions: Functions,
+        begin: Transaction,
+        limits: ProgramLimits | None = None,
+        stop: Event | None = None,
     ) -> ReplAnswer:
         """Run a program; raises as `run_program`."""
         with contextlib.suppress(_ProgramFailed), ExitStack() as stack:
             writes = _LateTransaction(begin, stack)
             covered = {name: writes.cover(call) if name in WRITING else call for name, call in functions.items()}
-            done = run_program(code, covered, limits, self._names)
+            done = run_program(code, covered, limits, self._names, stop)
             answer = done.answer
             if answer.error is not None:
                 answer = replace(answer, error=_explain(answer.error, writes.writes, functions), undone=writes.writes)

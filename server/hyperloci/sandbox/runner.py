@@ -24,6 +24,8 @@ from hyperloci.system.values import dataclass
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
 """`-I` keeps the working folder, the user's packages and every PYTHON variable out of it."""
 
+CANCELLED: Final = "it was cancelled"
+
 FAILED: Final = "{name} failed internally; its arguments were valid. The log has the details."
 
 _log = logging.getLogger(__name__)
@@ -44,6 +46,7 @@ def run_program(
     functions: Functions,
     limits: ProgramLimits | None = None,
     names: Mapping[str, str] = MappingProxyType({}),
+    stop: threading.Event | None = None,
 ) -> ProgramRun:
     """Run a program in a child process and return what it printed, answered, or failed with.
 
@@ -52,6 +55,7 @@ def run_program(
         functions: what it may have called, by name; each call runs here, on this thread.
         limits: other than the usual ones.
         names: what the program before it left.
+        stop: set by who no longer waits for it, at any time: the program ends; it is set once the program is over.
 
     Raises:
         BadRequestError: the program is empty or too long.
@@ -61,20 +65,23 @@ def run_program(
         raise BadRequestError(f"code has {len(code):,} characters: give a program of 1 to {CODE_CHARS:,} characters.")
     if sys.platform == "win32":
         raise NotReadyError("memory_repl does not work on Windows, which cannot limit a process; use other tools.")
-    return _ProgramProcess(functions, limits or ProgramLimits()).run_code(code, names)
+    return _ProgramProcess(functions, limits or ProgramLimits(), stop or threading.Event()).run_code(code, names)
 
 
 class _ProgramProcess:
     """One program's process."""
 
-    def __init__(self, functions: Functions, limits: ProgramLimits) -> None:
+    def __init__(self, functions: Functions, limits: ProgramLimits, stop: threading.Event) -> None:
         self._functions = functions
         self._limits = limits
         self._calls = 0
-        self._expired = threading.Event()
+        self._stop = stop
+        self._why_killed: str | None = None
 
     def run_code(self, code: str, names: Mapping[str, str]) -> ProgramRun:
-        with _start_child() as child, self._kill_at_deadline(child):
+        if self._stop.is_set():
+            return self._failed_answer(CANCELLED)
+        with _start_child() as child, self._kill_in_time(child):
             try:
                 done = self._serve_calls(child, code, names)
             except FrameError:
@@ -119,25 +126,31 @@ class _ProgramProcess:
         return function(*arguments)
 
     @contextlib.contextmanager
-    def _kill_at_deadline(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
-        def expire() -> None:
-            self._expired.set()
-            _kill_group(child)
+    def _kill_in_time(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
+        over = threading.Event()
 
-        timer = threading.Timer(self._limits.wall_seconds + GRACE_SECONDS, expire)
-        timer.daemon = True
-        timer.start()
+        def watch() -> None:
+            seconds = self._limits.wall_seconds
+            stopped = self._stop.wait(seconds + GRACE_SECONDS)
+            if not over.is_set():
+                self._why_killed = CANCELLED if stopped else f"it took more than {seconds:g} s and had to be killed"
+                _kill_group(child)
+
+        watcher = threading.Thread(target=watch, name="program", daemon=True)
+        watcher.start()
         try:
             yield
         finally:
-            timer.cancel()
+            over.set()
+            self._stop.set()
+            watcher.join()
 
     def _end_of(self, child: subprocess.Popen[bytes]) -> str:
         """Return why a child ended that did not say so itself."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(GRACE_SECONDS)
-        if self._expired.is_set():
-            return f"it took more than {self._limits.wall_seconds:g} s and had to be killed"
+        if self._why_killed is not None:
+            return self._why_killed
         if child.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
             return f"it used more than {self._limits.cpu_seconds} s of processor time, or too much memory"
         return f"its process ended by itself (status {child.returncode})"

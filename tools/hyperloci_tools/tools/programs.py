@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import Annotated, Final
 
 from mcp_types import CallToolResult
@@ -29,7 +30,12 @@ async def memory_repl(
     files or network; 10 seconds, 500 calls. The answer is what it printed and the value of its last expression. All
     it writes is one transaction: a program that fails leaves nothing. Values and functions that it names are known to
     the next program of the session."""
-    done = await state_of(ctx).workers.repl.call(lambda memory: memory.run_program(code))
+    stop = Event()
+    try:
+        done = await state_of(ctx).workers.repl.call(lambda memory: memory.run_program(code, stop))
+    finally:
+        # A cancelled call must end its program: nobody sees what it would answer, or wants what it would write.
+        stop.set()
     shaped = answer_values.shape_repl(done)
     return tool_result(shaped, answer_text.render_repl(shaped))
 
