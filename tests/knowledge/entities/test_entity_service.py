@@ -72,6 +72,16 @@ def test_a_profile_has_the_facts_events_and_companions_of_an_entity(memory: Memo
     assert [(other.name, other.type) for other in profile.related_entities] == [("Redis", "tool")]
 
 
+@pytest.mark.req("B.15", "B.10")
+def test_a_profile_has_what_the_project_and_what_all_projects_know_of_one_thing(memory: Memory) -> None:
+    here = memory.remember_fact("Grace maintains the lexer.", entities=["Grace"])
+    everywhere = memory.remember_fact("Grace wants short answers.", category="preference", entities=["Grace"])
+    profile = memory.get_entity_info("Grace")
+    assert {hit.id for hit in profile.facts} == {here.id, everywhere.id}
+    assert profile.entity.mention_count == 2
+    assert profile.related_entities == ()
+
+
 @pytest.mark.req("B.10")
 def test_every_way_of_writing_fills_the_mentions_that_the_filter_reads(memory: Memory) -> None:
     memory.index_path()

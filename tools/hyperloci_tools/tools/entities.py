@@ -77,7 +77,8 @@ def shaped_profile(profile: EntityProfile) -> EntityInfoOut:
 def render_profile(info: EntityInfoOut) -> str:
     """Return a profile as text, with memories quoted."""
     entity = info["entity"]
-    head = f"{entity['type']} (id {entity['id']}), in {entity['mention_count']} memories:"
+    many = "memory" if entity["mention_count"] == 1 else "memories"
+    head = f"{entity['type']} (id {entity['id']}), in {entity['mention_count']} {many}:"
     lines = [head, answer_text.quote_text(entity["canonical_name"])]
     if "aliases" in entity:
         lines.append(answer_text.quote_text(f"also: {', '.join(entity['aliases'])}"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.knowledge.entities.registry import kinds_agree
 from hyperloci.model.answers import EntityInfo, EntityMerge, EntityProfile, RelatedEntity
 from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
@@ -76,13 +78,15 @@ class EntityService:
         """Return what is known of an entity: facts, events, and entities mentioned with it (B.15)."""
         with self._store.snapshot():
             entity = self.find_entity(name)
-            one = [entity.node_key]
-            facts = self._mentioning_nodes(one, (NodeType.FACT, NodeType.DECISION), PROFILE_FACTS, without="commit")
-            facts = facts or self._mentioning_nodes(one, (NodeType.SNIPPET,), PROFILE_FACTS)
-            events = self._mentioning_nodes(one, (NodeType.EXPERIENCE, NodeType.DECISION), PROFILE_EVENTS)
-            related = self._store.entities.list_mentioned_with(one, self._scopes, PROFILE_RELATED)
+            bearers = self._list_bearers(entity)
+            keys = [bearer.node_key for bearer in bearers]
+            facts = self._mentioning_nodes(keys, (NodeType.FACT, NodeType.DECISION), PROFILE_FACTS, without="commit")
+            facts = facts or self._mentioning_nodes(keys, (NodeType.SNIPPET,), PROFILE_FACTS)
+            events = self._mentioning_nodes(keys, (NodeType.EXPERIENCE, NodeType.DECISION), PROFILE_EVENTS)
+            related = self._store.entities.list_mentioned_with(keys, self._scopes, PROFILE_RELATED)
+            infos = self._make_infos(bearers)
             return EntityProfile(
-                entity=self._make_infos([entity])[0],
+                entity=replace(infos[0], mention_count=sum(info.mention_count for info in infos)),
                 facts=tuple(present(facts)),
                 timeline=tuple(present(sorted(events, key=lambda node: (node.event_time, node.key)))),
                 related_entities=tuple(
@@ -90,6 +94,13 @@ class EntityService:
                     for other, times in related
                 ),
             )
+
+    def _list_bearers(self, entity: Entity) -> list[Entity]:
+        """Return an entity, and the same thing as the other scope knows it: a project's and a global one are two."""
+        alike = self._store.entities.find_by_name(entity.canonical_name, self._scopes)
+        kind = EntityKind(entity.kind)
+        others = [other for other in alike if other.node_key != entity.node_key]
+        return [entity, *(other for other in others if kinds_agree(EntityKind(other.kind), kind))]
 
     def _mentioning_nodes(
         self, entities: Sequence[NodeKey], types: Sequence[NodeType], limit: int, *, without: str | None = None

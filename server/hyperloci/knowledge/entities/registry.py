@@ -230,7 +230,7 @@ class EntityLinker:
         self, named: EntityMention, scope: str, bearers: list[NameBearer], now: int, origin: Origin = Origin.EXTRACTION
     ) -> NodeKey | None:
         for bearer in bearers:
-            if _kinds_agree(bearer.kind, named.kind):
+            if kinds_agree(bearer.kind, named.kind):
                 # A user forgot it: it is not registered again.
                 return (
                     None
@@ -290,7 +290,8 @@ _THINGS: Final = frozenset({EntityKind.TOOL, EntityKind.PROJECT, EntityKind.CONC
 """What one name is to several memories: a tool that is imported, a project on a page, a thing that is spoken of."""
 
 
-def _kinds_agree(known: EntityKind, named: EntityKind) -> bool:
+def kinds_agree(known: EntityKind, named: EntityKind) -> bool:
+    """Return whether one name may stand for one thing of two kinds."""
     return known == named or EntityKind.CONCEPT in (known, named) or {known, named} <= _THINGS
 
 
