@@ -46,6 +46,33 @@ def test_a_relation_joins_fifty_memories_at_most(memory: Memory) -> None:
 
 
 @pytest.mark.req("D.02")
+@pytest.mark.req("D.02")
+def test_a_relation_that_is_told_again_is_stored_once(memory: Memory) -> None:
+    one, two = (memory.remember_fact(text).id for text in ("the cache is cold", "the page is slow"))
+    members = [{"id": one, "role": "cause"}, {"id": two, "role": "effect"}]
+    told = memory.relate("causes", members, evidence="measured")
+    assert memory.relate("causes", list(reversed(members)), evidence="measured") == told
+    assert memory.relate("causes", members, evidence="measured again") != told
+    assert memory.relate("causes", [{"id": two, "role": "cause"}, {"id": one, "role": "effect"}]) != told
+
+
+@pytest.mark.req("D.02")
+def test_a_memory_is_not_related_to_itself(memory: Memory) -> None:
+    one = memory.remember_fact("the cache is cold").id
+    with pytest.raises(BadRequestError, match="all one memory"):
+        memory.relate("causes", [{"id": one, "role": "cause"}, {"id": one, "role": "effect"}])
+
+
+@pytest.mark.req("B.15")
+def test_what_is_only_said_to_supersede_a_memory_that_holds_did_not_replace_it(memory: Memory) -> None:
+    old, new = (memory.remember_fact(text).id for text in ("the otter pool opens at nine", "the heron tower is high"))
+    memory.relate("supersedes", [{"id": new, "role": "subject"}, {"id": old, "role": "object"}])
+    history = memory.explain_fact(old)
+    assert history.superseded_by is None
+    assert not any("replaced" in sentence or "not been valid" in sentence for sentence in history.account)
+    assert memory.explain_fact(new).supersedes == ()
+
+
 def test_what_was_joined_is_found_from_either_side(memory: Memory) -> None:
     one = memory.remember_fact("the gateway listens on 8443").id
     other = memory.remember_fact("the firewall lets 8443 through").id

@@ -79,7 +79,10 @@ def describe_restored(store: Store, node: Node, present: Present, *, scopes: Col
 
 
 def _find_successor(store: Store, node: Node, scopes: Collection[str]) -> Node | None:
-    """Return what replaced a memory; of several one that may be quoted."""
+    """Return what replaced a memory that holds no longer; of several one that may be quoted."""
+    if node.valid_until is None:
+        # A document that says what supersedes another, or a person who relates two, ends neither.
+        return None
     found = _linked_nodes(store, node, "supersedes", Role.OBJECT)
     return next(iter(_select_own(found, scopes) or found), None)
 
@@ -111,7 +114,8 @@ def _list_superseded(store: Store, node: Node) -> list[Node]:
     waiting = [node]
     for current in waiting:
         older = _linked_nodes(store, current, "supersedes", Role.SUBJECT)
-        fresh = {other.key: other for other in reversed(older) if other.key not in found and other.key != node.key}
+        over = (other for other in reversed(older) if other.valid_until is not None and other.key != node.key)
+        fresh = {other.key: other for other in over if other.key not in found}
         found |= fresh
         waiting += fresh.values()
     return list(found.values())

@@ -184,6 +184,11 @@ class RelationService:
         proof = None if evidence is None else sanitize_argument("evidence", evidence).text
         with self.store.transaction():
             joined = [self._make_member(index, member) for index, member in enumerate(members)]
+            if len(joined) > 1 and len({member.node for member in joined}) == 1:
+                raise BadRequestError("members are all one memory: a relation joins at least two.")
+            told = self._find_told(word, joined, weight, proof)
+            if told is not None:
+                return told
             edge = self.store.edges.create_edge(
                 word,
                 joined,
@@ -193,6 +198,15 @@ class RelationService:
                 evidence=proof,
             )
         return edge.id
+
+    def _find_told(self, label: str, members: Sequence[EdgeMember], weight: float, evidence: str | None) -> str | None:
+        """Return the id of the same relation, where it was told before: who got no answer tells it again."""
+        said = (False, weight, evidence, {(member.node, member.role) for member in members})
+        for edge in self.store.edges.list_of_node(members[0].node, label) if members else ():
+            joined = {(member.node, member.role) for member in edge.members}
+            if (edge.automatic, edge.weight, edge.evidence, joined) == said:
+                return edge.id
+        return None
 
     def confirm_relation(self, id: str) -> GraphEdge:
         """Mark a relation as right."""

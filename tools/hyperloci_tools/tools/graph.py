@@ -74,5 +74,5 @@ async def relate(
 
 TOOLS: Final = (
     ToolSpec(run=find_related, title="Find related memories", read_only=True, idempotent=True),
-    ToolSpec(run=relate, title="Relate memories", core=False),
+    ToolSpec(run=relate, title="Relate memories", idempotent=True, core=False),
 )
