@@ -26,6 +26,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.record import CaptureRecord
+from hyperloci.model.search import MAX_USER_FACTS
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
@@ -577,6 +578,18 @@ def test_what_is_known_of_the_user_is_recalled_facts_first(memory: Memory) -> No
     memory.remember_fact("We ship on Fridays", category="decision")
 
     assert [hit.content for hit in memory.recall_user_info()] == ["Is called Ada", "Likes short answers"]
+
+
+@pytest.mark.req("D.09")
+def test_who_the_user_is_is_recalled_however_many_preferences_came_after(memory: Memory) -> None:
+    memory.remember_fact("Is called Ada", category="user_info")
+    for number in range(MAX_USER_FACTS + 1):
+        memory.remember_fact(f"Likes colour {number} for panel {number * 7}", category="preference")
+    recalled = memory.recall_user_info()
+    assert recalled[0].content == "Is called Ada"
+    assert len(recalled) == 1 + MAX_USER_FACTS
+    context = memory.get_context("who am I?")
+    assert context.sources[0] == recalled[0].id
 
 
 def test_a_project_that_gains_a_remote_keeps_its_memories(settings: Settings, tmp_path: Path, clock: FakeClock) -> None:

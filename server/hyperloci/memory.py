@@ -28,7 +28,7 @@ from hyperloci.model.author import Signature, Visibility
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
-from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
+from hyperloci.model.search import MAX_USER_FACTS, Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.write_answers import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import SEEN_PATIENCE_MS, follow_project, identify_known_project, open_store
@@ -365,12 +365,17 @@ class Memory:
         return tuple(found)
 
     def recall_user_info(self) -> tuple[Hit, ...]:
-        """Return what is known about the user: who they are, what they prefer; highest confidence first."""
-        nodes = self.store.nodes.query_nodes(
-            "fact", subtypes=("user_info", "preference"), scopes=(GLOBAL_SCOPE, self.project.id), limit=50
-        )
-        hits = self._present_hits(sorted(nodes, key=lambda node: node.subtype != "user_info"))
-        return tuple(sorted(hits, key=lambda hit: (hit.subtype != "user_info", -hit.confidence)))
+        """Return what is known about the user: who they are, what they prefer; highest confidence first.
+
+        Of each the latest `MAX_USER_FACTS`: who somebody is was told long before what they preferred last.
+        """
+        scopes = (GLOBAL_SCOPE, self.project.id)
+        nodes = [
+            node
+            for subtype in ("user_info", "preference")
+            for node in self.store.nodes.query_nodes("fact", subtypes=(subtype,), scopes=scopes, limit=MAX_USER_FACTS)
+        ]
+        return tuple(sorted(self._present_hits(nodes), key=lambda hit: (hit.subtype != "user_info", -hit.confidence)))
 
     def list_topics(self, limit: int = 20) -> TopicList:
         """Return what the memories of this project, and the global ones, cluster into, largest first (E.09)."""

@@ -34,6 +34,9 @@ def test_a_question_about_a_session_asks_for_sessions(query: str) -> None:
         ("which decisions were made?", RecallTarget.DECISION),
         ("what are the rules here?", RecallTarget.CONSTRAINT),
         ("what are my preferences?", RecallTarget.PREFERENCE),
+        ("who am I?", RecallTarget.PREFERENCE),
+        ("what is my name?", RecallTarget.PREFERENCE),
+        ("What do you know about me?", RecallTarget.PREFERENCE),
         ("which deadlines are ahead?", RecallTarget.DEADLINE),
     ],
 )
@@ -52,6 +55,8 @@ def test_a_question_for_a_kind_asks_for_that_kind(query: str, target: RecallTarg
         "the tests failed again",
         "how are rules parsed?",
         "where do user preferences get stored?",
+        "who am I logged in as on staging?",
+        "rename my name field",
         "I agree",
         "hello",
         "thanks",

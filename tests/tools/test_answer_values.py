@@ -18,7 +18,7 @@ from hyperloci.model.answers import (
     LogLine,
     SkippedFile,
 )
-from hyperloci.model.search import Hit, HitSource, SearchAnswer
+from hyperloci.model.search import MAX_USER_FACTS, Hit, HitSource, SearchAnswer
 from hyperloci.model.write_answers import RememberedFact
 from hyperloci_tools import answer_text, answer_values
 
@@ -143,6 +143,15 @@ def test_answers_of_the_longest_memories_are_shown_whole_by_a_client() -> None:
     for shaped in (report, answer_values.shape_explanation(EXPLANATION)):
         assert len(json.dumps(shaped)) < SHOWN_CHARS
     assert [hit["content"] for hit in report["on_subject"][1:]] == [HIT.content] * 2
+
+
+def test_what_is_known_of_the_user_says_when_there_is_more() -> None:
+    many = (replace(LONG, subtype="preference"),) * MAX_USER_FACTS
+    shaped = answer_values.shape_user_facts((replace(HIT, subtype="user_info"), *many))
+    assert len(json.dumps(shaped)) < SHOWN_CHARS
+    assert "search_memory finds older ones" in shaped["note"]
+    assert shaped["note"] in answer_text.render_user_facts(shaped)
+    assert answer_values.shape_user_facts(many[1:])["note"] == answer_values.DATA
 
 
 EXPLAINED = replace(

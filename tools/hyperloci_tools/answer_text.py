@@ -20,6 +20,7 @@ from hyperloci_tools.schemas import (
     ContradictionOut,
     ContradictionsOut,
     ExplanationOut,
+    FactsOut,
     HitOut,
     IndexOut,
     RelatedItemOut,
@@ -107,6 +108,13 @@ def render_search(answer: SearchOut) -> str:
     degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
     hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]
     return "\n\n".join([part for part in (head, *degraded, render_memories(found), *hints) if part])
+
+
+def render_user_facts(answer: FactsOut) -> str:
+    """Return what is known of the user."""
+    if not answer["facts"]:
+        return "Nothing is known about the user yet."
+    return f"{answer.get('note', DATA)}\n\n{render_memories(answer['facts'])}"
 
 
 def render_context(answer: ContextOut) -> str:

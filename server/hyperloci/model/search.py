@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from hyperloci.model.node import Node
 from hyperloci.system.values import dataclass
+
+MAX_USER_FACTS: Final = 50
+"""Of what is known about the user, as much of each kind as a model reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

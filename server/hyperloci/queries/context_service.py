@@ -108,7 +108,10 @@ class ContextService:
         return select_for_question(subject, answer.results, make_term_share(self.asking.store))
 
     def _list_kind(self, subtypes: Sequence[str], bounds: TimeBounds | None) -> tuple[list[Hit], str, bool]:
-        """Return the memories of a kind, latest first: those of a time, or all if it left none; which, and if of it."""
+        """Return the memories of a kind, of each subtype the latest first: those of a time, or all if it left none.
+
+        Also which those are in words, and whether they are of that time.
+        """
         where = SearchFilter(scopes=(self.asking.project.id, GLOBAL_SCOPE), subtypes=tuple(subtypes))
         if bounds is None:
             return self._list_matching(where), "", False
@@ -118,8 +121,9 @@ class ContextService:
         return self._list_matching(where), f", none of them of {bounds.describe()}", False
 
     def _list_matching(self, where: SearchFilter) -> list[Hit]:
-        found = self.asking.searcher.list_memories(Conditions(where=where), limit=MAX_LIMIT)
-        return self.asking.present_hits(found.nodes)
+        kinds = [Conditions(where=replace(where, subtypes=(subtype,))) for subtype in where.subtypes]
+        found = [self.asking.searcher.list_memories(one, limit=MAX_LIMIT).nodes for one in kinds]
+        return self.asking.present_hits([node for nodes in found for node in nodes])
 
     # -- every other question ------------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ KINDS: Final = {
     RecallTarget.DEAD_END: ("Dead ends: tried, and failed", ("dead_end",)),
     RecallTarget.DECISION: ("Decisions", ("decision",)),
     RecallTarget.CONSTRAINT: ("Constraints", ("constraint",)),
-    RecallTarget.PREFERENCE: ("Preferences", ("preference", "user_info")),
+    RecallTarget.PREFERENCE: ("About the user", ("user_info", "preference")),
     RecallTarget.DEADLINE: ("Deadlines", ("deadline",)),
     RecallTarget.COMMIT: ("Commits", ("commit",)),
 }

@@ -91,10 +91,8 @@ async def recall_user_info(ctx: Call) -> Annotated[CallToolResult, FactsOut]:
     """Return what is known of the user: who they are and what they prefer. Use it once, when a task depends on how
     this person likes things done."""
     known = await state_of(ctx).workers.reader.call(lambda memory: memory.recall_user_info())
-    if not known:
-        return tool_result({"facts": []}, "Nothing is known about the user yet.")
-    shaped: FactsOut = {"note": answer_values.DATA, "facts": answer_values.shape_hits(known)}
-    return tool_result(shaped, f"{answer_values.DATA}\n\n{answer_text.render_memories(shaped['facts'])}")
+    shaped = answer_values.shape_user_facts(known)
+    return tool_result(shaped, answer_text.render_user_facts(shaped))
 
 
 async def explain_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, ExplanationOut]:
