@@ -137,7 +137,7 @@ def test_what_the_line_says_goes_before_options() -> None:
     assert given == {"after": "today", "before": "today", "limit": 3, "where": {"path": "docs/**"}}
 
 
-@pytest.mark.parametrize("condition", ["type:learning", "type:fact,decision", "type:commit,constraint"])
+@pytest.mark.parametrize("condition", ["type:any", "type:learning", "type:fact,decision", "type:commit,constraint"])
 def test_a_kind_that_the_line_says_goes_before_that_of_the_options(condition: str) -> None:
     given = search_arguments(parsed(f"x {condition}"), limit=5, content_type="code")
     assert given == {"limit": 5} | search_arguments(parsed(f"x {condition}"), limit=5)

@@ -44,7 +44,7 @@ class Query:
     """A parsed query: the words, and further arguments of `Memory.search`."""
 
     text: str
-    content_type: str = "any"
+    content_type: str | None = None
     after: str | None = None
     before: str | None = None
     entity_name: str | None = None
@@ -209,7 +209,7 @@ def search_arguments(query: Query, *, limit: int, path: str | None = None, **oth
     given = {name: value for name, value in {**otherwise, "limit": limit}.items() if value is not None}
     if not query.where.keys().isdisjoint(("types", "subtypes")):
         given.pop("content_type", None)
-    given |= {name: value for name, value in said.items() if value not in (None, "any")}
+    given |= {name: value for name, value in said.items() if value is not None}
     where = ({} if path is None else {"path": path}) | dict(query.where)
     return given | ({"where": where} if where else {})
 
