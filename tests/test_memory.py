@@ -230,6 +230,15 @@ def test_a_forgotten_memory_can_be_restored_for_thirty_days(memory: Memory, cloc
         memory.restore(fact.id)
 
 
+@pytest.mark.req("E.16")
+def test_what_is_forgotten_again_stays_forgotten_for_as_long(memory: Memory, clock: FakeClock) -> None:
+    fact = memory.remember_fact("We deploy with Ansible")
+    first = memory.forget(fact.id, reason="wrong")
+    clock.advance(MS_PER_DAY)
+    assert memory.forget(fact.id) == first
+    assert [line.operation for line in memory.explain_fact(fact.id).log] == ["create", "forget"]
+
+
 def test_restoring_what_is_not_forgotten_is_refused_with_words(memory: Memory) -> None:
     fact = memory.remember_fact("We deploy with Ansible")
 

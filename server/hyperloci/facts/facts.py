@@ -299,13 +299,16 @@ class Facts:
             return self.resolve_living_node(node_id, "id")
 
     def forget_memory(self, node_id: str, *, reason: str | None) -> ForgottenFact:
-        """Forget a memory; it can be restored for 30 days."""
-        now, reason = self._clock(), sanitize_reason(reason)
+        """Forget a memory; it can be restored for 30 days. One that is forgotten stays so, and for as long."""
+        reason = sanitize_reason(reason)
         with self._store.transaction():
-            node = self.resolve_living_node(node_id, "id")
-            self._store.nodes.delete_node(node.id, now=now, reason=reason)
-            self._make_writer().clear_traces(node)
-        return ForgottenFact(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
+            node, since = self.resolve_node(node_id, "id"), self._clock()
+            if node.deleted_at is not None:
+                since = node.deleted_at
+            else:
+                self._store.nodes.delete_node(node.id, now=since, reason=reason)
+                self._make_writer().clear_traces(node)
+        return ForgottenFact(id=node.id, restorable_until=to_iso(since + RESTORE_DAYS * MS_PER_DAY))
 
     def restore_memory(self, node_id: str, *, reason: str | None) -> Node:
         """Bring a forgotten memory back; what replaced the same meanwhile contradicts it until that is settled.
