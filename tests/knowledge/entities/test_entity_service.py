@@ -82,6 +82,17 @@ def test_a_profile_has_what_the_project_and_what_all_projects_know_of_one_thing(
     assert profile.related_entities == ()
 
 
+@pytest.mark.req("B.15", "B.10")
+def test_a_profile_counts_no_memory_of_another_project(memory: Memory, settings: Settings, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    memory.remember_fact("Grace wants short answers.", category="preference", entities=["Grace"])
+    with Memory.open(settings, other) as elsewhere:
+        elsewhere.remember_fact("Grace feeds the heron.", entities=["Grace"])
+        assert elsewhere.get_entity_info("Grace").entity.mention_count == 2
+    assert memory.get_entity_info("Grace").entity.mention_count == 1
+
+
 @pytest.mark.req("B.10")
 def test_every_way_of_writing_fills_the_mentions_that_the_filter_reads(memory: Memory) -> None:
     memory.index_path()

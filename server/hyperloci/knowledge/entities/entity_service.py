@@ -84,9 +84,10 @@ class EntityService:
             facts = facts or self._mentioning_nodes(keys, (NodeType.SNIPPET,), PROFILE_FACTS)
             events = self._mentioning_nodes(keys, (NodeType.EXPERIENCE, NodeType.DECISION), PROFILE_EVENTS)
             related = self._store.entities.list_mentioned_with(keys, self._scopes, PROFILE_RELATED)
-            infos = self._make_infos(bearers)
+            # A global entity is mentioned by other projects as well.
+            in_reach = self._store.entities.count_mentioning(keys, self._scopes)
             return EntityProfile(
-                entity=replace(infos[0], mention_count=sum(info.mention_count for info in infos)),
+                entity=replace(self._make_infos([entity])[0], mention_count=in_reach),
                 facts=tuple(present(facts)),
                 timeline=tuple(present(sorted(events, key=lambda node: (node.event_time, node.key)))),
                 related_entities=tuple(

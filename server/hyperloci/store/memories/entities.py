@@ -232,6 +232,16 @@ class Entities:
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
+    def count_mentioning(self, entities: Sequence[NodeKey], scope_keys: Sequence[int]) -> int:
+        """Return how many memories of some scopes that are not forgotten mention any entity."""
+        (count,) = self._connection.execute(
+            "SELECT count(DISTINCT n.key) FROM mentions m JOIN nodes n ON n.key = m.node_key"
+            " WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND n.deleted_at IS NULL"
+            " AND n.scope_key IN (SELECT value FROM json_each(?2))",
+            (json.dumps(list(entities)), json.dumps(list(scope_keys))),
+        ).fetchone()
+        return int(count)
+
     def get_entity(self, key: NodeKey) -> Entity | None:
         """Return an entity by its node's key, forgotten ones too."""
         row = self._connection.execute(
