@@ -175,6 +175,9 @@ def test_many_hits_with_what_is_said_of_them_are_shown_whole_by_a_client() -> No
     assert len(json.dumps(shaped)) < SHOWN_CHARS
     left_out = 50 - len(shaped["results"])
     assert shaped["hints"] == [f"{left_out} more are left out of so long an answer: ask without explain."]
+    crowded = (replace(HIT, notes=("n" * 1_000,)),) * 50
+    told = answer_values.shape_search(replace(answer, results=crowded))
+    assert told["hints"][0].endswith("narrow the search.")
     plain = replace(answer, results=tuple(replace(hit, explain=None) for hit in answer.results))
     unexplained = answer_values.shape_search(plain)
     assert len(json.dumps(unexplained)) < SHOWN_CHARS

@@ -163,7 +163,8 @@ def shape_search(answer: SearchAnswer) -> SearchOut:
 
 def _shape_search(answer: SearchAnswer, results: Sequence[Hit], room: int) -> SearchOut:
     left_out = len(answer.results) - len(results)
-    more = (f"{left_out} more are left out of so long an answer: ask without explain.",) if left_out else ()
+    advice = "ask without explain" if any(hit.explain for hit in results) else "narrow the search"
+    more = (f"{left_out} more are left out of so long an answer: {advice}.",) if left_out else ()
     shaped = {
         "query": cut_text(answer.query, STATEMENT_CHARS),
         "intent": str(answer.intent),

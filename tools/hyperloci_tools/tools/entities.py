@@ -65,11 +65,15 @@ async def get_entity_info(
 
 def shaped_profile(profile: EntityProfile) -> EntityInfoOut:
     """Return a profile as it is answered."""
+    return answer_values.fit_answer(lambda room: _shape_profile(profile, room // 2))
+
+
+def _shape_profile(profile: EntityProfile, room: int) -> EntityInfoOut:
     return {
         "note": answer_values.DATA,
         "entity": cast(EntityOut, answer_values.drop_empty(asdict(profile.entity))),
-        "facts": answer_values.shape_hits(profile.facts, room=answer_values.ANSWER_CHARS // 2),
-        "timeline": answer_values.shape_hits(profile.timeline, room=answer_values.ANSWER_CHARS // 2),
+        "facts": answer_values.shape_hits(profile.facts, room=room),
+        "timeline": answer_values.shape_hits(profile.timeline, room=room),
         "related_entities": [cast(RelatedEntityOut, asdict(other)) for other in profile.related_entities],
     }
 
