@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hyperloci.config import Settings
 from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError, QuerySyntaxError
 from hyperloci.memory import Memory
@@ -16,7 +18,7 @@ from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit, Placement
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.queries.search_service import NOTHING_NEAR
-from hyperloci.queries.starting_point import FORGOTTEN, OUTSIDE
+from hyperloci.queries.starting_point import FORGOTTEN, OUTSIDE, UNKNOWN
 from hyperloci.retrieval.order.hit_order import fold_said_twice
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
@@ -341,7 +343,7 @@ def test_who_names_what_ended_by_its_id_is_shown_it(memory: Memory) -> None:
     assert memory.search(old, where={"as_of": "2100-01-01"}).results == ()
 
 
-@pytest.mark.req("B.06")
+@pytest.mark.req("E.16")
 def test_the_id_of_a_forgotten_memory_finds_nothing_else_and_says_why(memory: Memory) -> None:
     fact = memory.remember_fact("the gateway listens on 8443").id
     memory.remember_fact(f"a note on what became of {fact[:8]} and {fact}")
@@ -353,6 +355,24 @@ def test_the_id_of_a_forgotten_memory_finds_nothing_else_and_says_why(memory: Me
         assert answer.hints == (FORGOTTEN,)
     memory.restore(fact)
     assert [hit.id for hit in memory.search(fact).results] == [fact]
+
+
+def test_an_id_that_no_memory_has_and_one_of_another_project_are_told_alike(
+    memory: Memory, settings: Settings, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    with Memory.open(settings, other) as elsewhere:
+        living, gone = (elsewhere.remember_fact(text).id for text in ("the pool opens at nine", "the tower is high"))
+        elsewhere.forget(gone)
+    unknown = "0f0e0d0c-0b0a-4908-8706-050403020100"
+    quoting = memory.remember_fact(f"the request {unknown} failed").id
+
+    assert [hit.id for hit in memory.search(unknown).results] == [quoting]
+    for said in (unknown, living, gone, f"memory://node/{living}"):
+        assert UNKNOWN in memory.search(said).hints
+    assert UNKNOWN not in memory.search(quoting).hints
+    assert UNKNOWN not in memory.search(f"what became of {unknown}?").hints
 
 
 def assert_in_order(hits: Sequence[Hit]) -> None:

@@ -19,7 +19,7 @@ from hyperloci.model.search import Hit, Placement, SearchAnswer, SearchFilter
 from hyperloci.model.write_answers import StatementCheck
 from hyperloci.project.identity import Project
 from hyperloci.queries.dated_search import TOLD_TYPES, DatedResult, DatedSearch
-from hyperloci.queries.starting_point import BY_ID, StartingPoint, find_by_id, start_at_name
+from hyperloci.queries.starting_point import BY_ID, StartingPoint, find_by_id, remark_on_id, start_at_name
 from hyperloci.retrieval.explanation import explain_scores
 from hyperloci.retrieval.filters import Conditions, build_conditions
 from hyperloci.retrieval.order.hit_order import (
@@ -126,7 +126,7 @@ class SearchService:
             )
         found = replace(found, nodes=arranged.nodes[:limit])
         shown = self._explain_hits(query, profile, found, behind=arranged.behind)
-        remarks = dated.remarks if quick else (*dated.remarks, *self._remark_on_weakness(query, found, shown))
+        told = () if quick else (*remark_on_id(query), *self._remark_on_weakness(query, found, shown))
         placed = _tell_placements(found, arranged.placed, dated.by_time)
         hits = [
             replace(
@@ -139,7 +139,7 @@ class SearchService:
         ]
         if reinforce:
             self._reinforce_recalled([node.key for node in found.nodes])
-        return self._compose(query, found, hits, conditions, started, remarks)
+        return self._compose(query, found, hits, conditions, started, (*dated.remarks, *told))
 
     def _build_conditions(self, **narrowed: Any) -> Conditions:
         return build_conditions(project=self.project.id, root=self.project.root, now=self.clock(), **narrowed)

@@ -24,6 +24,10 @@ OUTSIDE: Final = "The memory of this id does not meet the conditions."
 
 FORGOTTEN: Final = "The memory of this id was forgotten; restore brings it back, within 30 days of forgetting it."
 
+UNKNOWN: Final = "No memory here has this id; it was searched for as words."
+
+_WHOLE_ID_CHARS: Final = 36
+
 _ID: Final = re.compile(r"(?:memory://node/)?([0-9a-f]{8}[0-9a-f-]{0,28})", re.IGNORECASE)
 """An id, or as much of it as lists show."""
 
@@ -74,6 +78,12 @@ def find_by_id(store: Store, searcher: Searcher, query: str, conditions: Conditi
         met = [searcher.select_allowed(replace(conditions, where=one)) for one in asked]
         found = [node for node in found if any(bitmap[int(node.key)] for bitmap in met)]
     return _answer_id(found, None if found else OUTSIDE)
+
+
+def remark_on_id(query: str) -> tuple[str, ...]:
+    """Say of a whole id which none in reach has that it was searched for as words: they find anything."""
+    said = _ID.fullmatch(query.strip())
+    return (UNKNOWN,) if said is not None and len(said[1]) == _WHOLE_ID_CHARS else ()
 
 
 def _answer_id(nodes: Sequence[Node], remark: str | None) -> SearchResult:
