@@ -9,6 +9,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts
+from hyperloci.facts.past_memories import why_not_correctable
 from hyperloci.facts.safe_arguments import sanitize_argument
 from hyperloci.knowledge.graph.neighbourhood import (
     DIRECTIONS,
@@ -186,6 +187,8 @@ class RelationService:
             joined = [self._make_member(index, member) for index, member in enumerate(members)]
             if len(joined) > 1 and len({member.node for member in joined}) == 1:
                 raise BadRequestError("members are all one memory: a relation joins at least two.")
+            if word == "supersedes":
+                self._refuse_replaceable(joined)
             told = self._find_told(word, joined, weight, proof)
             if told is not None:
                 return told
@@ -198,6 +201,14 @@ class RelationService:
                 evidence=proof,
             )
         return edge.id
+
+    def _refuse_replaceable(self, members: Sequence[EdgeMember]) -> None:
+        """Refuse to say only that a statement is superseded which holds: it would go on being told as true."""
+        objects = [member.node for member in members if member.role == Role.OBJECT]
+        for node in self.store.nodes.get_by_keys(objects).values():
+            if why_not_correctable(self.store, node, self.scopes) is None:
+                ends = f'remember_fact(fact=<what holds instead>, replaces="{node.id}")'
+                raise BadRequestError(f"label='supersedes' would leave {node.id} valid; {ends} ends it.")
 
     def _find_told(self, label: str, members: Sequence[EdgeMember], weight: float, evidence: str | None) -> str | None:
         """Return the id of the same relation, where it was told before: who got no answer tells it again."""
