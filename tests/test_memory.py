@@ -32,6 +32,7 @@ from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
+from hyperloci.store.memories.decay import has_faded
 from tests.support import NOW, FakeClock, FakeEncoder, vector_of
 
 
@@ -237,6 +238,21 @@ def test_what_is_forgotten_again_stays_forgotten_for_as_long(memory: Memory, clo
     clock.advance(MS_PER_DAY)
     assert memory.forget(fact.id) == first
     assert [line.operation for line in memory.explain_fact(fact.id).log] == ["create", "forget"]
+
+
+@pytest.mark.req("E.16")
+def test_what_faded_and_is_forgotten_then_is_told_as_forgotten(memory: Memory, clock: FakeClock) -> None:
+    fact = memory.remember_fact("We deploy with Ansible", confidence=0.2)
+    before = memory.store.nodes.get_node(fact.id)
+    clock.advance(4_000 * MS_PER_DAY)
+    assert memory.prune_faded().ids == (fact.id,)
+    clock.advance(MS_PER_DAY)
+    memory.forget(fact.id, reason="private")
+    assert [line.operation for line in memory.explain_fact(fact.id).log][-1] == "forget"
+    assert not has_faded(memory.store.log, fact.id)
+    memory.restore(fact.id)
+    after = memory.store.nodes.get_node(fact.id)
+    assert before is not None and after is not None and after.tier == before.tier
 
 
 def test_restoring_what_is_not_forgotten_is_refused_with_words(memory: Memory) -> None:

@@ -299,15 +299,14 @@ class Facts:
             return self.resolve_living_node(node_id, "id")
 
     def forget_memory(self, node_id: str, *, reason: str | None) -> ForgottenFact:
-        """Forget a memory; it can be restored for 30 days. One that is forgotten stays so, and for as long."""
+        """Forget a memory; it can be restored for 30 days. One that somebody forgot stays so, and for as long."""
         reason = sanitize_reason(reason)
         with self._store.transaction():
             node, since = self.resolve_node(node_id, "id"), self._clock()
-            if node.deleted_at is not None:
-                since = node.deleted_at
-            else:
-                self._store.nodes.delete_node(node.id, now=since, reason=reason)
+            if self._store.nodes.delete_node(node.id, now=since, reason=reason):
                 self._make_writer().clear_traces(node)
+            else:
+                since = node.deleted_at or since
         return ForgottenFact(id=node.id, restorable_until=to_iso(since + RESTORE_DAYS * MS_PER_DAY))
 
     def restore_memory(self, node_id: str, *, reason: str | None) -> Node:

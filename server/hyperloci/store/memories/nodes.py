@@ -13,6 +13,7 @@ from hyperloci.model.node import ONE_OCCASION_MS, NewNode, Node, SearchCandidate
 from hyperloci.store.archive import compressed_turns
 from hyperloci.store.json_keys import encode_keys
 from hyperloci.store.keywords.keyword_index import KeywordIndex
+from hyperloci.store.memories.decay import has_faded
 from hyperloci.store.memories.evolution_log import EvolutionLog
 from hyperloci.store.memories.facets import FacetRows
 from hyperloci.store.memories.node_rows import SELECT_NODE, check_changes, encode_metadata, hash_content, node_from_row
@@ -312,11 +313,12 @@ class Nodes:
     def delete_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
         """Forget a node softly: tier `archive`, out of every search, restorable for 30 days (SPEC-02.23, E.16)."""
         node = self.get_node(node_id)
-        if node is None or node.deleted_at is not None:
+        if node is None or (node.deleted_at is not None and not has_faded(self._log, node.id)):
             return False
         self._connection.execute(
             "UPDATE nodes SET deleted_at = ?, updated_at = ?, tier = 'archive',"
-            " metadata = json_set(metadata, '$.tier_before', tier) WHERE key = ?",
+            " metadata = json_set(metadata, '$.tier_before', coalesce(json_extract(metadata, '$.tier_before'), tier))"
+            " WHERE key = ?",
             (now, now, node.key),
         )
         if node.origin == Origin.TOOL:
