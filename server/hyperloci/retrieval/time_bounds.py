@@ -30,6 +30,8 @@ _JOINS: Final = ("to", "and", "-", "–", "—")
 """The same between two months, where nothing stands before."""
 
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}")
+_WEEK_NAME: Final = re.compile(r"[0-9]{4}-?W[0-9]{2}")
+_TO_SUNDAY: Final = dt.timedelta(6)
 _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 
 
@@ -106,7 +108,7 @@ def _parse_span(text: str, now: int, argument: str) -> tuple[int, int | None]:
             return start_of_day(first), start_of_day(end)
         if len(word) <= len("2026-01-31"):
             day = dt.date.fromisoformat(word)
-            return start_of_day(day), end_of_day(day)
+            return start_of_day(day), end_of_day(day + _TO_SUNDAY if _WEEK_NAME.fullmatch(word) else day)
         return from_iso(word), from_iso(word)
     except (ValueError, OverflowError):
         span = _parse_whole_expression(DateText(word), now)
