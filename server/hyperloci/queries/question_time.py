@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from hyperloci.retrieval.time_bounds import TimeBounds, bound_words, find_time_bounds
+from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import DateText
 from hyperloci.text.language.word_tables import read_table, word_set
@@ -91,8 +91,8 @@ def read_question_time(query: str, now: int) -> QuestionTime:
 def find_event_bound(query: str) -> EventBound | None:
     """Return the first event that a question bounds its time by; None if it has none."""
     text = DateText(query)
-    for at, word in enumerate(text.words):
-        side = _SIDES.get(bound_words().get(word, ""))
+    for at in range(len(text.words)):
+        side = _SIDES.get(text.bound(at)[0])
         if side is None or not text.stands_apart(at, at + 1):
             continue
         start = _skip(text, at + 1, "links")

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import end_of_day, format_day, from_iso, read_day, start_of_day
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.dates import (
-    DateExpression,
-    DateText,
-    Form,
-    date_words,
-    languages,
-    month_of,
-    unit_days,
-    unit_ms,
-)
+from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, unit_days, unit_ms
 
 _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by")}
 """What stands between the two ends of a time, by the word before the first."""
@@ -150,14 +139,15 @@ def _read_month(text: DateText, at: int) -> DateExpression | None:
 
 def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of an expression with one end, like `since March`."""
-    how = bound_words().get(text.words[at], "")
-    found = _read_date(text, at + 1)
+    how, date_at = text.bound(at)
+    found = _read_date(text, date_at)
     span = None if found is None else _resolve_expression(found, now)
     if found is None or span is None:
         return None
     after, before = span
     spans = {
         "since": (after, None),
+        "starting": (after, None),
         "after": (after if before is None else before, None),
         "before": (None, after),
         "by": (None, after if before is None else before),
@@ -167,13 +157,13 @@ def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
 
 def _read_range(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of an expression with two ends: `between Monday and Friday`, `March to May 2026`."""
-    how = bound_words().get(text.words[at], "")
-    first = _read_date(text, at + (how in _RANGES))
+    how, date_at = text.bound(at)
+    first = _read_date(text, date_at if how in _RANGES else at)
     if first is None or first.end >= len(text.words):
         return None
-    join = text.words[first.end]
+    join, last_at = text.bound(first.end)
     joins = _RANGES.get(how, _JOINS)
-    last = _read_date(text, first.end + 1) if join in joins or bound_words().get(join) in joins else None
+    last = _read_date(text, last_at) if join in joins or text.words[first.end] in joins else None
     if last is None or not _is_range(first, last, how):
         return None
     start, end = (_resolve_expression(date, now) for date in _share_year(first, last))
@@ -208,12 +198,6 @@ def _share_year(first: DateExpression, last: DateExpression) -> tuple[DateExpres
 def _read_date(text: DateText, at: int) -> DateExpression | None:
     """Return the date that is expected to begin with a word."""
     return text.read(at, alone=True) if at < len(text.words) else None
-
-
-@functools.cache
-def bound_words() -> Mapping[str, str]:
-    """Return the words that make a date an end of a time, and which (`since`, `after`, `before`, `by`...)."""
-    return {word: name for language in languages() for word, name in date_words(language).bounds.items()}
 
 
 def _resolve_expression(found: DateExpression, now: int) -> OpenSpan | None:

@@ -8,7 +8,7 @@ from hyperloci.conversations.consolidation.statement_values import find_choices,
 
 NAMED = [
     ("we ship on 14 March", "day", {"3-14"}),
-    ("die Abnahme ist am 11. Mai", "day", {"11. mai"}),
+    ("die Abnahme ist am 11. Mai", "day", {"11. mai", "5-11"}),
     ("комиссия 25 февраля", "day", {"2-25"}),
     ("it is the 27th now", "day", {"27th"}),
     ("the nightly run starts at 02:30", "clock", {"02:30"}),

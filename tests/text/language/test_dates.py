@@ -19,12 +19,15 @@ from hyperloci.retrieval.time_bounds import find_time_bounds, parse_time_bound
 from hyperloci.text.language import dates
 from hyperloci.text.language.dates import DateText, Form, clock_minutes, date_words, languages
 from hyperloci.text.language.relative_dates import find_relative_dates
+from hyperloci.text.language.told_languages import told_languages
 from tests.support import NOW, examples
 
 DATA = Path(dates.__file__).parent / "data"
 TODAY = dt.date(2027, 1, 15)
 NOTHING_NEW = ("this week", "this month", "this year")
 HOURS = ("second", "minute", "hour")
+TELLING = {"de": "sie und er", "es": "para que también", "fr": "elle et vous"}
+"""Words that tell a language, and no day."""
 
 
 def table(language: str) -> dict[str, Any]:
@@ -45,6 +48,9 @@ def words_of(language: str, place: str) -> list[str]:
         "{period}": [word for word, unit in words.units.items() if unit in ("week", "month", "year", "weekend")],
         "{weekday}": [*words.weekdays],
         "{short_weekday}": [*words.short_weekdays],
+        "{any_weekday}": [*words.weekdays],
+        "{month_number}": ["10", "08"],
+        "{span}": [word for word, unit in words.units.items() if unit != "weekend"],
         "{month}": [*words.months],
         "{sure_month}": [month for month in words.months if month not in words.unsure_months],
         "{season}": [*words.seasons],
@@ -61,7 +67,7 @@ def words_of(language: str, place: str) -> list[str]:
 def expressions(language: str) -> Iterator[tuple[Form, str]]:
     """Yield every form of a language with every word in each of its places, the others' being the commonest."""
     forms = [(Form.DAY, texts) for texts in table(language)["days"].values()]
-    forms += [(Form(form), texts) for form, texts in table(language)["forms"].items()]
+    forms += [(Form(form), texts) for form, texts in table(language)["forms"].items() if form != Form.ALONE]
     for form, texts in forms:
         for text in texts:
             places = [words_of(language, place) for place in text.split() if not place.startswith("!")]
@@ -77,19 +83,20 @@ EXPRESSIONS = sorted({(form, text) for language in languages() for form, text in
 def test_each_language_has_the_same_tables() -> None:
     shapes = {
         language: {name: sorted(value) if name == "forms" else type(value) for name, value in table(language).items()}
-        for language in languages()
+        for language in (*languages(), *told_languages())
     }
     assert len(shapes) >= 2 and len({str(sorted(shape.items())) for shape in shapes.values()}) == 1
-    for language in languages():
+    for language in (*languages(), *told_languages()):
         found = table(language)
         assert [len(found[name]) for name in ("weekdays", "short_weekdays", "plural_weekdays")] == [7, 7, 7]
         assert [len(found[name]) for name in ("months", "seasons")] == [12, 4]
-        assert set(found["units"]) == {*dates.UNIT_SECONDS, "weekend"}
-        assert set(found["bounds"]) == {"since", "after", "before", "by", "between", "and", "from", "to"}
+        assert set(found["units"]) - {"weekend"} <= set(dates.UNIT_SECONDS)
+        bounds = {"since", "starting", "after", "before", "by", "due", "between", "and", "from", "to"}
+        assert set(found["bounds"]) == bounds
         assert set(found["days"]) == {"-2", "-1", "0", "1", "2"}
 
 
-@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("language", (*languages(), *told_languages()))
 def test_no_word_stands_for_two_days_months_units_or_numbers(language: str) -> None:
     found = table(language)
     for lists in (
@@ -106,6 +113,17 @@ def test_every_form_of_every_language_is_read_whole_in_all_its_words() -> None:
         text: [(each.form, each.text) for each in DateText(text).find()]
         for form, text in EXPRESSIONS
         if [(each.form, each.text) for each in DateText(text).find()] != [(form, text)]
+    }
+    assert unread == {}
+
+
+@pytest.mark.parametrize("language", told_languages())
+def test_every_form_is_read_whole_where_its_language_is_told(language: str) -> None:
+    texts = {(form, text): f"{TELLING[language]} ( {text} )" for form, text in expressions(language)}
+    unread = {
+        text: [(each.form, each.text) for each in DateText(text).find()]
+        for expected, text in texts.items()
+        if [(each.form, each.text) for each in DateText(text).find()] != [expected]
     }
     assert unread == {}
 
@@ -216,6 +234,6 @@ def test_expressions_lie_in_order_and_hold_what_the_text_does(parts: list[str]) 
 
 
 def test_templates_with_the_same_place_hold_one_table_of_its_words() -> None:
-    templates = {id(template): template for several in dates._templates().values() for template in several}
-    places = [place for template in templates.values() for place in template[1]]
+    templates = {id(template): template for several in dates._templates("").values() for template in several}
+    places = [place for template in templates.values() for place in template[2]]
     assert len({id(said) for _, _, said in places}) < len(places) / 3

@@ -29,7 +29,10 @@ OF_ORDINALS = {"sentences.before_ordinals", "sentences.first_words"}
 """Of languages that write an ordinal with a full stop: neither English nor Russian does."""
 
 LANGUAGES = sorted(read_languages())
-WHOLE = [language for language, tables in read_languages().items() if set(tables) != {"sentences"}]
+PARTS = {"sentences", "told_by", "dates"}
+"""What a language may have without all the rest."""
+
+WHOLE = [language for language, tables in read_languages().items() if not set(tables) <= PARTS]
 
 
 def tables_of(language: str) -> dict[str, list[Any]]:
@@ -54,6 +57,12 @@ def test_english_and_russian_are_there() -> None:
 def test_a_language_that_only_parts_sentences_has_no_table_that_others_lack(language: str) -> None:
     sentences = {name for name in tables_of(language) if name.startswith("sentences.")}
     assert "sentences.abbreviations" in sentences <= set(tables_of("en")) | OF_ORDINALS
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_has_dates_if_it_is_whole_or_a_text_tells_that_it_is_in_it(language: str) -> None:
+    tables = read_languages()[language]
+    assert ("dates" in tables) == (language in WHOLE or "told_by" in tables)
 
 
 @pytest.mark.parametrize("language", WHOLE)

@@ -9,9 +9,6 @@ from typing import Final
 from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 
-GERMAN_WEEKDAYS: Final = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
-"""Read here and in deadlines only: no table of dates makes days of German."""
-
 _WORDS: Final = [date_words(language) for language in languages()]
 
 
@@ -19,7 +16,7 @@ def _join(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted({word for word in words if word}, key=len, reverse=True))
 
 
-_GERMAN: Final = _join(GERMAN_WEEKDAYS)
+_GERMAN: Final = _join(date_words("de").weekdays)
 _OTHER: Final = _join(name for words in _WORDS for name in (*words.weekdays, *words.short_weekdays))
 _MONTHS: Final = _join([*ORDINAL_MONTHS, *(name for words in _WORDS for name in words.months)])
 

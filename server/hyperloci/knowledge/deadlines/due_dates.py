@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import read_day
-from hyperloci.knowledge.deadlines.day_names import GERMAN_WEEKDAYS, drop_day_names
+from hyperloci.knowledge.deadlines.day_names import drop_day_names
 from hyperloci.knowledge.deadlines.loose_days import read_loose_days
 from hyperloci.knowledge.deadlines.near_days import (
     DAY,
@@ -31,10 +31,12 @@ _AHEAD: Final = frozenset(
 )
 """After these a weekday, month or year by itself is a day that is meant."""
 
-_BEHIND: Final = frozenset({"since", "after", "from", "с", "со", "после"})
+_BEHIND: Final = frozenset({"since", "starting", "after", "from", "с", "со", "после"})
 """After these a time begins, and nothing is due."""
 
-_UNTIL: Final = re.compile(r"\b(?:until|till|til|(?P<by>до))\b", re.IGNORECASE)
+_STARTS: Final = frozenset({"from", "starting"})
+
+_UNTIL: Final = re.compile(r"\b(?:until|till|til|jusqu|hasta|(?P<by>до))\b", re.IGNORECASE)
 """In Russian it is also the word for "by": so only where something is denied. German, where it is too, is left out."""
 
 _CLAUSE_END: Final = re.compile(r"[,;:)]|\((?! ?\d)|\b(?:and|or|but|as of|und|oder|aber|и|или|но)\b", re.IGNORECASE)
@@ -68,18 +70,6 @@ _WRITTEN: Final = re.compile(
     r" (?P<day2>\d{1,2})\.(?P<month>\d{1,2})(?:\.(?P<year2>20\d\d))?\b(?!\.\d)",
     re.IGNORECASE,
 )
-_GERMAN: Final = re.compile(
-    r"(?<!seit )(?<!nach )(?<!ab )\b(?:"
-    rf"(?:(?:bis|spätestens|am|zum|vor|diesen|kommenden|nächsten|ist)\s){{1,3}}(?P<weekday>{'|'.join(GERMAN_WEEKDAYS)})"
-    r"|bis\s(?:(?P<morrow>morgen|übermorgen)"
-    r"|(?:zum\s)?ende\s(?:(?:der|des|dieser|dieses)\s(?P<unit>woche|monats|jahres)"
-    rf"|(?P<month>{'|'.join(sorted(ORDINAL_MONTHS, key=len, reverse=True))}))))\b",
-    re.IGNORECASE,
-)
-"""Days as German deadlines name them, and the ends of times."""
-
-_GERMAN_UNITS: Final = {"woche": "week", "monats": "month", "jahres": "year"}
-
 _Expression = tuple[int, str, DateExpression]
 """An expression of a date, its place in the text, and the word before it."""
 
@@ -173,7 +163,7 @@ def _read_calendar_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.dat
         if found.iso is not None or (found.month is not None and (found.day is not None or whole_month)):
             with contextlib.suppress(ValueError, OverflowError):
                 yield place, _last_day(found, today)
-    yield from _read_written_days(text, today)
+    yield from _read_written_days(_drop_told(text, _iter_expressions(text)), today)
 
 
 def names_past_day(text: str, said_at: int) -> bool:
@@ -186,7 +176,7 @@ def names_past_day(text: str, said_at: int) -> bool:
 def read_day_features(text: str) -> Iterator[str]:
     """Yield how a text names days: one, several, the word before each, or only in words that elsewhere are none."""
     found = list(_iter_expressions(text))
-    number = sum(1 for _ in (*_keep_days(found, _EPOCH), *_read_forms(text, _EPOCH)))
+    number = sum(1 for _ in (*_keep_days(found, _EPOCH), *_read_forms(_drop_told(text, found), _EPOCH)))
     if number:
         yield "day"
     elif any(read_loose_days(text, _EPOCH)):
@@ -198,7 +188,16 @@ def read_day_features(text: str) -> Iterator[str]:
 
 def _find_days(text: str, today: dt.date) -> list[dt.date]:
     """Return the last day of each time that a text names, in the order of the text; what is no day is left out."""
-    return [day for _, day in sorted([*_keep_days(_iter_expressions(text), today), *_read_forms(text, today)])]
+    found = list(_iter_expressions(text))
+    return [day for _, day in sorted([*_keep_days(found, today), *_read_forms(_drop_told(text, found), today)])]
+
+
+def _drop_told(text: str, found: Iterable[_Expression]) -> str:
+    """Return a text with blanks for the expressions of languages that are told: other forms would read them again."""
+    for place, _, expression in found:
+        if expression.language:
+            text = text[:place] + " " * len(expression.text) + text[place + len(expression.text) :]
+    return text
 
 
 def _keep_days(found: Iterable[_Expression], today: dt.date) -> Iterator[tuple[int, dt.date]]:
@@ -213,7 +212,7 @@ def _read_starts(text: str, today: dt.date) -> Iterator[dt.date]:
     """Yield the days from which on something is so: `switched off from 13 December`."""
     for _, before, found in _iter_expressions(text):
         with contextlib.suppress(ValueError, OverflowError):
-            if before == "from":
+            if before in _STARTS:
                 yield _last_day(found, today)
 
 
@@ -221,7 +220,7 @@ def _iter_expressions(text: str) -> Iterator[_Expression]:
     """Yield the expressions of dates in a text, each with its place and the word before it."""
     words, at, behind = DateText(text), 0, 0
     while at < len(words.words):
-        before = words.words[at - 1] if at else ""
+        before = words.lead(at)
         found = words.read(at, alone=before in _AHEAD)
         if found is None:
             at += 1
@@ -258,7 +257,6 @@ def _read_forms(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
         unit = match["unit"] or _UNITS[match["letter"].lower()]
         form = DateExpression(form=Form.THIS, count=0, unit=unit.lower())
         yield match.start(), form.days(today)[1] - DAY
-    yield from _read_german(text, today)
     yield from _read_written_days(text, today)
 
 
@@ -275,18 +273,3 @@ def _read_written_days(text: str, today: dt.date) -> Iterator[tuple[int, dt.date
             day_number = int(match["day"] or match["day2"])
             found = make_day(int(year), number, day_number) if year else choose_year(today, number, day_number)
             yield match.start(), found
-
-
-def _read_german(text: str, today: dt.date) -> Iterator[tuple[int, dt.date]]:
-    """Yield the days that `bis Freitag`, `bis Ende der Woche` and `bis Ende April` mean."""
-    for match in _GERMAN.finditer(text):
-        if match["morrow"]:
-            yield match.start(), today + DAY * (2 if match["morrow"].lower().startswith("ü") else 1)
-        elif match["month"]:
-            with contextlib.suppress(ValueError):
-                yield match.start(), choose_year(today, ORDINAL_MONTHS[match["month"].lower()], None)
-        else:
-            unit = _GERMAN_UNITS.get((match["unit"] or "").lower())
-            day = GERMAN_WEEKDAYS.index(match["weekday"].lower()) if match["weekday"] else None
-            found = DateExpression(form=Form.THIS, count=0, unit=unit, weekday=day)
-            yield match.start(), found.days(today)[1] - DAY

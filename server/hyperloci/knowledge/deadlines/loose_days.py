@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.deadlines.near_days import DAY, choose_year, find_day_of_month, is_day_number
-from hyperloci.text.language.dates import DateText, Form, date_words
+from hyperloci.text.language.dates import DateText, Form, date_words, languages
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 
 _DAYS_A_WEEK: Final = 7
@@ -56,8 +56,9 @@ def read_loose_days(text: str, today: dt.date) -> Iterator[dt.date]:
         with contextlib.suppress(ValueError):
             if is_day_number(text, match.end()):
                 yield find_day_of_month(today, int(match["day"] or match["day2"]))
+    is_day_first = len(DateText(text).list_languages()) > len(languages())
     for match in _FRACTION.finditer(text):
-        yield from _read_fraction(int(match["first"]), int(match["second"]), today)
+        yield from _read_fraction(int(match["first"]), int(match["second"]), today, is_day_first=is_day_first)
     for match in _DOTTED.finditer(text):
         with contextlib.suppress(ValueError):
             yield choose_year(today, int(match["month"] or match["month2"]), int(match["day"] or match["day2"]))
@@ -90,9 +91,9 @@ def _read_weekdays(text: str, today: dt.date) -> Iterator[dt.date]:
             yield replace(found, form=Form.THIS).days(today)[0] + (_DAYS_A_WEEK * DAY if is_later else dt.timedelta())
 
 
-def _read_fraction(first: int, second: int, today: dt.date) -> Iterator[dt.date]:
-    """Yield the day that `6/14` or `31/12` means; `3/12` is one in Europe and another in America: none."""
-    months = {number for number in (first, second) if number <= _MONTHS}
+def _read_fraction(first: int, second: int, today: dt.date, *, is_day_first: bool) -> Iterator[dt.date]:
+    """Yield the day that `6/14` or `31/12` means; `3/12` is one in Europe and another in America: in English none."""
+    months = {second} if is_day_first else {number for number in (first, second) if number <= _MONTHS}
     if len(months) == 1:
         month = months.pop()
         with contextlib.suppress(ValueError):

@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from hyperloci.system.values import dataclass
+from hyperloci.text.language.told_languages import find_told, is_told, told_languages
 from hyperloci.text.language.word_tables import read_languages
 
 _TOKEN: Final = re.compile(
@@ -53,6 +54,12 @@ _MAX_DIGITS: Final = 6
 _DIGITS: Final = "0"
 """Stands for any number in digits."""
 
+_EVERY: Final = ""
+"""Stands for the languages whose words are read in every text."""
+
+TOLD_BY: Final = 12
+"""How many words on either side tell the language of an expression."""
+
 
 class Form(StrEnum):
     """How an expression names its time; each is a table or an entry of `[dates.forms]`."""
@@ -67,6 +74,8 @@ class Form(StrEnum):
     LAST = "last"
     THIS = "this"
     NEXT = "next"
+    COMING = "coming"
+    """The first such weekday after today."""
     NAMED = "named"
     """A date, weekday, month or year by its name: `on Friday`, `5 March`."""
     ALONE = "alone"
@@ -81,9 +90,8 @@ _STEPS: Final[Mapping[Form, int]] = {
     Form.LAST: -1,
     Form.THIS: 0,
     Form.NEXT: 1,
+    Form.COMING: 1,
 }
-
-_ALONE: Final = ("{weekday}", "{month} {year}?", "{sure_season}", "{season} {year}", "{year}")
 
 Days = tuple[dt.date, dt.date]
 """First day, and the first that is not in it any more."""
@@ -119,7 +127,9 @@ class DateWords:
         ordinals: endings of a day's number.
         ordinal_words: days of a month in words.
         clock: what stands before a time of day.
-        bounds: to `since`, `after`, `before`, `by`, `between`, `and`, `from` or `to`.
+        not_after: after these a word by itself is no day (`guten Morgen`).
+        links: what may stand between the word of a bound and its date.
+        bounds: to `since`, `starting`, `after`, `before`, `by`, `due`, `between`, `and`, `from` or `to`.
     """
 
     weekdays: dict[str, int]
@@ -138,13 +148,16 @@ class DateWords:
     ordinals: tuple[str, ...]
     ordinal_words: dict[str, int]
     clock: frozenset[str]
+    not_after: frozenset[str]
+    links: frozenset[str]
     bounds: Mapping[str, str]
 
 
 @functools.cache
 def languages() -> tuple[str, ...]:
-    """Return the languages that have a file, by their code."""
-    return tuple(language for language, tables in read_languages().items() if "dates" in tables)
+    """Return the languages whose words for dates are read in every text, by their code."""
+    found = (language for language, tables in read_languages().items() if "dates" in tables)
+    return tuple(language for language in found if language not in told_languages())
 
 
 @functools.cache
@@ -173,20 +186,38 @@ def date_words(language: str) -> DateWords:
         ordinals=("", *table["ordinals"].split()),
         ordinal_words=_counted(table["ordinal_words"]),
         clock=frozenset(table["clock"].split()),
+        not_after=frozenset(table["not_after"].split()),
+        links=frozenset(table["links"].split()),
         bounds=_inverted(table["bounds"]),
     )
 
 
 def _numbered(names: Sequence[str], start: int = 0) -> dict[str, int]:
-    return {word: number for number, words in enumerate(names, start) for word in words.split()}
+    return {_spoken(word): number for number, words in enumerate(names, start) for word in words.split()}
 
 
 def _inverted(names: Mapping[str, str]) -> dict[str, str]:
-    return {word: name for name, words in names.items() for word in words.split()}
+    return {_spoken(word): name for name, words in names.items() for word in words.split()}
+
+
+def _spoken(word: str) -> str:
+    """Return a word of a table as a text has it: `week-end` is three, `fin_de_semana` too."""
+    return word.replace("_", " ").replace("-", " - ")
 
 
 def _counted(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return {words: int(number) for number, several in names.items() for words in several}
+
+
+@functools.cache
+def _unsure_months() -> frozenset[str]:
+    return frozenset[str]().union(*(date_words(language).unsure_months for language in languages()))
+
+
+@functools.cache
+def _bound_words() -> Mapping[str, str]:
+    """Return the words of every text that make a date an end of a time, and which (`DateWords.bounds`)."""
+    return {word: name for language in languages() for word, name in date_words(language).bounds.items()}
 
 
 # -- expressions ------------------------------------------------------------------------------------------------------
@@ -198,6 +229,7 @@ class DateExpression:
 
     Attributes:
         form: how it names its time.
+        language: whose words it is in, if it is one that a text is told to be in.
         text: as written.
         first, end: its first word, and the first after it (places in `DateText.words`).
         count: how many units, or days from today; `vague`: it stands for a word like `few`.
@@ -207,6 +239,7 @@ class DateExpression:
     """
 
     form: Form
+    language: str = ""
     text: str = ""
     first: int = 0
     end: int = 0
@@ -233,6 +266,8 @@ class DateExpression:
         """
         if self.iso is not None:
             return _whole_day(dt.date.fromisoformat(self.iso[:10]))
+        if self.weekday is not None and self.form is Form.COMING:
+            return _whole_day(_weekday(self.weekday, 0, today + dt.timedelta(1)))
         if self.weekday is not None:
             return _whole_day(_weekday(self.weekday, _STEPS.get(self.form, -1), today))
         if self.month is not None and self.day is not None:
@@ -350,14 +385,73 @@ class DateText:
             at: which word.
             alone: whether a date is expected there, so that a weekday, month or year by itself is one.
         """
-        forms = [form for form in _forms_from(self.words[at]) if alone or form[0] is not Form.ALONE]
-        found = [(*match, form) for form, places, parts in forms if (match := _match(places, parts, self.words, at))]
+        forms = _forms_from(self.words[at], self._told)
+        found = [
+            (*match, form, language)
+            for language, form, places, parts in forms
+            if (alone or form is not Form.ALONE) and (match := _match(places, parts, self.words, at))
+        ]
+        found = [match for match in found if self._may_be(match[3], at, match[0])] if self._told else found
         if not found:
             return None
-        end, parts, form = max(found, key=lambda match: match[0])
+        end, parts, form, language = max(found, key=lambda match: match[0])
         if not self.stands_apart(at, end) or ("count" in parts and self._in_number(at)):
             return None
-        return DateExpression(form=form, first=at, end=end, text=self.between(at, end), **parts)
+        return DateExpression(form=form, language=language, first=at, end=end, text=self.between(at, end), **parts)
+
+    @functools.cached_property
+    def _told(self) -> Sequence[str]:
+        """The languages besides those of every text that it may be in somewhere."""
+        return find_told(self.words)
+
+    def _may_be(self, language: str, first: int, end: int) -> bool:
+        """Tell whether words may be a date in a language: in one that is told there, and no habit.
+
+        Of what is read everywhere `mar 5` is none where another language is told.
+        """
+        if language == _EVERY:
+            is_sure = _unsure_months().isdisjoint(self.words[first:end])
+            return is_sure or not any(self._is_told(each, first, end) for each in self._told)
+        is_habit = end - first == 1 and first > 0 and self.words[first - 1] in date_words(language).not_after
+        return not is_habit and self._is_told(language, first, end)
+
+    def list_languages(self) -> list[str]:
+        """Return the languages whose words for dates may stand in it: those of every text, and those that all tells."""
+        return [*languages(), *(language for language in self._told if is_told(language, self.words))]
+
+    def _is_told(self, language: str, first: int, end: int) -> bool:
+        return is_told(language, self.words[max(0, first - TOLD_BY) : end + TOLD_BY])
+
+    def bound(self, at: int) -> tuple[str, int]:
+        """Return what a word is before a date, of `DateWords.bounds`, and which word the date may begin with.
+
+        '' for any other word.
+        """
+        word = self.words[at]
+        name = _bound_words().get(word, "")
+        if name or not self._told:
+            return name, at + 1
+        for language in self._told:
+            words = date_words(language)
+            if word in words.bounds and self._is_told(language, at, at + 1):
+                return words.bounds[word], self._skip(words.links, at + 1)
+        return "", at + 1
+
+    def lead(self, at: int) -> str:
+        """Return the word before a date that begins with a word; of a language that is told there, what it is called
+        in `DateWords.bounds`."""
+        for language in self._told:
+            words, before = date_words(language), at - 1
+            while before > 0 and self.words[before] in words.links:
+                before -= 1
+            if before >= 0 and self.words[before] in words.bounds and self._is_told(language, before, at):
+                return words.bounds[self.words[before]]
+        return self.words[at - 1] if at else ""
+
+    def _skip(self, links: frozenset[str], at: int) -> int:
+        while at < len(self.words) and self.words[at] in links:
+            at += 1
+        return at
 
     def between(self, first: int, end: int) -> str:
         """Return the text of some words, as written."""
@@ -398,8 +492,8 @@ _Parts = dict[str, Any]
 _Place = tuple[bool, int, Mapping[str, _Parts]]
 """Whether some words have to stand or must not stand in a place, how many the longest are, and what they say."""
 
-_Template = tuple[Form, tuple[_Place, ...], _Parts]
-"""A form of expressions: its places in order, and what it says whatever stands there."""
+_Template = tuple[str, Form, tuple[_Place, ...], _Parts]
+"""A form of expressions: its language, its places in order, and what it says whatever stands there."""
 
 
 def _match(places: Iterable[_Place], parts: _Parts, words: Sequence[str], at: int) -> tuple[int, _Parts] | None:
@@ -425,36 +519,40 @@ def _match_place(known: Mapping[str, _Parts], longest: int, words: Sequence[str]
     return next(((n, known[text]) for n in lengths if (text := " ".join(words[at : at + n])) in known), (0, {}))
 
 
-def _forms_from(word: str) -> Sequence[_Template]:
-    """Return the templates of expressions that may begin with a word."""
-    known = _templates().get(word, ())
+def _forms_from(word: str, told: Iterable[str]) -> Sequence[_Template]:
+    """Return the templates of expressions that may begin with a word, in a text that may be in some languages."""
+    known = _templates(_EVERY).get(word, ())
+    if told:
+        known = [*known, *(form for language in told for form in _templates(language).get(word, ()))]
     if not word[0].isdecimal():
         return known
-    iso: _Template = (Form.NAMED, ((True, 1, {word: {"iso": word.upper()}}),), {})
-    return [iso] if "-" in word else [*known, *_templates()[_DIGITS]]
+    iso: _Template = (_EVERY, Form.NAMED, ((True, 1, {word: {"iso": word.upper()}}),), {})
+    if "-" in word:
+        return [iso]
+    return [*known, *(form for language in (_EVERY, *told) for form in _templates(language).get(_DIGITS, ()))]
 
 
 @functools.cache
-def _templates() -> Mapping[str, Sequence[_Template]]:
-    """Return the templates of all languages by the word that they begin with."""
+def _templates(language: str) -> Mapping[str, Sequence[_Template]]:
+    """Return the templates of a language, or of those of every text, by the word that they begin with."""
     found: dict[str, list[_Template]] = {}
-    for template in itertools.chain(*map(_language_templates, languages())):
-        for word in {words.split()[0] for words in template[1][0][2]}:
-            found.setdefault(word, []).append(template)
+    for each in languages() if language == _EVERY else (language,):
+        for template in _language_templates(each, language):
+            for word in {words.split()[0] for words in template[2][0][2]}:
+                found.setdefault(word, []).append(template)
     return found
 
 
-def _language_templates(language: str) -> Iterator[_Template]:
+def _language_templates(language: str, read_in: str) -> Iterator[_Template]:
     table = read_languages()[language]["dates"]
     known = _known_words(date_words(language))
     texts = [(Form.DAY, {"count": int(days)}, text) for days, several in table["days"].items() for text in several]
     texts += [(Form(form), {}, text) for form, several in table["forms"].items() for text in several]
-    texts += [(Form.ALONE, {}, text) for text in _ALONE]
     read = functools.cache(functools.partial(_place, known))  # Many templates have the same places.
     for form, parts, text in texts:
         choices = [((place[:-1],), ()) if place.endswith("?") else ((place,),) for place in text.split()]
         for places in itertools.product(*choices):
-            yield form, tuple(map(read, itertools.chain(*places))), parts
+            yield read_in, form, tuple(map(read, itertools.chain(*places))), parts
 
 
 def _place(known: Mapping[str, Mapping[str, _Parts]], text: str) -> _Place:
@@ -470,16 +568,21 @@ def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
     sure_seasons = {word: season for word, season in words.seasons.items() if word not in words.unsure_seasons}
     days = {f"{day:{width}}{ending}": day for day in range(1, 32) for width in ("", "02") for ending in words.ordinals}
     units = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= 1}
+    spans = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= UNIT_SECONDS["hour"]}
+    months = {f"{month:{width}}": month for month in range(1, 13) for width in ("", "02")}
     periods = {word: unit for word, unit in words.units.items() if unit in _PERIODS}
     vague = {word: {"count": count, "vague": True} for word, count in words.vague_counts.items()}
     return {
         "{weekday}": _saying("weekday", words.weekdays),
         "{short_weekday}": _saying("weekday", words.short_weekdays),
+        "{any_weekday}": {word: {} for word in words.weekdays | dict(words.short_weekdays)},
         "{month}": _saying("month", words.months),
+        "{month_number}": _saying("month", months),
         "{sure_month}": _saying("month", sure_months),
         "{season}": _saying("season", words.seasons),
         "{sure_season}": _saying("season", sure_seasons),
         "{unit}": _saying("unit", units),
+        "{span}": _saying("unit", spans),
         "{period}": _saying("unit", periods),
         "{count}": _saying("count", words.counts) | vague | {_DIGITS: {"count": 0}},
         "{day}": _saying("day", days),

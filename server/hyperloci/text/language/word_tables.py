@@ -1,5 +1,5 @@
 """Language tables: words and phrases, one file in `data/` per language (`en.toml`, `ru.toml`; of some only what
-parts their sentences).
+parts their sentences, and what names days).
 
 They hold what sentences, dates and vocabulary need. Modules that score one thing by its words (routing of questions,
 speakers, contradictions, prompt injection) keep their own words beside the rule that reads them.
