@@ -57,6 +57,7 @@ PARTED = [
         "Nimm die 2. Danach pushen. Nur 3. Mehr nicht.",
         ["Nimm die 2.", "Danach pushen.", "Nur 3.", "Mehr nicht."],
     ),
+    ("I am 12. My brother is 9.", ["I am 12.", "My brother is 9."]),
     ("日本語。次の文！終わり", ["日本語。", "次の文！", "終わり"]),
 ]
 

@@ -14,7 +14,8 @@ from typing import Final
 
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
-from hyperloci.text.language.word_tables import word_set
+from hyperloci.text.language.told_languages import is_rather_english
+from hyperloci.text.language.word_tables import read_languages, word_set
 
 _MIN_WRAP_CHARS: Final = 40
 _MAX_WRAP_CHARS: Final = 120
@@ -22,6 +23,9 @@ _MAX_WRAP_CHARS: Final = 120
 
 _MAX_LOOKED_BACK: Final = 24
 """No abbreviation, with what stands before it, is longer."""
+
+_MAX_TOLD_BY: Final = 80
+"""How far the words stand that tell the language around a number."""
 
 _BREAK: Final = re.compile(
     r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’»)\]*_]*+)(?P<gap>\s++)"
@@ -124,8 +128,10 @@ def _ends_sentence(text: str, match: re.Match[str], low: int) -> bool:
         return False
     if stop[0] == "." and (not before or before[-1].isspace()):
         return False  # A path: `git add .`
-    if stop == "." and _ORDINAL.search(before) and (_is_month(after) or _is_counted(before, after)):
-        return False  # `am 3. Juli`, `die 2. Variante`
+    if stop == "." and _ORDINAL.search(before):
+        around = text[max(low, match.start() - _MAX_TOLD_BY) : match.end() + _MAX_TOLD_BY]
+        if _is_month(after) or (_is_counted(before, after) and not _is_english(around)):
+            return False  # `am 3. Juli`, `die 2. Variante`
     return stop != "." or bool(quoted) or _may_end(before, following)
 
 
@@ -148,6 +154,16 @@ def _is_counted(before: str, after: str) -> bool:
         return False  # `Port ab 80.`
     word = _WORD.match(after)
     return word is not None and (word[0].islower() or word[0].lower() not in word_set("sentences.first_words"))
+
+
+def _is_english(around: str) -> bool:
+    """Return whether the words around a number are English rather than of a language that counts with a full stop.
+
+    `I am 12. My brother is 9.`
+    """
+    words = [word.lower() for word in _WORD.findall(around)]
+    counting = (language for language, tables in read_languages().items() if "before_ordinals" in tables["sentences"])
+    return all(is_rather_english(language, words) for language in counting)
 
 
 def _is_meant(text: str, at: int, after: int, width: int) -> bool:
