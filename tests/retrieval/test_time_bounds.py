@@ -46,6 +46,7 @@ def day(text: str) -> int:
         ("was haben wir zwischen Montag und Mittwoch gemacht", "2027-01-11", "2027-01-14"),
         ("was hat sich seit gestern geändert", "2027-01-14", None),
         ("was galt ab März 2026", "2026-03-01", None),
+        ("was war vor Mi fertig", None, "2027-01-13"),
         ("qu'est-ce qu'on a décidé hier", "2027-01-14", "2027-01-15"),
         ("de quoi avons-nous parlé la semaine dernière", "2027-01-04", "2027-01-11"),
         ("qu'est-ce qui est venu après le 3 novembre", "2026-11-04", None),

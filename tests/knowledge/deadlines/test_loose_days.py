@@ -33,6 +33,7 @@ SAID_AT = int(dt.datetime(2026, 3, 11, 9, tzinfo=dt.UTC).timestamp()) * 1_000
         ("last day of the old payroll provider is 31/12", "2026-12-31", "2026-12-31"),
         ("we freeze translations on 6/14", "2026-06-14", "2026-06-14"),
         ("entrega final: 4/12, lo dice el cliente", "2026-12-04", "2026-12-04"),
+        ("entrega final: 6/14, lo dice el cliente", "2026-06-14", "2026-06-14"),
         ("our hosting contract ends 31.08. and that is that", "2026-08-31", "2026-08-31"),
         ("CE-Prüfung ist in KW 22 angesetzt", "2026-05-31", "2026-05-31"),
         ("the archive closes in calendar week 2", "2027-01-17", "2027-01-17"),

@@ -54,7 +54,15 @@ def test_english_and_what_is_of_several_languages_tells_none(text: str) -> None:
         "La fonction semaine_derniere() et la branche vendredi-fix, le canal #lundi.",
         "Wir nutzen Python 3.11. Danach kommt das Update.",
         "Il y a sept tests qui échouent, en sept minutes.",
+        "Cela a été passé en revue par les équipes.",
     ],
 )
 def test_words_of_one_language_are_no_days_in_anothers_text(text: str) -> None:
     assert {found.text for found in DateText(text).find()} <= {"gestern"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Der Commit vom 3 March 2026 ist das.", "Le commit du 5 May 2026 est dans la branche."]
+)
+def test_an_english_day_is_one_in_anothers_text(text: str) -> None:
+    assert [found.year for found in DateText(text).find()] == [2026]

@@ -36,10 +36,17 @@ _BEHIND: Final = frozenset({"since", "starting", "after", "from", "с", "со", 
 
 _STARTS: Final = frozenset({"from", "starting"})
 
-_UNTIL: Final = re.compile(r"\b(?:until|till|til|jusqu|hasta|(?P<by>до))\b", re.IGNORECASE)
-"""In Russian it is also the word for "by": so only where something is denied. German, where it is too, is left out."""
+_UNTIL: Final = re.compile(
+    r"\b(?:until|till|til|jusqu|hasta|(?P<by>до))\b(?! (?:now|ahora|сих пор)\b|['’](?:ici|à présent)\b)", re.IGNORECASE
+)
+"""In Russian it is also the word for "by": so only where something is denied. German, where it is too, is left out.
 
-_CLAUSE_END: Final = re.compile(r"[,;:)]|\((?! ?\d)|\b(?:and|or|but|as of|und|oder|aber|и|или|но)\b", re.IGNORECASE)
+`until now` ends nothing ahead.
+"""
+
+_CLAUSE_END: Final = re.compile(
+    r"[,;:)]|\((?! ?\d)|\b(?:and|or|but|as of|und|oder|aber|et|ou|mais|y|o|pero|и|или|но)\b", re.IGNORECASE
+)
 
 UNTIL_CHARS: Final = 60
 """Between `until` and its day may stand what happens on it: `until the audit on 27 March is through`."""

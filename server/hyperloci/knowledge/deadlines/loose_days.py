@@ -93,7 +93,7 @@ def _read_weekdays(text: str, today: dt.date) -> Iterator[dt.date]:
 
 def _read_fraction(first: int, second: int, today: dt.date, *, is_day_first: bool) -> Iterator[dt.date]:
     """Yield the day that `6/14` or `31/12` means; `3/12` is one in Europe and another in America: in English none."""
-    months = {second} if is_day_first else {number for number in (first, second) if number <= _MONTHS}
+    months = {second} if is_day_first and second <= _MONTHS else {n for n in (first, second) if n <= _MONTHS}
     if len(months) == 1:
         month = months.pop()
         with contextlib.suppress(ValueError):

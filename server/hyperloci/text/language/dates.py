@@ -210,8 +210,10 @@ def _counted(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 @functools.cache
-def _unsure_months() -> frozenset[str]:
-    return frozenset[str]().union(*(date_words(language).unsure_months for language in languages()))
+def _unsure_short_months() -> frozenset[str]:
+    """Return the short names of months that are other words too: `may` and `march` are words of English alone."""
+    words = map(date_words, languages())
+    return frozenset[str]().union(*(each.unsure_months - each.names for each in words))
 
 
 @functools.cache
@@ -410,7 +412,7 @@ class DateText:
         Of what is read everywhere `mar 5` is none where another language is told.
         """
         if language == _EVERY:
-            is_sure = _unsure_months().isdisjoint(self.words[first:end])
+            is_sure = _unsure_short_months().isdisjoint(self.words[first:end])
             return is_sure or not any(self._is_told(each, first, end) for each in self._told)
         is_habit = end - first == 1 and first > 0 and self.words[first - 1] in date_words(language).not_after
         return not is_habit and self._is_told(language, first, end)
