@@ -388,6 +388,8 @@ class DateText:
             alone: whether a date is expected there, so that a weekday, month or year by itself is one.
         """
         forms = _forms_from(self.words[at], self._told)
+        if not forms:
+            return None
         found = [
             (*match, form, language)
             for language, form, places, parts in forms
@@ -402,7 +404,7 @@ class DateText:
         return DateExpression(form=form, language=language, first=at, end=end, text=self.between(at, end), **parts)
 
     @functools.cached_property
-    def _told(self) -> Sequence[str]:
+    def _told(self) -> tuple[str, ...]:
         """The languages besides those of every text that it may be in somewhere."""
         return find_told(self.words)
 
@@ -521,17 +523,24 @@ def _match_place(known: Mapping[str, _Parts], longest: int, words: Sequence[str]
     return next(((n, known[text]) for n in lengths if (text := " ".join(words[at : at + n])) in known), (0, {}))
 
 
-def _forms_from(word: str, told: Iterable[str]) -> Sequence[_Template]:
+def _forms_from(word: str, told: tuple[str, ...]) -> Sequence[_Template]:
     """Return the templates of expressions that may begin with a word, in a text that may be in some languages."""
-    known = _templates(_EVERY).get(word, ())
-    if told:
-        known = [*known, *(form for language in told for form in _templates(language).get(word, ()))]
+    templates = _all_templates(told)
+    known = templates.get(word, ())
     if not word[0].isdecimal():
         return known
     iso: _Template = (_EVERY, Form.NAMED, ((True, 1, {word: {"iso": word.upper()}}),), {})
     if "-" in word:
         return [iso]
-    return [*known, *(form for language in (_EVERY, *told) for form in _templates(language).get(_DIGITS, ()))]
+    return [*known, *templates.get(_DIGITS, ())]
+
+
+@functools.cache
+def _all_templates(told: tuple[str, ...]) -> Mapping[str, Sequence[_Template]]:
+    """Return the templates of every text and of some languages together, by the word that they begin with."""
+    several = [_templates(language) for language in (_EVERY, *told)]
+    words = {word for templates in several for word in templates}
+    return {word: [form for templates in several for form in templates.get(word, ())] for word in words}
 
 
 @functools.cache
