@@ -49,6 +49,17 @@ def test_what_was_not_started_can_be_asked_nudged_and_stopped(settings: Settings
         companion.stop()
 
 
+def test_where_no_socket_can_be_a_memory_works_by_words_and_says_why(settings: Settings, tmp_path: Path) -> None:
+    deep = replace(settings, runtime_dir=tmp_path / ("d" * 100))
+    with Memory.open(deep, tmp_path) as memory:
+        memory.remember_fact("The deploy script needs --eager on Fridays.")
+        assert len(memory.search("deploy script").results) == 1
+    companion = EmbedderService(deep)
+    companion.start()
+    assert "HYPERLOCI_RUNTIME_DIR" in str(companion.status()["error"])
+    companion.stop()
+
+
 def test_an_embedder_that_cannot_be_had_says_why_and_complains_once(
     settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -23,6 +23,7 @@ from hyperloci.embedder.transport import (
     UNIX,
     admit_visitor,
     connect_to_embedder,
+    find_address_fault,
     find_embedder_address,
     listen_for_sessions,
     make_private_folder,
@@ -130,9 +131,15 @@ def test_a_process_of_another_user_is_turned_away_even_if_it_reaches_the_socket(
 
 def test_a_path_too_long_for_a_socket_is_refused_with_the_remedy(settings: Settings) -> None:
     deep = replace(settings, runtime_dir=settings.runtime_dir / ("d" * 100))
+    place = find_embedder_address(deep, UNIX)
     with pytest.raises(ConfigurationError, match="HYPERLOCI_RUNTIME_DIR"):
-        find_embedder_address(deep, UNIX)
-    assert find_embedder_address(deep, LOOPBACK).transport == LOOPBACK
+        listen_for_sessions(place)
+    with pytest.raises(ConfigurationError, match="HYPERLOCI_RUNTIME_DIR"):
+        connect_to_embedder(place, deadline=soon())
+    assert "HYPERLOCI_RUNTIME_DIR" in (find_address_fault(place) or "")
+    assert find_address_fault(find_embedder_address(deep, LOOPBACK)) is None
+    assert find_address_fault(find_embedder_address(settings)) is None
+    assert not settings.runtime_dir.exists()
 
 
 def test_models_devices_and_profiles_meet_at_places_of_their_own(settings: Settings) -> None:

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.startup_config import StartupConfig
-from hyperloci.embedder.transport import find_embedder_address, make_private_folder
+from hyperloci.embedder.transport import find_embedder_address, prepare_address
 from hyperloci.errors import HyperlociError
 from hyperloci.system.own_folders import make_own_folders, open_own_file
 from hyperloci.system.values import dataclass
@@ -140,7 +140,7 @@ class EmbedderSupervisor:
         self.close()
 
     def _acquire_lock(self) -> bool:
-        make_private_folder(self._place.folder)
+        prepare_address(self._place)
         with contextlib.suppress(Timeout):
             self._lock.acquire()
         return bool(self._lock.is_locked)

@@ -61,20 +61,37 @@ class EmbedderAddress:
 
 
 def find_embedder_address(settings: Settings, transport: str | None = None) -> EmbedderAddress:
-    """Return the address for `settings`; `transport` is the platform's own unless given.
-
-    Raises:
-        ConfigurationError: `runtime_dir` is too long a path for a socket.
-    """
+    """Return the address for `settings`; `transport` is the platform's own unless given."""
     chosen = transport or (UNIX if is_supported() else LOOPBACK)
     models = [protocol.VERSION, settings.profile, settings.model, settings.device]
     if settings.profile in settings.profiles:
         models.append(settings.profiles[settings.profile])  # The user may change it under its name.
     what = json.dumps(models, sort_keys=True, default=str)
-    place = EmbedderAddress(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
-    if chosen == UNIX:
+    return EmbedderAddress(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
+
+
+def prepare_address(place: EmbedderAddress) -> None:
+    """Make sure that somebody can listen there: the folder is there and private, and a socket can have the path.
+
+    Raises:
+        ConfigurationError: it can't be so.
+    """
+    if place.transport == UNIX:
         require_short_path(place.path)
-    return place
+    make_private_folder(place.folder)
+
+
+def find_address_fault(place: EmbedderAddress) -> str | None:
+    """Return in words why nobody can listen there, None where nothing is known against it; nothing is made."""
+    try:
+        if place.transport == UNIX:
+            require_short_path(place.path)
+            _require_own_folder(place.folder)
+    except ConfigurationError as error:
+        return str(error)
+    except OSError:
+        pass  # It is made when it is needed.
+    return None
 
 
 def require_short_path(address: Path) -> None:
@@ -113,7 +130,7 @@ def listen_for_sessions(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
 
     The address appears at once and complete, over whatever a dead embedder has left there.
     """
-    make_private_folder(place.folder)
+    prepare_address(place)
     if place.transport == UNIX:
         return listen_at(str(place.path), _BACKLOG), b""
     draft = place.folder / f"{place.name}.{os.getpid()}"
@@ -133,11 +150,12 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     Raises:
         NoEmbedderError: nobody listens there, or it can't be reached.
         NotReadyError: too many wait for it.
-        ConfigurationError: the folder is not this user's own.
+        ConfigurationError: the folder is not this user's own, or its path is too long for a socket.
         EmbedderError: the listener is another user or program, or does not answer.
     """
     try:
         if place.transport == UNIX:
+            require_short_path(place.path)
             _require_own_folder(place.folder)
             return _connect_unix(place)
         return _connect_loopback(place, deadline)

@@ -46,6 +46,15 @@ def test_a_database_others_can_read_is_a_warning(database: Path, tmp_path: Path)
     assert any(item.level is Severity.WARNING and "read by others" in item.message for item in findings)
 
 
+def test_a_folder_in_which_no_embedder_can_listen_is_a_warning(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERLOCI_RUNTIME_DIR", str(tmp_path / ("d" * 100)))
+    monkeypatch.setenv("HYPERLOCI_EMBEDDER", "1")
+    [found] = [item for item in run_checks(tmp_path) if item.subject == "embedder"]
+    assert found.level is Severity.WARNING and "socket" in found.message
+
+
 def test_a_home_folder_is_no_project_and_no_fault(database: Path, tmp_path: Path) -> None:
     Store.open(database).close()
     [(level, message)] = [

@@ -213,10 +213,16 @@ def _claude_code(settings: Settings, project: Path, repair: bool) -> Iterator[Di
 
 def _check_embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.embedder.transport import find_address_fault, find_embedder_address
 
     if not settings.embedder:
         yield Diagnosis(
             Severity.NOTE, "embedder", "switched off: searches use keywords only", "unset HYPERLOCI_EMBEDDER"
+        )
+        return
+    if fault := find_address_fault(find_embedder_address(settings)):
+        yield Diagnosis(
+            Severity.WARNING, "embedder", f"none can run: {fault}", "set runtime_dir (HYPERLOCI_RUNTIME_DIR)"
         )
         return
     client = EmbedderClient(settings)
