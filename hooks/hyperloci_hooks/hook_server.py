@@ -168,12 +168,8 @@ class HookServer:
         """
         if not is_supported():
             return
-        require_short_path(Path(self._address))
-        make_private_folder(Path(self._where.runtime_dir))
-        make_private_folder(Path(self._where.sockets))
-        listener = self._listener = listen_at(self._address, _BACKLOG)
-        listener.setblocking(False)
-        self._selector.register(listener, selectors.EVENT_READ)
+        self._listener = self._make_listener()
+        self._selector.register(self._listener, selectors.EVENT_READ)
         self._selector.register(self._nudged, selectors.EVENT_READ)
         threading.Thread(target=self._accept_visitors, name="hook-desk", daemon=True).start()
         for lane in self._lanes:
@@ -182,14 +178,22 @@ class HookServer:
             self._workers.append(worker)
         self._consolidation.start()
 
+    def _make_listener(self) -> socket.socket:
+        require_short_path(Path(self._address))
+        make_private_folder(Path(self._where.runtime_dir))
+        make_private_folder(Path(self._where.sockets))
+        listener = listen_at(self._address, _BACKLOG)
+        listener.setblocking(False)
+        return listener
+
     @property
     def is_listening(self) -> bool:
         """Whether hooks can reach it."""
-        return self._listener is not None and not self._closing
+        return self._listener is not None and not self._closing and os.path.lexists(self._address)
 
     def close(self) -> None:
         """Stop listening; hooks without an answer see the connection close and handle their event themselves."""
-        if not self.is_listening:
+        if self._listener is None or self._closing:
             return
         self._closing = True
         with contextlib.suppress(OSError):
@@ -215,11 +219,26 @@ class HookServer:
             for visitor in [one for one in visitors if time.monotonic() - one.came > SILENT_SECONDS]:
                 visitors.discard(visitor)
                 self._dismiss_visitor(visitor)
+            self._replace_lost_listener()
             self._update_listening()
         for visitor in visitors:
             visitor.connection.close()
         if self._listener is not None:
             self._listener.close()
+
+    def _replace_lost_listener(self) -> None:
+        """Listen anew where the socket's file is gone: who logs out loses `/run/user`, but not what runs in tmux."""
+        assert self._listener is not None
+        if self._closing or os.path.lexists(self._address):
+            return
+        try:
+            listener = self._make_listener()
+        except (OSError, ConfigurationError):
+            return  # There is no place for it yet.
+        if self._listener in self._selector.get_map():
+            self._selector.unregister(self._listener)
+        self._listener.close()
+        self._listener = listener
 
     def _update_listening(self) -> None:
         assert self._listener is not None

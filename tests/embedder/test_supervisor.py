@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,6 +103,15 @@ def test_a_killed_embedder_is_an_error_at_once_and_is_started_again(settings: Se
         assert time.monotonic() - asked < 100
         wait_for(lambda: (status := client.status()) and status.pid != pid)
         assert client.embed(["a"], SOON).shape == (1, 8)
+
+
+def test_where_the_folder_of_its_socket_was_removed_the_next_one_gets_a_new_folder(settings: Settings) -> None:
+    with owner_of(settings, replace(QUICK, longest_delay=600.0)) as owner:
+        first = started(owner, EmbedderClient(settings, insistent=True))
+        shutil.rmtree(settings.runtime_dir)
+        os.kill(first, signal.SIGKILL)
+        wait_for(lambda: owner._keeper is None)
+        assert started(owner, EmbedderClient(settings, insistent=True)) != first
 
 
 def test_a_hung_embedder_is_an_error_at_the_deadline_and_is_replaced(settings: Settings) -> None:

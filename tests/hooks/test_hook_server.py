@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import threading
 import time
@@ -19,6 +20,7 @@ from hyperloci.model.record import CaptureRecord
 from hyperloci_hooks import client, consolidation_lane, hook_server
 from hyperloci_hooks.hook_server import HookServer, HookVisitor
 from hyperloci_hooks.spool import list_waiting_files
+from tests.embedder.helpers import wait_for
 
 SOON = 60
 """Seconds that anything here may take on a busy machine."""
@@ -84,6 +86,28 @@ def test_hooks_are_let_go_once_their_records_wait_in_the_spool_where_a_transcrip
     with Memory.open(settings, project) as memory:
         turns = {turn.content for turn in memory.store.nodes.query_nodes("experience")}
     assert turns == {"We deploy in May", "We deploy in June"}
+
+
+def test_a_server_listens_anew_where_the_folder_of_its_socket_was_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, environ, settings = make_project(tmp_path, monkeypatch)
+    where = settings.installation_paths
+    server = HookServer(settings)
+    server.open()
+    try:
+        shutil.rmtree(where.runtime_dir)
+        assert not server.is_listening
+        os.write(server._nudge, b".")
+        wait_for(lambda: server.is_listening, SOON)
+        outcome, line = client.call_server(
+            (where.runtime_dir, where.sockets), make_stop(project, environ, "May"), time.monotonic() + SOON
+        )
+        assert outcome == client.ANSWERED and line is not None
+        line.close()
+    finally:
+        server.close()
+    wait_for(lambda: not list(Path(where.sockets).iterdir()), SOON)
 
 
 def test_turns_are_stored_while_those_before_them_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,9 @@ class EmbedderSupervisor:
                 status = self._run_child_once()
                 if status == 0 or self._closing.is_set():
                     return
+                if not self._place.lock_path.exists():
+                    logger.warning("the embedder's folder is gone: whoever needs one next starts it in a new one")
+                    return
                 crashes = 1 if time.monotonic() - born > self._policy.sound_after else crashes + 1
                 if not self._pause_after(crashes, status):
                     return
