@@ -17,7 +17,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
 from hyperloci.idle_settings import list_idle_settings, list_idle_variables
 from hyperloci.setting_values import RANGES
-from hyperloci.system.data_paths import database_key
+from hyperloci.system.data_paths import database_key, find_paths
 from tests.support import examples
 
 
@@ -93,6 +93,18 @@ def test_every_path_is_absolute(home: Path, tmp_path: Path, monkeypatch: pytest.
     assert (found.state_dir, found.runtime_dir) == (tmp_path / "claude" / "hyperloci", tmp_path / "run")
     monkeypatch.setenv("HOME", str(home))
     assert load(home, RLM_MEMORY_DB="~/x.db").database == home / "x.db"
+
+
+@pytest.mark.parametrize("name", ["database", "state_dir", "runtime_dir"])
+def test_an_empty_path_is_refused_instead_of_meaning_the_current_folder(home: Path, name: str) -> None:
+    """The current folder is the user's project: it would be closed to others, and hold our files."""
+    write(home / ".claude" / "hyperloci.toml", f'{name} = ""\n')
+    with pytest.raises(ConfigurationError, match=name):
+        load(home)
+    with pytest.raises(ConfigurationError, match=name):
+        Settings.from_usable({"HOME": str(home)})
+    with pytest.raises(ValueError, match="empty"):
+        find_paths({"HOME": str(home)})
 
 
 def test_the_users_file_may_lie_elsewhere(home: Path, tmp_path: Path) -> None:

@@ -92,6 +92,8 @@ def convert_value(name: str, value: Any, default: object, source: str) -> Any:
 
 
 def _convert_path(value: str | Path) -> Path:
+    if value == "":
+        raise ValueError("use a path, or leave it out")
     return Path(value).expanduser().absolute()
 
 

@@ -144,8 +144,10 @@ def absolute_path(path: str) -> str:
     """Return a path from the root on, `~` resolved, without a look at the disk.
 
     Raises:
-        ValueError: it begins with the name of a user that isn't known.
+        ValueError: it is empty, or begins with the name of a user that isn't known.
     """
+    if path == "":
+        raise ValueError("an empty path names no place")
     expanded = os.path.expanduser(path)
     if expanded.startswith("~"):
         raise ValueError(f"{path}: there is no such user")
