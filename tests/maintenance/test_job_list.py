@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from hyperloci.app import NUDGE_SECONDS
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError
 from hyperloci.jobs import ALWAYS, DAILY, HOURLY, MaintenanceContext, MaintenanceJob, MaintenanceStoppedError
@@ -160,6 +161,10 @@ def test_by_hand_it_waits_for_its_turn_and_gives_up(
 
 
 QUICK = SchedulerPace(first=0.0, look=0.01, idle=0.0, quiet=0.0)
+
+
+def test_a_round_waits_from_one_nudge_of_a_busy_session_to_the_next() -> None:
+    assert SchedulerPace().quiet > NUDGE_SECONDS
 
 
 @pytest.mark.req("B.16")

@@ -44,13 +44,14 @@ class SchedulerPace:
         first: from the start to the first check; a session begins with a burst of requests.
         look: between checks of what is due; a check reads a few rows.
         idle: without a request before a round begins.
-        quiet: without a request before an interrupted round goes on.
+        quiet: without a request before an interrupted round goes on; longer than a server takes to tell of the next one
+            (`app.NUDGE_SECONDS`), or the round would go on among the requests of a busy session.
     """
 
     first: float = 15.0
     look: float = 60.0
     idle: float = 10.0
-    quiet: float = 2.0
+    quiet: float = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
