@@ -1716,7 +1716,8 @@ class Memory:
             silent = None if self._client is None else self._client.silent_since
             told = {} if silent is None else {"silent_since": to_iso(silent)}
             return {"warm": False, "enabled": self.settings.embedder, **told}
-        return {"warm": True, "enabled": True, "model": status.model_id, "device": status.device}
+        fault = {} if status.error is None else {"error": status.error}
+        return {"warm": status.is_ready, "enabled": True, "model": status.model_id, "device": status.device, **fault}
 
     def close(self) -> None:
         """Close the database."""

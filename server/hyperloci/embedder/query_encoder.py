@@ -150,8 +150,9 @@ class QueryEncoder:
             answer = ask()
         except (NotReadyError, EmbedderError) as error:
             if not self._has_vectors():
-                if self._client.silent_since is not None:
-                    raise  # That it does not answer is why there are none.
+                is_fault = isinstance(error, EmbedderError) and not isinstance(error, DeadlineError)
+                if is_fault or self._client.silent_since is not None:
+                    raise  # That is why there are none.
                 raise NotReadyError(NOTHING_EMBEDDED) from error
             return self._compute(compute, error)
         stand_in = _loaded.get(self._address)

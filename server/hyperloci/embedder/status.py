@@ -24,7 +24,7 @@ class EmbedderStatus:
 
     Attributes:
         state: whether it can embed.
-        error: why it cannot, in words, once it has failed.
+        error: why it cannot, in words, once it has failed; or why it stays with a slower form of its model.
         pid: its process.
         uptime_seconds: how long it has run.
         rss_bytes: memory it holds, 0 where the platform does not tell.
@@ -57,6 +57,11 @@ class EmbedderStatus:
     drained: int = 0
     bulk_batches: int = 0
     draining: tuple[str, ...] = ()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can embed."""
+        return self.state is EmbedderState.READY
 
     def __str__(self) -> str:
         """One line for `hyperloci embedder status` and `doctor`."""

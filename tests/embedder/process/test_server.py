@@ -13,12 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hyperloci.cli.diagnostics.diagnosis import Severity
+from hyperloci.cli.diagnostics.doctor import _check_embedder
 from hyperloci.config import Settings
 from hyperloci.embedder import protocol
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.embedder.process.engine import EmbedderEngine
 from hyperloci.embedder.process.server import MAX_TEXTS, EmbedderServer
+from hyperloci.embedder.query_encoder import QueryEncoder
 from hyperloci.embedder.status import EmbedderState
 from hyperloci.embedder.transport import (
     LOOPBACK,
@@ -28,6 +31,7 @@ from hyperloci.embedder.transport import (
     listen_for_sessions,
 )
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.memory import Memory
 from hyperloci.spaces.query import fingerprint_query
 from tests.embedder.helpers import (
     DIMENSIONS,
@@ -216,6 +220,13 @@ def test_a_failed_model_says_why_through_the_socket(settings: Settings) -> None:
         with pytest.raises(EmbedderError, match="this torch has no such device"):
             EmbedderClient(settings).embed(["a"])
         assert "failed" in str(EmbedderClient(settings).status())
+        with pytest.raises(EmbedderError, match="this torch has no such device"):
+            QueryEncoder(EmbedderClient(settings), settings, lambda: False).embed_query_spaces("a")
+        with Memory.open(settings, settings.state_dir) as memory:
+            told = memory.stats()["embedder"]
+        assert not told["warm"] and "this torch has no such device" in told["error"]
+        [found] = _check_embedder(settings, settings.state_dir, False)
+        assert found.level is Severity.WARNING and "this torch has no such device" in found.message
 
 
 def test_a_model_without_token_states_says_so_through_the_socket(settings: Settings) -> None:

@@ -235,6 +235,10 @@ def _check_embedder(settings: Settings, project: Path, repair: bool) -> Iterator
             "wait a minute: the session that started it replaces it; if not, restart Claude Code",
         )
         return
+    if status is not None and status.error is not None:
+        told = f"running: {status}; {status.error}" if status.is_ready else f"no vectors are made: {status}"
+        yield Diagnosis(Severity.WARNING, "embedder", told, "correct what it names; the next session starts another")
+        return
     state = f"running: {status}" if status else "not running; a session starts it when it is needed"
     yield Diagnosis(Severity.OK, "embedder", state)
 
