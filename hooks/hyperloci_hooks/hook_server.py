@@ -196,8 +196,7 @@ class HookServer:
         if self._listener is None or self._closing:
             return
         self._closing = True
-        with contextlib.suppress(OSError):
-            os.unlink(self._address)
+        self._remove_address()
         os.write(self._nudge, b".")
         for lane in self._lanes:
             lane.put(None)
@@ -239,6 +238,12 @@ class HookServer:
             self._selector.unregister(self._listener)
         self._listener.close()
         self._listener = listener
+        if self._closing:  # It was closed meanwhile, and found no file to remove.
+            self._remove_address()
+
+    def _remove_address(self) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self._address)
 
     def _update_listening(self) -> None:
         assert self._listener is not None

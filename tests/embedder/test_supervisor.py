@@ -114,6 +114,26 @@ def test_where_the_folder_of_its_socket_was_removed_the_next_one_gets_a_new_fold
         assert started(owner, EmbedderClient(settings, insistent=True)) != first
 
 
+@pytest.mark.parametrize("transport", [None, LOOPBACK])
+def test_an_embedder_whose_folder_was_removed_ends_though_another_session_has_one(
+    settings: Settings, transport: str | None
+) -> None:
+    """It answers nobody any more, and the other's answers must not pass for its own."""
+    client = EmbedderClient(settings, transport=transport, insistent=True)
+    first, second = (
+        EmbedderSupervisor(settings, transport=transport, command=command(), policy=QUICK) for _ in range(2)
+    )
+    with first, second:
+        lost = started(first, client)
+        shutil.rmtree(settings.runtime_dir)
+        pid = started(second, client)
+        wait_for(lambda: not alive(lost))
+        wait_for(lambda: first._keeper is None)
+        assert first.ensure_running() and first.pid is None
+        status = client.status(SOON)
+        assert status is not None and status.pid == pid
+
+
 def test_a_hung_embedder_is_an_error_at_the_deadline_and_is_replaced(settings: Settings) -> None:
     client = EmbedderClient(settings, insistent=True)
     with owner_of(settings) as owner:

@@ -110,6 +110,26 @@ def test_a_server_listens_anew_where_the_folder_of_its_socket_was_removed(
     wait_for(lambda: not list(Path(where.sockets).iterdir()), SOON)
 
 
+def test_a_server_that_is_closed_while_it_listens_anew_leaves_no_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, settings = make_project(tmp_path, monkeypatch)
+    where = settings.installation_paths
+    server = HookServer(settings)
+    server.open()
+    make = server._make_listener
+
+    def make_late() -> socket.socket:
+        server.close()
+        return make()
+
+    monkeypatch.setattr(server, "_make_listener", make_late)
+    os.unlink(server._address)
+    os.write(server._nudge, b".")
+    wait_for(lambda: all(thread.name != "hook-desk" for thread in threading.enumerate()), SOON)
+    assert list(Path(where.sockets).iterdir()) == []
+
+
 def test_turns_are_stored_while_those_before_them_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that reads them is waited for; the next prompt may come meanwhile, and must not stand before them."""
     project, environ, settings = make_project(tmp_path, monkeypatch)

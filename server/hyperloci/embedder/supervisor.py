@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.embedder.process.main")
 """`-P` keeps the working folder off the import path: a project's own `queue.py` or `torch.py` must not run here."""
 
+_UNREACHABLE: Final = -1
+"""In place of the exit status of a child that still runs, at an address that is gone."""
+
 _NO_CONSOLE_WINDOW: Final = 0x08000000
 """CREATE_NO_WINDOW of the Windows API."""
 
@@ -91,6 +94,7 @@ class EmbedderSupervisor:
         self._client = EmbedderClient(settings, transport=transport, insistent=True)
         self._mutex = threading.Lock()
         self._lock = FileLock(self._place.lock_path, timeout=0, thread_local=False, mode=0o600)
+        self._locked: os.stat_result | None = None
         self._closing = threading.Event()
         self._keeper: threading.Thread | None = None
         self._child: subprocess.Popen[bytes] | None = None
@@ -143,7 +147,15 @@ class EmbedderSupervisor:
         prepare_address(self._place)
         with contextlib.suppress(Timeout):
             self._lock.acquire()
+            self._locked = self._place.lock_path.stat()
         return bool(self._lock.is_locked)
+
+    def _holds_place(self) -> bool:
+        """Return whether the lock is still the file at its path: where that was removed, another may hold a new one."""
+        try:
+            return self._locked is not None and os.path.samestat(self._locked, self._place.lock_path.stat())
+        except OSError:
+            return False
 
     # -- the supervisor thread -----------------------------------------------------------------------------------------
 
@@ -155,8 +167,8 @@ class EmbedderSupervisor:
                 status = self._run_child_once()
                 if status == 0 or self._closing.is_set():
                     return
-                if not self._place.lock_path.exists():
-                    logger.warning("the embedder's folder is gone: whoever needs one next starts it in a new one")
+                if not self._holds_place():
+                    logger.warning("the embedder's folder was removed: who needs one next starts it in a new one")
                     return
                 crashes = 1 if time.monotonic() - born > self._policy.sound_after else crashes + 1
                 if not self._pause_after(crashes, status):
@@ -180,7 +192,7 @@ class EmbedderSupervisor:
         return not self._closing.wait(delay)
 
     def _run_child_once(self) -> int:
-        """Start a child, supervise it and return its exit status."""
+        """Start a child, supervise it and return its exit status, or `_UNREACHABLE`."""
         child = self._start_child()
         try:
             with self._mutex:
@@ -221,6 +233,8 @@ class EmbedderSupervisor:
             try:
                 return child.wait(self._policy.check_every)
             except subprocess.TimeoutExpired:
+                if not self._holds_place():
+                    return _UNREACHABLE
                 missed = 0 if self._is_child_healthy() else missed + 1
             if missed >= self._policy.checks_missed:
                 logger.warning("the embedder (pid %d) does not answer: killing it", child.pid)
