@@ -221,6 +221,30 @@ def test_a_server_that_is_asked_something_goes_first(store: Store, settings: Set
     assert list_due_jobs(store, clock(), steps) == list(steps)
 
 
+def test_a_server_that_stays_busy_leaves_a_round_to_others(store: Store, settings: Settings, clock: FakeClock) -> None:
+    asked = threading.Event()
+
+    def work(context: MaintenanceContext) -> int:
+        keeper.note_request()
+        asked.set()
+        context.yield_to_others()
+        return 1
+
+    pace = replace(QUICK, idle=SOON, quiet=0.01)
+    steps = (MaintenanceJob("daily", DAILY, work),)
+    keeper = MaintenanceScheduler(settings, clock, pace=pace, steps=steps)
+    keeper._is_quiet = lambda seconds: seconds == pace.idle and not asked.is_set()  # type: ignore[method-assign]
+    keeper.start()
+    try:
+        assert asked.wait(SOON)
+        other = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
+        wait_until(other.try_to_win)
+        other.resign()
+        assert list_due_jobs(store, clock(), steps) == list(steps)
+    finally:
+        assert keeper.stop(SOON)
+
+
 def test_a_database_that_cannot_be_opened_is_told_of_and_tried_again(settings: Settings, clock: FakeClock) -> None:
     settings.database.parent.mkdir(parents=True, exist_ok=True)
     settings.database.write_text("not a database at all, and long enough to be looked at as one" * 10)

@@ -42,7 +42,7 @@ class SchedulerPace:
 
     Attributes:
         first: from the start to the first check; a session begins with a burst of requests.
-        look: between checks of what is due; a check reads a few rows.
+        look: between checks of what is due; a check reads a few rows. An interrupted round waits no longer, but ends.
         idle: without a request before a round begins.
         quiet: without a request before an interrupted round goes on; longer than a server takes to tell of the next one
             (`app.NUDGE_SECONDS`), or the round would go on among the requests of a busy session.
@@ -152,10 +152,11 @@ class MaintenanceScheduler:
         return report
 
     def _wait_while_busy(self) -> bool:
-        """Wait while requests come in; return whether to stop."""
+        """Wait while requests come in; return whether to stop: a server that stays busy leaves the rest to others."""
+        gives_up_at = time.monotonic() + self._pace.look
         while not self._is_quiet(self._pace.quiet):
-            if self._thread.stopping.wait(self._pace.quiet / 2):
-                break
+            if self._thread.stopping.wait(self._pace.quiet / 2) or time.monotonic() > gives_up_at:
+                return True
         return self._thread.stopping.is_set()
 
     def _is_quiet(self, seconds: float) -> bool:
