@@ -1711,13 +1711,17 @@ class Memory:
             self._client.notify(self.settings.database, NOTICE_SECONDS)
 
     def _describe_embedder(self) -> dict[str, Any]:
+        from hyperloci.embedder.transport import find_address_fault, find_embedder_address
+
         status = None if self._client is None else self._client.status()
         if status is None:
             silent = None if self._client is None else self._client.silent_since
             told = {} if silent is None else {"silent_since": to_iso(silent)}
+            if self._client is not None and (fault := find_address_fault(find_embedder_address(self.settings))):
+                told["error"] = fault
             return {"warm": False, "enabled": self.settings.embedder, **told}
-        fault = {} if status.error is None else {"error": status.error}
-        return {"warm": status.is_ready, "enabled": True, "model": status.model_id, "device": status.device, **fault}
+        told = {} if status.error is None else {"error": status.error}
+        return {"warm": status.is_ready, "enabled": True, "model": status.model_id, "device": status.device, **told}
 
     def close(self) -> None:
         """Close the database."""

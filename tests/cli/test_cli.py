@@ -448,6 +448,16 @@ def test_the_embedder_is_said_not_to_run() -> None:
     assert invoke("embedder", "dance").exit_code == 2
 
 
+def test_where_no_embedder_can_run_its_status_and_the_stats_say_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERLOCI_EMBEDDER", "1")
+    monkeypatch.setenv("HYPERLOCI_RUNTIME_DIR", str(tmp_path / ("d" * 100)))
+    assert "HYPERLOCI_RUNTIME_DIR" in run("embedder", "status")
+    run("remember", "The deploy script needs --eager on Fridays.")
+    assert "HYPERLOCI_RUNTIME_DIR" in run("stats")
+
+
 @pytest.mark.parametrize(
     "command", sorted(c.name or c.callback.__name__ for c in app.registered_commands if c.callback is not None)
 )

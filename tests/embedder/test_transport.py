@@ -90,6 +90,17 @@ def test_a_folder_left_open_is_closed(settings: Settings) -> None:
     assert mode(settings.runtime_dir) == 0o700
 
 
+def test_a_folder_of_other_files_that_is_open_to_others_is_refused_and_stays_as_it_is(settings: Settings) -> None:
+    settings.runtime_dir.mkdir(mode=0o755)
+    (settings.runtime_dir / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigurationError, match="HYPERLOCI_RUNTIME_DIR"):
+        make_private_folder(settings.runtime_dir)
+    assert "open to others" in (find_address_fault(find_embedder_address(settings, UNIX)) or "")
+    assert mode(settings.runtime_dir) == 0o755
+    settings.runtime_dir.chmod(0o700)
+    make_private_folder(settings.runtime_dir)
+
+
 def test_a_link_in_place_of_the_folder_is_refused(settings: Settings, tmp_path: Path) -> None:
     settings.runtime_dir.symlink_to(tmp_path)
     with pytest.raises(ConfigurationError, match="is a link"):

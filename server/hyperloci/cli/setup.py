@@ -340,12 +340,18 @@ def status(json: JsonOption = False) -> None:
       hyperloci embedder status
     """
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.embedder.transport import find_address_fault, find_embedder_address
 
-    found = EmbedderClient(load_settings()).status()
+    settings = load_settings()
+    found = EmbedderClient(settings).status()
     if json:
         print_json(found)
+    elif found or not settings.embedder:
+        console.print(str(found or "not running: it is switched off"))
+    elif fault := find_address_fault(find_embedder_address(settings)):
+        console.print(f"none can run: {fault}")
     else:
-        console.print(str(found) if found else "not running; a session starts it when it is needed")
+        console.print("not running; a session starts it when it is needed")
 
 
 def stop() -> None:

@@ -68,13 +68,20 @@ def _describe_project(stats: Mapping[str, Any]) -> Rows:
     return tuple(rows)
 
 
+def _describe_embedder(embedder: Mapping[str, Any]) -> str:
+    if not embedder["enabled"]:
+        return "switched off"
+    state = "running" if embedder["warm"] else "loading" if "model" in embedder else "not running; a session starts it"
+    if "error" in embedder:
+        return f"{state if embedder['warm'] else 'none can be used'}: {embedder['error']}"
+    return state
+
+
 def _describe_state(stats: Mapping[str, Any]) -> Rows:
-    embedder = stats["embedder"]
-    running = "running" if embedder["warm"] else "not running; a session starts it"
     rows = [
         ("database", stats["database"]),
         ("size", f"{stats['database_bytes'] / 1e6:.1f} MB"),
-        ("embedder", running if embedder["enabled"] else "switched off"),
+        ("embedder", _describe_embedder(stats["embedder"])),
         ("maintenance", f"last {describe_age(stats['last_upkeep'])}" if stats["last_upkeep"] else "never yet"),
     ]
     if stats["forgotten"]:

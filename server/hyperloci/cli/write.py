@@ -26,7 +26,7 @@ from hyperloci.cli.common import (
 from hyperloci.cli.layout import count_things, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.clock import format_day, from_iso
-from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError
+from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotFoundError
 from hyperloci.facts.categories import CATEGORIES
 from hyperloci.model.answers import CommitCounts, IndexReport, SkippedFile
 from hyperloci.model.node import MAX_CONTENT_CHARS
@@ -243,7 +243,7 @@ def index(
                     memory.index_history(steps.show_step)
                 if embed:
                     memory.embed_pending(steps.show_step)
-            except EmbedderError as error:
+            except (EmbedderError, ConfigurationError) as error:
                 fault = str(error)
             except KeyboardInterrupt:
                 steps.interrupted = True

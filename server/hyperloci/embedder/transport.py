@@ -87,6 +87,7 @@ def find_address_fault(place: EmbedderAddress) -> str | None:
         if place.transport == UNIX:
             require_short_path(place.path)
             _require_own_folder(place.folder)
+            _require_closable_folder(place.folder)
     except ConfigurationError as error:
         return str(error)
     except OSError:
@@ -112,7 +113,8 @@ def make_private_folder(folder: Path) -> None:
     """Create `folder` for this user alone, or check that it is private.
 
     Raises:
-        ConfigurationError: it cannot be made, is a link, or belongs to somebody else.
+        ConfigurationError: it cannot be made, is a link, belongs to somebody else, or has other files in it and is
+            open to others: the user's own folder stays as it is.
     """
     try:
         make_own_folders(folder)
@@ -121,7 +123,8 @@ def make_private_folder(folder: Path) -> None:
     if sys.platform == "win32":
         return
     _require_own_folder(folder)
-    if stat.S_IMODE(folder.lstat().st_mode) & 0o077:
+    _require_closable_folder(folder)
+    if _is_open(folder):
         folder.chmod(0o700)
 
 
@@ -181,6 +184,18 @@ def _require_own_folder(folder: Path) -> None:
             f"The runtime folder {folder} is a link or belongs to user {found.st_uid}. Remove it, or set "
             "HYPERLOCI_RUNTIME_DIR to a folder of your own."
         )
+
+
+def _require_closable_folder(folder: Path) -> None:
+    if _is_open(folder) and any(folder.iterdir()):
+        raise ConfigurationError(
+            f"The runtime folder {folder} is open to others, and not empty. Set HYPERLOCI_RUNTIME_DIR to a folder for "
+            "it alone, or close this one (chmod 700)."
+        )
+
+
+def _is_open(folder: Path) -> bool:
+    return stat.S_IMODE(folder.lstat().st_mode) & 0o077 != 0
 
 
 def _connect_unix(place: EmbedderAddress) -> socket.socket:
