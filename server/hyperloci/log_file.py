@@ -19,7 +19,7 @@ LOG_FILES: Final = 2
 """Enough to look back over some weeks of warnings; a log is never worth a user's disk."""
 
 
-class _RedactingFormatter(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """Records without secrets: an error may quote what it failed on, and a path may hold a token."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -31,7 +31,7 @@ class _RedactingFormatter(logging.Formatter):
         return redact_secrets(super().format(record)).text
 
 
-class _OneLineFormatter(_RedactingFormatter):
+class _OneLineFormatter(RedactingFormatter):
     """Records without tracebacks.
 
     The file has those. A client that never empties our stderr would stop us once the pipe is full: the less, the later.
@@ -67,7 +67,7 @@ def configure_logging(settings: Settings) -> None:
         whole = _OwnFileHandler(
             settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
         )
-        whole.setFormatter(_RedactingFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+        whole.setFormatter(RedactingFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
         handlers.append(whole)
     except OSError as error:
         _log.debug("cannot write a log file: %s", error)

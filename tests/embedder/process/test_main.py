@@ -102,3 +102,14 @@ def test_the_embedder_alone_imports_torch() -> None:
         if "embedder" not in path.parts and any(line in path.read_text() for line in ("import torch", "from torch"))
     ]
     assert guilty == []
+
+
+def test_what_an_embedder_logs_has_no_secrets() -> None:
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
+    code = (
+        "import logging, sys; from hyperloci.embedder.process import main; main._set_up_logging('info');"
+        "logging.getLogger('engine').error('draining %s failed', sys.argv[1])"
+    )
+    said = subprocess.run([sys.executable, "-c", code, token], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "ERROR engine" in said.stderr and "draining" in said.stderr
+    assert token not in said.stderr

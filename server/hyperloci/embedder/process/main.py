@@ -24,6 +24,7 @@ from hyperloci.embedder.process.server import EmbedderServer
 from hyperloci.embedder.startup_config import StartupConfig
 from hyperloci.embedder.transport import find_embedder_address, listen_for_sessions
 from hyperloci.errors import HyperlociError
+from hyperloci.log_file import RedactingFormatter
 from hyperloci.system.native_threads import limit_matrix_threads
 
 if TYPE_CHECKING:
@@ -143,7 +144,9 @@ def _ask_kernel_to_kill_with_parent() -> None:
 
 
 def _set_up_logging(level: str) -> None:
-    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s"))
+    logging.basicConfig(level=level.upper(), handlers=[handler])
 
 
 if __name__ == "__main__":
