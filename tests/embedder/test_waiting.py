@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.embedder.status import EmbedderState, EmbedderStatus
-from hyperloci.embedder.waiting import GONE_SECONDS, QUIET_SECONDS, DrainProgress
+from hyperloci.embedder.waiting import FAULT_SECONDS, GONE_SECONDS, QUIET_SECONDS, DrainProgress
 from hyperloci.errors import EmbedderError
 
 HOUR = 3_600.0
@@ -53,6 +53,15 @@ def test_a_model_that_can_not_be_loaded_is_not_waited_for() -> None:
         DrainProgress(32, 0.0).record_progress(
             32, EmbedderStatus(state=EmbedderState.FAILED, error="no such device"), 0.2, alive=True
         )
+
+
+def test_one_that_can_store_nothing_is_not_waited_for_though_it_computes() -> None:
+    headway = DrainProgress(32, 0.0)
+    headway.record_progress(32, status(1), FAULT_SECONDS, fault="No room left")
+    headway.record_progress(31, status(2), 2 * FAULT_SECONDS, fault="No room left")
+    headway.record_progress(31, status(3), 3 * FAULT_SECONDS, fault="No room left")
+    with pytest.raises(EmbedderError, match="can't store vectors: No room left"):
+        headway.record_progress(31, status(4), 3 * FAULT_SECONDS + 1, fault="No room left")
 
 
 @pytest.mark.req("W14")

@@ -37,6 +37,7 @@ class EmbedderStatus:
         drained: memories given their fingerprint since the start.
         bulk_batches: batches of bulk work the model has done; it grows while a queue is worked off, however slowly.
         draining: databases that are still being drained.
+        faults: databases whose last batch could not be stored, each with the reason.
     """
 
     state: EmbedderState
@@ -57,6 +58,7 @@ class EmbedderStatus:
     drained: int = 0
     bulk_batches: int = 0
     draining: tuple[str, ...] = ()
+    faults: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_ready(self) -> bool:
@@ -88,4 +90,5 @@ class EmbedderStatus:
         known = {field.name: message[field.name] for field in fields(cls) if field.name in message}
         known["state"] = EmbedderState(known["state"])
         known["draining"] = tuple(str(item) for item in known.get("draining", ()))
+        known["faults"] = tuple((str(database), str(reason)) for database, reason in known.get("faults", ()))
         return cls(**known)

@@ -23,6 +23,9 @@ POLL_SHARE: Final = 20.0
 GONE_SECONDS: Final = 30.0
 """Without any sign of an embedder for so long, there is none. One that lives is waited for, however slow it is."""
 
+FAULT_SECONDS: Final = 60.0
+"""So long one that can store nothing is waited for: what is missing (room on the disk) won't come by waiting."""
+
 PACE_SECONDS: Final = 60.0
 """The pace is that of the last minute: code takes longer than the commits before it."""
 
@@ -38,9 +41,11 @@ class DrainProgress:
         self._left = left
         self._batches = 0
         self._seen: deque[tuple[float, int]] = deque()
-        self._moved = self._seen_alive = now
+        self._moved = self._seen_alive = self._sound = now
 
-    def record_progress(self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False) -> str:
+    def record_progress(
+        self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False, fault: str | None = None
+    ) -> str:
         """Record how many nodes wait and the embedder's status; return a description of the progress.
 
         Args:
@@ -48,12 +53,17 @@ class DrainProgress:
             status: of the embedder, None if it does not answer.
             now: the time.
             alive: an embedder is being started, or kept running, by somebody.
+            fault: why the last batch could not be stored.
 
         Raises:
-            EmbedderError: it can't embed, or there is none.
+            EmbedderError: it can't embed, or can't store what it embeds, or there is none.
         """
         if status is not None and status.state is EmbedderState.FAILED:
             raise EmbedderError(f"The embedder can't embed: {status.error}")
+        if fault is None or left < self._left:
+            self._sound = now
+        elif now - self._sound > FAULT_SECONDS:
+            raise EmbedderError(f"The embedder can't store vectors: {fault}")
         batches = self._batches if status is None else status.bulk_batches
         if (left, batches) != (self._left, self._batches):
             if not self._seen:
@@ -101,7 +111,7 @@ def wait_until_drained(
         alive: tells whether an embedder runs or is being started, and starts one that has ended.
 
     Raises:
-        EmbedderError: the embedder can't embed, or there is none.
+        EmbedderError: the embedder can't embed or store vectors, or there is none.
     """
     total = left = pending()
     headway = DrainProgress(left, time.monotonic())
@@ -113,7 +123,9 @@ def wait_until_drained(
         left = pending()
         wait = max(POLL_SECONDS, POLL_SHARE * (time.monotonic() - started))
         total = max(total, left)
-        words = headway.record_progress(left, client.status(), time.monotonic(), alive=alive())
+        status = client.status()
+        fault = None if status is None else dict(status.faults).get(str(database.absolute()))
+        words = headway.record_progress(left, status, time.monotonic(), alive=alive(), fault=fault)
         if progress is not None:
             progress(total - left, total, words)
     return left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from hyperloci.embedder import protocol
 from hyperloci.embedder.priority_lock import EncoderStage
 from hyperloci.embedder.process.engine import DrainQueue, EmbedderEngine
-from hyperloci.embedder.status import EmbedderState
+from hyperloci.embedder.status import EmbedderState, EmbedderStatus
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
 from tests.embedder.helpers import DIMENSIONS, SOON, ObedientEncoder, SeeingEncoder, drain_lines, stage, wait_for
@@ -222,6 +223,8 @@ def test_a_database_that_cannot_be_drained_is_left_until_the_next_kick(
     wait_for(lambda: not engine.status().draining)
     assert engine.status().drained == 1
     assert "disk I/O error" in caplog.text
+    told = EmbedderStatus.from_message(json.loads(json.dumps(engine.status().to_message())))
+    assert told.faults == ((str(tmp_path / "broken"), "disk I/O error"),)
 
 
 def test_a_drain_learns_that_a_query_waits_and_that_the_end_is_near(tmp_path: Path) -> None:

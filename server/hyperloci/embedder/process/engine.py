@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from hyperloci.embedder.priority_lock import BulkEncoder, EncoderStage, PriorityLock, require_token_encoder
 from hyperloci.embedder.process.memory_use import measure_resident_bytes, release_memory
 from hyperloci.embedder.status import EmbedderState, EmbedderStatus
-from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
+from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError, StoreBusyError
 from hyperloci.spaces.encoder import Encoder
 from hyperloci.system.values import dataclass
 
@@ -113,6 +113,7 @@ class EmbedderEngine:
         self._jobs: queue.Queue[EncodeJob[Any]] = queue.Queue(_MAX_WAITING)
         self._databases: OrderedDict[Path, int] = OrderedDict()
         self._databases_changed = threading.Condition()
+        self._faults: dict[Path, str] = {}
         self._started = self._last_used = time.monotonic()
         self._busy_since: float | None = None
         self._queries = self._drained = 0
@@ -270,6 +271,7 @@ class EmbedderEngine:
             drained=self._drained,
             bulk_batches=self._gate.bulk_batches,
             draining=tuple(str(database) for database in list(self._databases)),
+            faults=tuple((str(database), reason) for database, reason in self._faults.copy().items()),
         )
 
     # -- the loader's thread ------------------------------------------------------------------------------------------
@@ -293,9 +295,9 @@ class EmbedderEngine:
         if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
             raise EmbedderError(f"{stage.backend} is a different model from {self._stage.backend}.")
         took = time.monotonic() - self._started
-        logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_describe_stage(stage), took)
         self._stage = stage
         self._loaded.set()
+        logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_describe_stage(stage), took)
         if stage.interim:
             self._answered.wait(_FIRST_QUERY_GRACE)
 
@@ -341,9 +343,14 @@ class EmbedderEngine:
     def _drain_batch(self, database: Path, kicks: int, encoder: BulkEncoder, drain: DrainQueue) -> None:
         try:
             done = drain(database, encoder, lambda: self._gate.has_waiting_query or self._stopping.is_set())
-        except Exception:
+            self._faults.pop(database, None)
+        except Exception as error:
             # Any database may be in any state; the thread has others to serve.
-            logger.exception("draining %s failed; it waits for the next kick", database)
+            reason = str(error) or type(error).__name__
+            if self._faults.get(database) != reason:
+                logger.exception("draining %s failed; it waits for the next kick", database)
+            if not isinstance(error, StoreBusyError):  # Which passes by itself.
+                self._faults[database] = reason
             done = 0
         self._drained += done
         self._last_used = time.monotonic()
